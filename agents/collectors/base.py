@@ -1,0 +1,72 @@
+"""What every collector shares: the capture it hands over and the refusal to guess."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from agents.host import Host
+from agents.wire import canonical
+
+TEXT_BYTES_MAX = 4 * 1024 * 1024  # one source may not fill the portal; a 90-bay node needs about 200 KiB
+
+
+@dataclass(frozen=True)
+class Unparsed:
+    """Text we would not vouch for. Guards read it as unknown, never as fine."""
+
+    reason: str
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What one source said once.
+
+    `outcome` is "data", "nothing" (no such tool or directory here) or "failed" (it is here and did not answer
+    as it should). A tool may exit non-zero and still give data (`zdb -l` exits 2 on a disk without label).
+    Bytes that are not UTF-8 are kept as backslash escapes.
+    """
+
+    source: str
+    key: str  # "" or which one of many, e.g. "sda1"
+    outcome: str
+    text: str
+    reason: str = ""
+    exit_code: Optional[int] = None
+    stderr: str = ""
+    seconds: float = 0.0
+
+    def body(self) -> dict:
+        """What is kept as evidence; how long it took is not part of what was said."""
+        return {
+            "exit_code": None if self.exit_code is None else str(self.exit_code),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "stderr": self.stderr,
+            "text": self.text,
+        }
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(canonical(self.body())).hexdigest()
+
+
+def decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def ask(host: Host, source: str, argv: Sequence[str], timeout_seconds: float, key: str = "", data_exits: Sequence[int] = (0,)) -> Capture:
+    """Run `argv` and say which of the three ends it had."""
+    ran = host.run(argv, timeout_seconds)
+    text, stderr = decode(ran.stdout), decode(ran.stderr)
+    if ran.why == "not found":
+        return Capture(source, key, "nothing", "", f"{argv[0]} is not installed")
+    if ran.why:
+        return Capture(source, key, "failed", text, f"{' '.join(argv)}: {ran.why} after {ran.seconds:.1f} s", None, stderr, ran.seconds)
+    if ran.truncated:
+        return Capture(source, key, "failed", text, f"{' '.join(argv)} printed too much and was cut", ran.exit_code, stderr, ran.seconds)
+    if ran.exit_code not in data_exits:
+        return Capture(source, key, "failed", text, f"{' '.join(argv)} exited {ran.exit_code}", ran.exit_code, stderr, ran.seconds)
+    return Capture(source, key, "data", text, "", ran.exit_code, stderr, ran.seconds)

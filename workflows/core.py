@@ -1,0 +1,145 @@
+"""The vocabulary of situations and runbooks. Pure: no Django, no clock, no subprocess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from workflows.facts import FleetFacts
+
+Outcome = Literal["pass", "refuse", "unknown"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a guard concluded, in words an operator can act on. Only "pass" lets a step run."""
+
+    outcome: Outcome
+    reason: str
+    guard: str = ""  # the guard's name, filled in by `ask`
+
+
+def ok(reason: str) -> Verdict:
+    return Verdict("pass", reason)
+
+
+def refuse(reason: str) -> Verdict:
+    return Verdict("refuse", reason)
+
+
+def unknown(reason: str) -> Verdict:
+    return Verdict("unknown", reason)
+
+
+Params = Mapping[str, str]  # a run's parameters: text only, guids as decimal strings
+Guard = Callable[[FleetFacts, Params], Verdict]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A line somebody can look up: which node, which source, which capture (SHA-256), which words."""
+
+    node: str
+    source: str  # "zpool_status", "zdb_label/sda1"
+    digest: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A runbook that answers a situation, with its parameters filled in."""
+
+    runbook: str
+    params: Mapping[str, str]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Something wrong, detected from facts. `key` is stable while the same thing stays wrong."""
+
+    slug: str  # "wwid-mismatch"
+    key: str  # "wwid-mismatch:<pool guid>:<vdev guid>"
+    node: str
+    severity: Literal["act", "watch", "info"]
+    title: str  # one line for the fleet page
+    meaning: str  # one paragraph for a tired reader
+    evidence: tuple[Evidence, ...]
+    answers: tuple[Answer, ...] = ()
+    subject: Mapping[str, str] = field(default_factory=dict)  # pool, pool_guid, vdev_guid, wwid ...
+    sure: bool = True
+
+
+StepKind = Literal["CHECK", "PLAN", "CONFIRM", "APPROVE", "EXECUTE", "WAIT", "VERIFY", "MANUAL", "DECIDE"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing an operator may pick in a DECIDE step, and what the guards say of it now."""
+
+    value: str
+    title: str
+    detail: str
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a WAIT is: what the node printed, and how much of it is a number."""
+
+    text: str
+    percent: float | None = None
+    eta: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. A step without `operation` changes nothing on a node."""
+
+    slug: str
+    title: str
+    kind: StepKind
+    why: str  # why it is asked and why it is safe, for the page
+    guards: tuple[Guard, ...] = ()
+    operation: str = ""  # EXECUTE and PLAN: name in the agent's catalogue
+    effect: str = ""  # EXECUTE: "pure", "idempotent" or "at_most_once"
+    destructive: bool = False
+    params: Callable[[FleetFacts, Params], Mapping[str, str]] | None = None  # run params -> operation params
+    param: str = ""  # DECIDE: which run parameter is chosen
+    options: Callable[[FleetFacts, Params], tuple[Option, ...]] | None = None  # DECIDE
+    phrase: Callable[[Params, Mapping[str, Any]], str] | None = None  # CONFIRM: (params, plan) -> what must be typed
+    phrase_hint: str = ""
+    until: Guard | None = None  # WAIT: done when it passes
+    progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
+    deadline_seconds: int | None = None  # WAIT
+
+
+@dataclass(frozen=True)
+class Runbook:
+    """A declarative list of steps for one kind of situation."""
+
+    slug: str
+    title: str
+    purpose: str
+    states: str  # the state line of the module docstring
+    point_of_no_return: str  # slug of the step from which there is only forward; "" when there is none
+    steps: tuple[Step, ...]
+    params: Mapping[str, str]  # name -> what it is
+    locks: Callable[[FleetFacts, Params], tuple[str, ...]] | None = None  # "pool:<guid>", "disk:<wwid>", "bay:<enclosure id>/<slot>"
+
+    def step(self, slug: str) -> Step:
+        return next(s for s in self.steps if s.slug == slug)
+
+
+def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[Verdict, ...]:
+    """Every guard's answer, so the operator sees the whole list at once."""
+    verdicts = []
+    for guard in guards:
+        verdict = guard(facts, params)
+        verdicts.append(Verdict(verdict.outcome, verdict.reason, guard.__name__))
+    return tuple(verdicts)
+
+
+def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    return tuple(v for v in verdicts if v.outcome != "pass")

@@ -1,0 +1,37 @@
+"""What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
+
+from workflows.facts.model import (
+    BayFacts,
+    DiskFacts,
+    FleetFacts,
+    HealthFacts,
+    ImportableFacts,
+    Known,
+    LabelFacts,
+    LeafChange,
+    NodeFacts,
+    PathFacts,
+    PoolFacts,
+    ScanFacts,
+    Unknown,
+    VdevFacts,
+    known,
+)
+
+__all__ = [
+    "BayFacts",
+    "DiskFacts",
+    "FleetFacts",
+    "HealthFacts",
+    "ImportableFacts",
+    "Known",
+    "LabelFacts",
+    "LeafChange",
+    "NodeFacts",
+    "PathFacts",
+    "PoolFacts",
+    "ScanFacts",
+    "Unknown",
+    "VdevFacts",
+    "known",
+]

@@ -1,0 +1,226 @@
+"""The shape of facts. A field is a value, or an `Unknown` that says why it is not known.
+
+`None` and empty tuples are answers ("it has none"); only `Unknown` means we could not tell. Guards must treat
+`Unknown` as a refusal, so nothing here defaults to a comfortable value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeGuard, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Why a fact is not known, in words for the operator."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"an unknown fact is neither true nor false: {self.reason}")
+
+
+Known = T | Unknown
+
+
+def known(value: T | Unknown) -> TypeGuard[T]:
+    return not isinstance(value, Unknown)
+
+
+@dataclass(frozen=True)
+class ScanFacts:
+    """One `scan:` entry of `zpool status`. Bytes are not here: the text prints them rounded."""
+
+    function: str  # "none", "scrub", "resilver", "rebuild"
+    state: str  # "none", "running", "paused", "finished", "canceled"
+    text: str  # as printed, lines joined by newline
+    percent: str | None = None  # "32.28", as printed; may exceed 100
+    errors: int | None = None  # "with N errors", finished scans only
+    eta: str | None = None  # as printed: "0h12m", "no estimated completion time"
+
+
+@dataclass(frozen=True)
+class VdevFacts:
+    """One vdev of an imported pool, joined from `zpool status` by name and by guid, and from the labels.
+
+    `kind` is "root", "disk", "file", "mirror", "raidz", "draid", "replacing", "spare", "indirect" or "other";
+    `parity` is 1..3 on raidz and draid, else 0. `wwid` is the disk whose label carries this guid, found by
+    label and never by name.
+    """
+
+    guid: Known[int]
+    name: str  # as `zpool status -P` prints it: "/dev/disk/by-id/…-part1", "raidz2-0", or the guid of an absent leaf
+    kind: str
+    parity: int
+    state: str  # ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, SPLIT, AVAIL, INUSE
+    errors: Known[tuple[int, int, int]]  # read, write, checksum
+    note: str
+    children: tuple[VdevFacts, ...] = ()
+    was: str | None = None  # stored path of an absent leaf; a string of the past, not a lookup
+    resilvering: bool = False
+    awaiting_resilver: bool = False
+    wwid: Known[str] = Unknown("no label was joined")
+    devid: str | None = None  # from the labels' vdev_tree; a hint only
+    ashift: Known[int] = Unknown("no label was joined")  # top-level vdevs
+    rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
+
+    def walk(self) -> Iterator[VdevFacts]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def leaves(self) -> tuple[VdevFacts, ...]:
+        return tuple(v for v in self.walk() if not v.children)
+
+
+@dataclass(frozen=True)
+class PoolFacts:
+    """One imported pool. `tops` pairs each top-level vdev with its class: "data", "special", "dedup", "log"."""
+
+    name: str
+    guid: Known[int]
+    state: str  # as printed: ONLINE, DEGRADED, SUSPENDED, ...
+    suspended: Known[bool]
+    scans: Known[tuple[ScanFacts, ...]]
+    tops: Known[tuple[tuple[str, VdevFacts], ...]]
+    spares: tuple[VdevFacts, ...] = ()
+    caches: tuple[VdevFacts, ...] = ()
+    status: str = ""
+    action: str = ""
+    see: str = ""
+    errors: str = ""  # the `errors:` line
+    removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
+    expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
+    checkpoint: Known[bool] = Unknown("not read")
+
+
+@dataclass(frozen=True)
+class LabelFacts:
+    """One distinct label on one partition of one disk, as `zdb -l` reads it.
+
+    `state` is the label's own number: 0 active, 1 exported, 2 destroyed, 3 spare, 4 l2cache.
+    """
+
+    partition: str  # kernel name at the time, e.g. "sda1"
+    copies: tuple[int, ...]  # of 0..3
+    pool_name: str | None
+    pool_guid: int | None
+    guid: int
+    top_guid: int | None
+    state: int
+    txg: int | None
+    hostid: int | None = None
+    hostname: str | None = None
+    ashift: int | None = None
+
+
+@dataclass(frozen=True)
+class PathFacts:
+    """One kernel device for a disk. Two paths to one disk are one disk."""
+
+    name: str  # "sdfl"
+    hctl: str | None
+    state: Known[str]  # "running", "offline", "transport-offline", ...
+    sas_address: str | None
+    holders: Known[tuple[str, ...]]  # of the disk and its partitions: "dm-3", "md0"
+    partitions: tuple[str, ...]
+    by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
+    sg: str | None = None
+
+
+@dataclass(frozen=True)
+class BayFacts:
+    """One slot of one enclosure. A place, never an identity. `evidence` is domain.md 3.4's level, 1 the best."""
+
+    enclosure_id: str  # logical id, "0x50050cc11ac016e2"
+    enclosure: str  # kernel name, "6:0:89:0"; not stable
+    slot: int
+    name: str  # the slot's directory name: "68", "SLOT 4"
+    status: Known[str]  # "OK", "not installed", ...
+    locate: Known[bool]
+    fault: Known[bool]
+    device: str | None  # kernel name of the disk in it, when linked
+    evidence: int = 1
+
+
+@dataclass(frozen=True)
+class HealthFacts:
+    passed: bool
+    text: str  # the line that says so
+    grown_defects: int | None = None
+
+
+@dataclass(frozen=True)
+class DiskFacts:
+    """One physical disk as one node sees it. Key: LU WWID, `naa:5000c500a65b207b`."""
+
+    wwid: Known[str]
+    serial: Known[str]
+    vendor: str
+    model: str
+    firmware: str
+    size_bytes: Known[int]
+    logical_block_bytes: Known[int]
+    physical_block_bytes: Known[int]
+    paths: tuple[PathFacts, ...]
+    labels: Known[tuple[LabelFacts, ...]]  # empty: read, and there is none
+    in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
+    bay: Known[BayFacts] = Unknown("no enclosure names this disk")
+    health: Known[HealthFacts] = Unknown("no health report")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(path.name for path in self.paths)
+
+
+@dataclass(frozen=True)
+class ImportableFacts:
+    """One pool that `zpool import` lists."""
+
+    name: str
+    guid: int
+    state: str
+    status: str
+    action: str
+    tops: tuple[tuple[str, VdevFacts], ...]
+
+
+@dataclass(frozen=True)
+class LeafChange:
+    """A leaf that the portal saw leave ONLINE, kept by the portal across reports."""
+
+    pool_guid: int
+    vdev_guid: int
+    before: str
+    after: str
+    age_seconds: float
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256."""
+
+    node: str
+    age_seconds: float
+    hostname: Known[str]
+    hostid: Known[str]
+    boot_id: Known[str]
+    zfs_userland: Known[str]
+    zfs_module: Known[str]
+    pools: Known[tuple[PoolFacts, ...]]
+    disks: Known[tuple[DiskFacts, ...]]
+    bays: Known[tuple[BayFacts, ...]]
+    importable: Known[tuple[ImportableFacts, ...]]
+    leaf_changes: Known[tuple[LeafChange, ...]]
+    digests: Mapping[str, str]
+    failures: Mapping[str, str]  # source/key -> why it failed
+
+
+@dataclass(frozen=True)
+class FleetFacts:
+    """All nodes at one moment. Guards and situations read this and nothing else."""
+
+    nodes: Mapping[str, NodeFacts]
