@@ -1,0 +1,11 @@
+"""Every page and door, one include per app."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("app.fleet.urls")),
+    path("", include("app.runs.urls")),
+    path("", include("app.ledger.urls")),
+    path("", include("app.accounts.urls")),
+    path("agent/v1/", include("app.nodes.urls")),
+]
