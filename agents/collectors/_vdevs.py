@@ -6,20 +6,19 @@ A node prints the same rows again every few seconds, so rows once read are remem
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import List, Optional, Sequence, Tuple, Union
 
 from agents.collectors.base import Unparsed
 
-STATES = frozenset("ONLINE DEGRADED OFFLINE REMOVED FAULTED UNAVAIL SPLIT AVAIL INUSE SUSPENDED UNKNOWN".split())
+STATES = frozenset(["ONLINE", "DEGRADED", "OFFLINE", "REMOVED", "FAULTED", "UNAVAIL", "SPLIT", "AVAIL", "INUSE", "SUSPENDED", "UNKNOWN"])
 SECTIONS = frozenset(("logs", "cache", "spares", "special", "dedup"))
+COLUMNS = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 COUNTER = re.compile(r"[0-9]{1,20}")  # a uint64 as it is; "1.2K" must not pass as 1
 _CLEAN = ["0", "0", "0"]
 INDENT_MAX = 16  # root, top, replacing, spare and leaf need 8; the bound keeps a mangled text from nesting without end
 ROWS_REMEMBERED = 16384  # a hundred full nodes
-
-Errors = Optional[Tuple[int, int, int]]
 
 
 @dataclass(frozen=True, init=False)
@@ -28,19 +27,25 @@ class Vdev:
 
     name: str
     state: str
-    errors: Errors
-    slow: Optional[int]
+    errors: tuple[int, int, int] | None
+    slow: int | None
     note: str
-    children: Tuple["Vdev", ...]
+    children: tuple[Vdev, ...]
 
     def __init__(
-        self, name: str, state: str, errors: Errors = None, slow: Optional[int] = None, note: str = "", children: Tuple["Vdev", ...] = ()
+        self,
+        name: str,
+        state: str,
+        errors: tuple[int, int, int] | None = None,
+        slow: int | None = None,
+        note: str = "",
+        children: tuple[Vdev, ...] = (),
     ) -> None:
         # The generated one sets each field through object.__setattr__; that alone was a third of a parse.
         self.__dict__.update(name=name, state=state, errors=errors, slow=slow, note=note, children=children)
 
     @property
-    def was(self) -> Optional[str]:
+    def was(self) -> str | None:
         """Where this absent leaf was last seen. A string of the past: another disk may have that name today."""
         return self.note[4:].split("  ")[0] if self.note.startswith("was ") else None
 
@@ -53,18 +58,18 @@ class Vdev:
         return "(awaiting resilver)" in self.note
 
 
-Sections = Tuple[Tuple[str, Tuple[Vdev, ...]], ...]
-Tree = Tuple[Vdev, Sections]
-_Row = Tuple[int, Vdev]
+Sections = tuple[tuple[str, tuple[Vdev, ...]], ...]
+Tree = tuple[Vdev, Sections]
+_Row = tuple[int, Vdev]
 
 
-def read_tree(lines: Sequence[str], pool: str) -> Union[Tree, Unparsed]:
+def read_tree(lines: Sequence[str], pool: str) -> Tree | Unparsed:
     """The root vdev and the sections below it. `lines` start with the NAME STATE header."""
     columns = tuple(lines[0].split()) if lines else ()
     extra = columns[5:]
-    if columns[:2] != ("NAME", "STATE") or columns[2:5] not in ((), ("READ", "WRITE", "CKSUM")) or not {"SLOW", "POWER", "DIO"}.issuperset(extra):
+    if columns[:5] not in (COLUMNS[:2], COLUMNS) or not {"SLOW", "POWER", "DIO"}.issuperset(extra):
         return Unparsed(f"the vdev tree of {pool} has not the columns we know", lines[0] if lines else "")
-    blocks: List[Tuple[str, List[_Row]]] = [("", [])]
+    blocks: list[tuple[str, list[_Row]]] = [("", [])]
     rows = blocks[0][1]
     for line in lines[1:]:
         row = _row(line, extra) if extra else _row(line)
@@ -79,7 +84,7 @@ def read_tree(lines: Sequence[str], pool: str) -> Union[Tree, Unparsed]:
 
 
 @lru_cache(maxsize=ROWS_REMEMBERED)
-def _row(line: str, extra: Tuple[str, ...] = ()) -> Union[_Row, Unparsed]:
+def _row(line: str, extra: tuple[str, ...] = ()) -> _Row | Unparsed:
     """How far a row is indented, and its vdev without children. `extra` names the columns after CKSUM."""
     body = line[1:].lstrip(" ")
     fields = body.split(None, 5)
@@ -90,8 +95,8 @@ def _row(line: str, extra: Tuple[str, ...] = ()) -> Union[_Row, Unparsed]:
     note = fields[5].rstrip() if len(fields) > 5 else ""
     if state not in STATES:
         return Unparsed(f"{state} is not a vdev state", line)
-    errors: Errors = None
-    slow: Optional[int] = None
+    errors: tuple[int, int, int] | None = None
+    slow: int | None = None
     if counters == _CLEAN or len(counters) == 3 and all(map(COUNTER.fullmatch, counters)):
         errors = (int(counters[0]), int(counters[1]), int(counters[2]))
         if extra:
@@ -107,13 +112,13 @@ def _row(line: str, extra: Tuple[str, ...] = ()) -> Union[_Row, Unparsed]:
     return len(line) - 1 - len(body), Vdev(name, state, errors, slow, note)
 
 
-def _split(text: str, count: int) -> Tuple[List[str], str]:
+def _split(text: str, count: int) -> tuple[list[str], str]:
     parts = text.split(None, count)
     return parts[:count], "".join(parts[count:])
 
 
-def _assemble(blocks: Sequence[Tuple[str, List[_Row]]], pool: str) -> Union[Tree, Unparsed]:
-    root: Tuple[Vdev, ...] = ()
+def _assemble(blocks: Sequence[tuple[str, list[_Row]]], pool: str) -> Tree | Unparsed:
+    root: tuple[Vdev, ...] = ()
     sections = []
     for heading, rows in blocks:
         vdevs = _nest(rows, 2 if heading else 0)
@@ -128,9 +133,9 @@ def _assemble(blocks: Sequence[Tuple[str, List[_Row]]], pool: str) -> Union[Tree
     return root[0], tuple(sections)
 
 
-def _nest(rows: Sequence[_Row], least: int) -> Union[Tuple[Vdev, ...], Unparsed]:
+def _nest(rows: Sequence[_Row], least: int) -> tuple[Vdev, ...] | Unparsed:
     """Read from the last row up: a row takes the deeper ones that follow it and have no parent yet."""
-    orphans: List[_Row] = []
+    orphans: list[_Row] = []
     for row in reversed(rows):
         indent, vdev = row
         if orphans and orphans[-1][0] > indent:

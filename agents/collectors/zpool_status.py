@@ -6,9 +6,9 @@ A line we do not know makes the text `Unparsed`: a lost `scan:` line would hide 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from agents.collectors._vdevs import STATES, Sections, Vdev, read_tree
 from agents.collectors.base import Capture, Unparsed, ask
@@ -29,9 +29,9 @@ class Scan:
     function: str  # "none", "scrub", "resilver", "rebuild"
     state: str  # "none", "running", "paused", "finished", "canceled"
     text: str  # as printed, lines joined by newline
-    percent: Optional[str] = None
-    errors: Optional[int] = None
-    eta: Optional[str] = None
+    percent: str | None = None
+    errors: int | None = None
+    eta: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Pool:
     status: str
     action: str
     see: str
-    scans: Tuple[Scan, ...]
+    scans: tuple[Scan, ...]
     vdevs: Vdev
     sections: Sections
     errors: str
     remove: str = ""
     checkpoint: str = ""
     expand: str = ""
-    guid: Optional[int] = None  # only the JSON says it
+    guid: int | None = None  # only the JSON says it
 
 
-def collect(host: Host) -> Tuple[Capture, ...]:
+def collect(host: Host) -> tuple[Capture, ...]:
     return (ask_status(host, NAME, ARGV),)
 
 
@@ -65,11 +65,11 @@ def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
     return capture
 
 
-def parse(text: str) -> Union[Tuple[Pool, ...], Unparsed]:
+def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
     if text.strip() in ("", "no pools available"):
         return ()
-    pools: List[Pool] = []
+    pools: list[Pool] = []
     for block in _blocks(text):
         if isinstance(block, Unparsed):
             return block
@@ -80,15 +80,17 @@ def parse(text: str) -> Union[Tuple[Pool, ...], Unparsed]:
     return tuple(pools)
 
 
-_KEYS = frozenset("pool state status action see scan scrub remove checkpoint expand config errors dedup".split())
-_Block = Dict[str, List[List[str]]]  # key -> one list of lines for each time it was printed
+_KEYS = frozenset(
+    ["pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup"]
+)
+_Block = dict[str, list[list[str]]]  # key -> one list of lines for each time it was printed
 
 
-def _blocks(text: str) -> List[Union[_Block, Unparsed]]:
+def _blocks(text: str) -> list[_Block | Unparsed]:
     """Split into pools, and each pool into its fields. A continuation line belongs to the field above it."""
-    blocks: List[Union[_Block, Unparsed]] = []
+    blocks: list[_Block | Unparsed] = []
     block: _Block = {}
-    field: List[str] = []
+    field: list[str] = []
     key = ""
     for line in text.split("\n"):
         if line[:1] == "\t" or line[:4] == "    ":
@@ -111,7 +113,7 @@ def _blocks(text: str) -> List[Union[_Block, Unparsed]]:
     return blocks or [Unparsed("there is no pool in this text")]
 
 
-def _pool(block: _Block) -> Union[Pool, Unparsed]:
+def _pool(block: _Block) -> Pool | Unparsed:
     for key, fields in block.items():
         if len(fields) > 1 and key not in ("scan", "scrub"):
             return Unparsed(f"{key}: is printed twice for one pool", fields[1][0])
@@ -164,7 +166,7 @@ _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one l
 
 
 @lru_cache(maxsize=1024)  # most scans ended long ago and are printed again and again
-def _scan(text: str) -> Union[Scan, Unparsed]:
+def _scan(text: str) -> Scan | Unparsed:
     form = _SCAN.match(text)
     if form is None:
         return Unparsed("the scan: line cannot be read", text.split("\n")[0])
@@ -180,7 +182,7 @@ def _scan(text: str) -> Union[Scan, Unparsed]:
     return Scan(function, "finished" if state == "scrubbed" else state, text, errors=None if errors is None else int(errors))
 
 
-def _unfinished(function: str, state: str, text: str) -> Union[Scan, Unparsed]:
+def _unfinished(function: str, state: str, text: str) -> Scan | Unparsed:
     done = _DONE.search(text)
     if done is None:
         return Unparsed("a scan does not say how far it is", text.split("\n")[0])
