@@ -104,8 +104,10 @@ def _margin(vdev: VdevFacts, scans: tuple[ScanFacts, ...], blip: bool, trust_deg
         return 0 if leaf_counts(vdev, trust_degraded) and not blip else -1
     if vdev.kind in ("raidz", "draid") and vdev.parity:
         return vdev.parity - bad
-    if vdev.kind in ("mirror", "replacing", "spare"):
+    if vdev.kind == "mirror":
         return len(vdev.children) - bad - 1  # any one complete copy serves
+    if vdev.kind in ("replacing", "spare"):  # a single disk, while another takes its place
+        return 0 if _counts(vdev, scans, trust_degraded) and not blip else -1
     return Unknown(f"How many losses {vdev.name} survives is not known: it is a vdev of the kind {vdev.kind}.")
 
 
