@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit, parse_qsl
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -27,7 +27,12 @@ def database(url: str) -> dict:
     }
 
 
-DATABASES = {"default": database(os.environ.get("DATABASE_URL", "postgresql:///slotlight"))}
+# Two roles. The portal runs as the one in DATABASE_URL, which owns nothing; migrations run as the one in
+# DATABASE_OWNER_URL (manage.py switches) and may take rights away from the first, as the ledger does.
+DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
+DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
+AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
+DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 DEBUG = os.environ.get("SLOTLIGHT_DEBUG") == "1"
