@@ -51,11 +51,11 @@ class Report(models.Model):
 class Disk(models.Model):
     """A physical drive, known by its LU WWID."""
 
-    wwid = models.CharField(max_length=200, unique=True)
-    serial = models.CharField(max_length=100, blank=True)
-    vendor = models.CharField(max_length=40, blank=True)
-    model = models.CharField(max_length=100, blank=True)
-    firmware = models.CharField(max_length=40, blank=True)
+    wwid = models.TextField(unique=True)
+    serial = models.TextField(blank=True)
+    vendor = models.TextField(blank=True)
+    model = models.TextField(blank=True)
+    firmware = models.TextField(blank=True)
     size_bytes = models.BigIntegerField(null=True, blank=True)
     first_seen_at = models.DateTimeField()
 
@@ -74,12 +74,12 @@ class Sighting(models.Model):
 
     disk = models.ForeignKey(Disk, models.PROTECT, related_name="sightings")
     node = models.ForeignKey(Node, models.PROTECT, related_name="sightings")
-    name = models.CharField(max_length=40)  # kernel name; belongs to another disk after the next boot
-    hctl = models.CharField(max_length=40, blank=True)
-    by_id = models.CharField(max_length=200, blank=True)
-    enclosure_id = models.CharField(max_length=40, blank=True)
+    name = models.TextField()  # kernel name; belongs to another disk after the next boot
+    hctl = models.TextField(blank=True)
+    by_id = models.TextField(blank=True)
+    enclosure_id = models.TextField(blank=True)
     slot = models.IntegerField(null=True, blank=True)
-    pool = models.CharField(max_length=255, blank=True)
+    pool = models.TextField(blank=True)
     since = models.DateTimeField()
     until = models.DateTimeField(null=True, blank=True)
 
@@ -96,12 +96,12 @@ class LabelSeen(models.Model):
 
     disk = models.ForeignKey(Disk, models.PROTECT, related_name="labels")
     node = models.ForeignKey(Node, models.PROTECT, related_name="labels")
-    partition = models.CharField(max_length=40)
+    partition = models.TextField()
     pool_guid = models.CharField(max_length=20, blank=True)
-    pool = models.CharField(max_length=255, blank=True)
+    pool = models.TextField(blank=True)
     vdev_guid = models.CharField(max_length=20)
     state = models.IntegerField()  # 0 active, 1 exported, 2 destroyed, 3 spare, 4 l2cache
-    hostname = models.CharField(max_length=255, blank=True)
+    hostname = models.TextField(blank=True)
     txg = models.CharField(max_length=20, blank=True)  # the last one read; a new txg is not a new label
     since = models.DateTimeField()
     until = models.DateTimeField(null=True, blank=True)
@@ -116,11 +116,11 @@ class LeafHistory(models.Model):
 
     node = models.ForeignKey(Node, models.PROTECT, related_name="leaves")
     pool_guid = models.CharField(max_length=20)
-    pool = models.CharField(max_length=255)
+    pool = models.TextField()
     vdev_guid = models.CharField(max_length=20)
-    name = models.CharField(max_length=255)
-    before = models.CharField(max_length=20, blank=True)
-    state = models.CharField(max_length=20)
+    name = models.TextField()
+    before = models.TextField(blank=True)
+    state = models.TextField()
     since = models.DateTimeField()
     until = models.DateTimeField(null=True, blank=True)
 
@@ -135,11 +135,11 @@ class LeafHistory(models.Model):
 class Situation(models.Model):
     """Something wrong, from the report that showed it to the report that no longer did."""
 
-    key = models.CharField(max_length=255)
+    key = models.TextField()
     slug = models.CharField(max_length=60)
     node = models.ForeignKey(Node, models.PROTECT, related_name="situations")
     severity = models.CharField(max_length=10)  # "act", "watch" or "info"
-    title = models.CharField(max_length=300)
+    title = models.TextField()
     data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
