@@ -247,3 +247,25 @@ def find_disk(fleet: FleetFacts, wwid: str) -> tuple[tuple[NodeFacts, DiskFacts]
         for disk in (node.disks if known(node.disks) else ())
         if disk.wwid == wwid
     )
+
+
+def why_unknown(value: object) -> str:
+    """The reason when `value` is not known, else an empty text."""
+    return value.reason if isinstance(value, Unknown) else ""
+
+
+def place(node: NodeFacts, disk: DiskFacts) -> dict:
+    """Where a disk is now and what it is there, for its page."""
+    owner = members(node).get(disk.wwid) if known(disk.wwid) else None
+    use, how = _use(disk, owner)
+    return {
+        "node": node.node,
+        "use": use,
+        "tone": how,
+        "bay": f"{disk.bay.enclosure_id} slot {disk.bay.slot}" if known(disk.bay) else said(disk.bay),
+        "paths": disk.paths,
+        "sectors": f"{said(disk.logical_block_bytes)} B logical, {said(disk.physical_block_bytes)} B physical",
+        "health": disk.health.text if known(disk.health) else said(disk.health),
+        "labels": disk.labels if known(disk.labels) else (),
+        "labels_unknown": why_unknown(disk.labels),
+    }
