@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from agents import failpoints, orders, policy
+from agents.collectors.base import Capture
 from agents.host import Host, Ran
 from agents.identity import Identity
 from agents.journal import Entry, Journal, JournalError
@@ -46,23 +47,15 @@ class Executor:
         self._host, self._identity, self._journal, self._portal = host, identity, journal, portal
         self._folder, self._policy_path = folder, policy_path
 
-    def pure(self, order: Order) -> str:
-        """The receipt of an order that changes nothing. It is not journalled: asking again harms nobody."""
+    def pure(self, order: Order) -> tuple[str, tuple[Capture, ...]]:
+        """The receipt of an order that changes nothing, and what was read. Not journalled: asking again harms nobody."""
         started_at = self._now()
         reason = self._refusal(order)
         if reason:
-            return receipt(order.id, order.digest, "refused", reason)
+            return receipt(order.id, order.digest, "refused", reason), ()
         answer = OPERATIONS[order.operation].run(self._host, order.params)
-        return receipt(
-            order.id,
-            order.digest,
-            answer.outcome,
-            answer.reason,
-            started_at=started_at,
-            ended_at=self._now(),
-            result=answer.result,
-            captures=answer.captures,
-        )
+        how = {"started_at": started_at, "ended_at": self._now(), "result": answer.result, "captures": answer.captures}
+        return receipt(order.id, order.digest, answer.outcome, answer.reason, **how), answer.captures
 
     def handle(self, order: Order) -> None:
         """Take `order` as far as it may go and journal its receipt. Raises JournalError when that cannot be written."""
@@ -159,16 +152,7 @@ class Executor:
         order = orders.read(entry.canonical, entry.digest)
         probe = self._probe_when_quiet(order)
         reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
-        return receipt(
-            order.id,
-            order.digest,
-            "unknown",
-            reason,
-            argv=order.argv,
-            started_at=entry.started_at,
-            probe=probe,
-            captures=OPERATIONS[order.operation].aftermath(self._host, order.params),
-        )
+        return receipt(order.id, order.digest, "unknown", reason, argv=order.argv, started_at=entry.started_at, probe=probe)
 
     def _probe_when_quiet(self, order: Order) -> Probe:
         """The probe's answer once no process of this command is left, or the last "cannot tell"."""

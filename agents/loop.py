@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from itertools import groupby
 
 from agents import VERSION, identity, policy
 from agents.executor import Executor, read_order, send
@@ -141,8 +142,8 @@ class Agent:
         for _ in range(RECEIPT_TRIES):  # when all fail, the portal offers the order again
             if send(portal, order.id, text):
                 break
-        for source, said in captures.items():
-            self._schedule.learn(source, said)
+        for source, said in groupby(captures, lambda capture: capture.source):
+            self._schedule.learn(source, tuple(said))
         return True
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:

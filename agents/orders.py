@@ -101,7 +101,7 @@ def _catalogue(order: Order, here: Here) -> str:
     operation = OPERATIONS.get(order.operation)
     if operation is None:
         return f"{order.operation!r} is not in this agent's catalogue."
-    if operation.EFFECT != order.effect:
+    if order.effect != operation.EFFECT:
         return f"The order calls {order.operation} {order.effect!r}; here it is {operation.EFFECT}."
     return operation.check(order.params)
 

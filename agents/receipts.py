@@ -28,7 +28,8 @@ def receipt(
     captures: Sequence[Capture] = (),
 ) -> str:
     """`argv` is what was run; it is empty when nothing ran."""
-    evidence = (*captures, *(probe.evidence if probe else ()))
+    # One text per source: where a probe read one, its conclusion rests on that reading.
+    evidence = tuple({(c.source, c.key): c for c in (*captures, *(probe.evidence if probe else ()))}.values())
     value = {
         "order": order_id,
         "digest": digest,

@@ -61,7 +61,9 @@ class Portal:
         self._key, self._counter, self._now = key, counter, now
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, method: str, path: str, value: dict[str, Any] | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS) -> Reply:
+    def ask(
+        self, method: str, path: str, value: dict[str, Any] | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS
+    ) -> Reply:
         """The portal's signed answer. Raises PortalDown."""
         body, headers = _body(value)
         for last_try in (False, True):
