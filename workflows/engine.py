@@ -235,7 +235,7 @@ def _approved(runbook: Runbook, state: RunState, event: ev.Approved) -> Outcome:
         return Refused(why)
     if any(a.by == event.by for a in state.approvals):
         return Refused("You have approved this plan already. Another person must be the next.")
-    judged = replace(state, approvals=state.approvals + (Approval(event.by, event.plan_digest, event.at),))
+    judged = replace(state, approvals=(*state.approvals, Approval(event.by, event.plan_digest, event.at)))
     record = ev.Record("run.approved", {"step": step.slug, "plan_digest": event.plan_digest})
     if len(judged.approvals) < max(step.approvals, 1):
         return Decision(replace(judged, note=f"{len(judged.approvals)} of {step.approvals} people approved."), (record,))
@@ -288,7 +288,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
         step.slug, step.operation, step.effect, dict(plan["params"]), tuple(plan["argv"]), dict(plan["preconditions"]), state.plan_digest
     )
     ordered = replace(
-        with_hand(state, event.by), status="ordered", since=event.at, verdicts=verdicts, sealed=state.sealed + (state.plan_digest,)
+        with_hand(state, event.by), status="ordered", since=event.at, verdicts=verdicts, sealed=(*state.sealed, state.plan_digest)
     )
     ordered = replace(
         ordered, order=OrderSeen(state.plan_digest, "SEALED", at=event.at), note="The order is sealed and waits for the node."
@@ -384,7 +384,7 @@ def _settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
     if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
         return Refused("Say whether the command took effect and by what you can tell.")
     others = tuple(s for s in state.statements if s.by != event.by)
-    statements = others + (Statement(event.by, event.outcome, event.reason.strip()),)
+    statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))
     agreed = sorted(s.by for s in statements if s.outcome == event.outcome)
     record = ev.Record(
         "run.settled", {"plan_digest": state.order.plan_digest, "outcome": event.outcome, "reason": event.reason.strip(), "agreed": agreed}

@@ -32,7 +32,7 @@ def look(state: RunState, step: Step) -> Decision:
 
 def finish(runbook: Runbook, state: RunState, event: ev.Event, note: str, verdicts: tuple[Verdict, ...], record: ev.Record) -> Decision:
     """Put this step behind us and enter the next, or end."""
-    done = replace(state, finished=state.finished + (Finished(state.step, event.by, event.at, note),))
+    done = replace(state, finished=(*state.finished, Finished(state.step, event.by, event.at, note)))
     here = runbook.place(state.step)
     if here + 1 < len(runbook.steps):
         return enter(runbook, done, runbook.steps[here + 1], event, record)
@@ -73,7 +73,7 @@ def void(state: RunState) -> RunState:
 
 
 def with_hand(state: RunState, person: str) -> RunState:
-    return state if not person or person in state.hands else replace(state, hands=state.hands + (person,))
+    return state if not person or person in state.hands else replace(state, hands=(*state.hands, person))
 
 
 def blocked(verdicts: tuple[Verdict, ...]) -> bool:

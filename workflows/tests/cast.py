@@ -161,8 +161,8 @@ def at(step: str) -> Walk:
         if kind == "order":
             assert isinstance(walk.order(fields), Decision)
         else:
-            fields = {**fields, "plan_digest": walk.state.plan_digest} if kind is ev.Approved else fields
-            walk.must(kind, **fields)
+            shown = {"plan_digest": walk.state.plan_digest} if kind is ev.Approved else {}
+            walk.must(kind, **fields, **shown)
         if walk.state.step == step and walk.state.status in ("open", "waiting"):
             return walk
     return walk

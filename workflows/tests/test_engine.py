@@ -44,7 +44,7 @@ def test_it_refuses_a_choice_whose_guards_do_not_pass_and_says_why():
 
 @pytest.mark.parametrize("outcome", ["refuse", "unknown"])
 @pytest.mark.parametrize(
-    "step, event, fields",
+    ("step", "event", "fields"),
     [
         ("choose", ev.Chosen, {"value": "good"}),
         ("check", ev.CheckAsked, {}),
@@ -191,7 +191,8 @@ def test_a_second_click_seals_nothing():
 def test_an_order_without_effect_stops_the_run_and_a_retry_needs_everything_anew(status):
     walk = ordered("STARTED")
     walk.order(status, reason="exit code 1: device is too small.")
-    assert walk.state.status == "stopped" and "too small" in walk.state.note
+    assert walk.state.status == "stopped"
+    assert "too small" in walk.state.note
     assert "Unlock" in walk.kinds()
     assert isinstance(walk.send(ev.ExecuteAsked, by=ANN, facts=facts()), Refused)
     walk.must(ev.PlanAsked, by=ANN, facts=facts())
@@ -222,7 +223,8 @@ def test_an_order_moves_only_along_its_life(here, there):
 
 
 def test_silence_before_the_start_ends_in_expiry_and_after_it_never_does():
-    assert "EXPIRED" in ORDER_MOVES["CLAIMED"] and "EXPIRED" not in ORDER_MOVES["STARTED"]
+    assert "EXPIRED" in ORDER_MOVES["CLAIMED"]
+    assert "EXPIRED" not in ORDER_MOVES["STARTED"]
     assert "FAILED" not in ORDER_MOVES["OFFERED"]
 
 
@@ -243,7 +245,7 @@ def test_a_probe_that_shows_it_did_not_leads_back_to_a_fresh_plan():
     assert digest in walk.state.sealed
 
 
-@pytest.mark.parametrize("probe, evidence", [("", ()), ("cannot_tell", ("a" * 64,)), ("did", ()), ("did_not", ())])
+@pytest.mark.parametrize(("probe", "evidence"), [("", ()), ("cannot_tell", ("a" * 64,)), ("did", ()), ("did_not", ())])
 def test_a_probe_without_evidence_or_answer_leaves_it_unknown(probe, evidence):
     walk = ordered("UNKNOWN")
     walk.order("UNKNOWN", probe=probe, evidence=evidence)
@@ -292,7 +294,8 @@ def test_waiting_too_long_is_said_once_and_breaks_nothing_off():
     walk = at("wait")
     walk.clock += 4000
     walk.must(ev.FactsArrived, facts=facts(settled="refuse"))
-    assert walk.state.overdue and walk.state.status == "waiting"
+    assert walk.state.overdue
+    assert walk.state.status == "waiting"
     assert "Record" in walk.kinds()
     walk.must(ev.FactsArrived, facts=facts(settled="refuse"))
     assert "Record" not in walk.kinds()
@@ -301,7 +304,8 @@ def test_waiting_too_long_is_said_once_and_breaks_nothing_off():
 def test_verifying_makes_the_node_look_and_reads_nothing_older():
     walk = at("verify")
     look = next(e for e in walk.effects if isinstance(e, ev.AskNode))
-    assert look.operation == "look" and look.params == {"sources": "zpool_status"}
+    assert look.operation == "look"
+    assert look.params == {"sources": "zpool_status"}
     walk.must(ev.FactsArrived, facts=facts())
     assert walk.state.step == "verify"
     walk.must(ev.FactsArrived, facts=facts(), taken_after=walk.state.since - 1, number=look.number)
@@ -352,7 +356,8 @@ STATES: list[Walk] = [new(), *(at(step) for step in STEPS), *(ordered(s) for s i
 def test_every_event_in_every_state_has_an_answer_for_a_person(walk, event):
     outcome = decide(RUNBOOK, walk.state, event)
     if isinstance(outcome, Refused):
-        assert outcome.reason.endswith(".") and "please" not in outcome.reason.lower()
+        assert outcome.reason.endswith(".")
+        assert "please" not in outcome.reason.lower()
 
 
 @pytest.mark.parametrize("kind", [ev.CheckAsked, ev.PlanAsked, ev.ExecuteAsked])

@@ -21,7 +21,7 @@ def test_it_has_nothing_to_say_of_a_good_runbook():
 
 
 @pytest.mark.parametrize(
-    "runbook, words",
+    ("runbook", "words"),
     [
         (changed("execute", effect=""), "declares its effect"),
         (changed("execute", effect="idempotent"), "catalogue says"),
@@ -72,8 +72,9 @@ def test_two_runbooks_of_one_name_are_refused():
 
 def test_the_digest_changes_with_what_is_declared():
     digest = lint.definition_digest(RUNBOOK)
-    assert digest == lint.definition_digest(RUNBOOK) and len(digest) == 64
+    assert digest == lint.definition_digest(RUNBOOK)
+    assert len(digest) == 64
     assert lint.definition_digest(changed("wait", deadline_seconds=1)) != digest
     assert lint.definition_digest(changed("verify", guards=(RUNBOOK.step("check").guards))) != digest
     assert lint.definition_digest(without("swap")) != digest
-    assert lint.definition_digest(dataclasses.replace(RUNBOOK, steps=RUNBOOK.steps + (Step("x", "X", "MANUAL", "Why."),))) != digest
+    assert lint.definition_digest(dataclasses.replace(RUNBOOK, steps=(*RUNBOOK.steps, Step("x", "X", "MANUAL", "Why.")))) != digest
