@@ -1,0 +1,78 @@
+"""The ledger's five tables, as Django reads them. The tables themselves are written in `migrations/0001_ledger.sql`.
+
+Nothing here is ever updated or deleted: the database refuses it, for everybody. Write through `services`.
+"""
+
+import json
+
+from django.db import models
+
+
+class LedgerEvent(models.Model):
+    """One thing somebody did or decided. Only `body` is written; a trigger reads every other column out of it."""
+
+    body = models.BinaryField()
+    leaf = models.BinaryField()
+    at = models.TextField()
+    actor = models.TextField()
+    type = models.TextField()
+    run = models.TextField()
+    node = models.TextField()
+    run_seq = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "ledger_event"
+
+    @property
+    def said(self) -> dict:
+        """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body."""
+        return json.loads(bytes(self.body))
+
+
+class LedgerChain(models.Model):
+    """The place of one event in the one order of all events; written at COMMIT by the database itself."""
+
+    seq = models.BigIntegerField(primary_key=True)
+    event = models.OneToOneField(LedgerEvent, models.DO_NOTHING, related_name="chain")
+    prev = models.BinaryField(unique=True)
+    link = models.BinaryField(unique=True)
+
+    class Meta:
+        db_table = "ledger_chain"
+
+
+class LedgerHead(models.Model):
+    """The one row every sealing transaction waits for."""
+
+    one = models.BooleanField(primary_key=True)
+    seq = models.BigIntegerField()
+    prev = models.BinaryField()
+    link = models.BinaryField()
+
+    class Meta:
+        db_table = "ledger_head"
+
+
+class LedgerCheckpoint(models.Model):
+    """A signed statement: the first `size` events have this Merkle root. `frontier` lets the next one start from here."""
+
+    size = models.BigIntegerField(primary_key=True)
+    root = models.BinaryField()
+    frontier = models.BinaryField()
+    note = models.TextField()
+    at = models.TextField()
+
+    class Meta:
+        db_table = "ledger_checkpoint"
+
+
+class Blob(models.Model):
+    """Evidence by its SHA-256. The database checks the digest itself and compresses the bytes."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    size = models.BigIntegerField()
+    media = models.TextField()
+    bytes = models.BinaryField()
+
+    class Meta:
+        db_table = "ledger_blob"

@@ -1,0 +1,83 @@
+"""Signed statements over the whole ledger: made every few seconds by the worker, and before each destructive order.
+
+Each grows the frontier of the one before it, so what was signed once is never read from the tables and signed again.
+"""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from django.db import connection, transaction
+
+from app.ledger import merkle, notes
+from app.ledger.forms import LedgerDown, moment
+from app.ledger.models import LedgerChain, LedgerCheckpoint, LedgerHead
+
+ONE_AT_A_TIME = 0x510752  # the advisory lock that makes checkpoints single-flight
+BATCH = 5000
+
+
+def checkpoint_now() -> LedgerCheckpoint | None:
+    """Sign everything committed so far; None while the ledger is empty.
+
+    Call it outside a transaction: what the caller has not committed has no place in the chain yet.
+    """
+    size = LedgerHead.objects.values_list("seq", flat=True).get()
+    return checkpoint_at(size) if size else None
+
+
+def checkpoint_at(size: int) -> LedgerCheckpoint:
+    """The checkpoint over the first `size` events, made now unless it was made before."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
+        base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
+        return base if base and base.size == size else extend(base, size)
+
+
+def extend(base: LedgerCheckpoint | None, size: int) -> LedgerCheckpoint:
+    frontier, start = trusted_frontier(base)
+    frontier = merkle.grow(frontier, start, leaves_between(start, size))
+    signer = signing_key()
+    root = merkle.frontier_root(frontier)
+    return LedgerCheckpoint.objects.create(
+        size=size,
+        root=root,
+        frontier=b"".join(frontier),
+        note=signer.sign(notes.checkpoint_text(signer.name, size, root)),
+        at=moment(datetime.now(UTC)),
+    )
+
+
+def trusted_frontier(base: LedgerCheckpoint | None) -> tuple[list[bytes], int]:
+    if base is None:
+        return [], 0
+    packed = bytes(base.frontier)
+    frontier = [packed[i : i + 32] for i in range(0, len(packed), 32)]
+    signer = signing_key()
+    text = notes.checkpoint_text(signer.name, base.size, merkle.frontier_root(frontier))
+    if len(frontier) != base.size.bit_count() or not base.note.startswith(text) or not notes.signed_by(base.note, signer.name, signer.public):
+        raise LedgerDown(f"The checkpoint over {base.size} events is not what this key signed. Run `ledger verify`; sign nothing on top of it.")
+    return frontier, base.size
+
+
+def leaves_between(start: int, size: int):
+    """The leaves of events `start`+1 to `size`, hashed anew from their bodies, in the order of an unbroken chain."""
+    rows = LedgerChain.objects.filter(seq__gt=start, seq__lte=size).order_by("seq").values_list("seq", "prev", "link", "event__body")
+    expected = start
+    for seq, prev, link, body in rows.iterator(chunk_size=BATCH):
+        expected += 1
+        leaf = merkle.leaf_hash(bytes(body))
+        if seq != expected or bytes(link) != sha256(b"\x02" + bytes(prev) + leaf).digest():
+            raise LedgerDown(f"The chain does not hold at event {expected}. Run `ledger verify`; nothing past it is signed.")
+        yield leaf
+    if expected != size:
+        raise LedgerDown(f"The chain ends at event {expected}, before event {size}. Run `ledger verify`.")
+
+
+def signing_key() -> notes.Signer:
+    try:
+        return notes.signer()
+    except FileNotFoundError:
+        if LedgerCheckpoint.objects.exists():
+            raise LedgerDown(f"The ledger's key {notes.key_path()} is gone, and checkpoints signed with it exist. Put it back.") from None
+    notes.make_key()
+    return notes.signer()

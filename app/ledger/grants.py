@@ -1,0 +1,97 @@
+"""What the database must look like for the ledger to be trusted: the triggers, and who may write what.
+
+`apply()` runs after every migration, as the owner. `faults()` asks the running connection and names what differs;
+mutating work stops while it names anything.
+"""
+
+import os
+
+from django.conf import settings
+from django.db import connection
+
+# What the app role may do. Everything not written here it may not do.
+GRANTS = {
+    "ledger_event": "SELECT, INSERT (body)",
+    "ledger_chain": "SELECT",
+    "ledger_head": "SELECT",
+    "ledger_checkpoint": "SELECT, INSERT",
+    "ledger_blob": "SELECT, INSERT",
+}
+WRITES = ("UPDATE", "DELETE", "TRUNCATE", "TRIGGER")
+# name -> (table, function, when it fires as pg_trigger.tgtype counts it, deferred to COMMIT)
+TRIGGERS = {
+    "ledger_event_read": ("ledger_event", "ledger_read_body", 7, False),
+    "ledger_event_seal": ("ledger_event", "ledger_seal", 5, True),
+    "ledger_checkpoint_follows": ("ledger_checkpoint", "ledger_checkpoint_follows", 7, False),
+    "ledger_event_keep": ("ledger_event", "ledger_refuse", 58, False),
+    "ledger_chain_keep": ("ledger_chain", "ledger_refuse", 58, False),
+    "ledger_head_keep": ("ledger_head", "ledger_refuse", 42, False),
+    "ledger_checkpoint_keep": ("ledger_checkpoint", "ledger_refuse", 58, False),
+    "ledger_blob_keep": ("ledger_blob", "ledger_refuse", 58, False),
+}
+
+
+def app_role() -> str:
+    """The database role the portal runs as (`SLOTLIGHT_APP_ROLE`); migrations run as another, the owner."""
+    return getattr(settings, "SLOTLIGHT_APP_ROLE", "") or os.environ.get("SLOTLIGHT_APP_ROLE", "") or "slotlight_app"
+
+
+def one_role() -> bool:
+    """Whether somebody said, in so many words, that this installation has one database role only."""
+    said = getattr(settings, "SLOTLIGHT_ONE_ROLE", None)
+    return bool(said) if said is not None else os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"
+
+
+def apply(**_) -> None:
+    """Give the app role exactly `GRANTS`, if that role exists and we own the ledger."""
+    role = app_role()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_user <> %s AND pg_has_role(current_user, relowner, 'MEMBER') AND EXISTS (SELECT FROM pg_roles WHERE rolname = %s)"
+            " FROM pg_class WHERE oid = to_regclass('public.ledger_event')",
+            [role, role],
+        )
+        if cursor.fetchone() != (True,):
+            return
+        name = connection.ops.quote_name(role)
+        for table, rights in GRANTS.items():
+            cursor.execute(f"REVOKE ALL ON {table} FROM {name}, PUBLIC; GRANT {rights} ON {table} TO {name}")
+
+
+def faults() -> list[str]:
+    """Sentences that say how triggers and rights differ from what they must be; empty when all is well."""
+    with connection.cursor() as cursor:
+        found = trigger_faults(cursor)
+        return found if found or one_role() else right_faults(cursor)
+
+
+def trigger_faults(cursor) -> list[str]:
+    cursor.execute(
+        "SELECT t.tgname, c.relname, p.proname, t.tgtype::int, t.tgdeferrable AND t.tginitdeferred, t.tgenabled"
+        " FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid"
+        " WHERE NOT t.tgisinternal AND c.oid = ANY (%s::regclass[])",
+        [[f"public.{table}" for table in GRANTS]],
+    )
+    found = {name: (tuple(what), enabled) for name, *what, enabled in cursor.fetchall()}
+    absent = [f"The trigger {name} is not as it was made." for name in TRIGGERS if found.get(name) != (TRIGGERS[name], "A")]
+    return absent + [f"The trigger {name} does not belong to the ledger." for name in found if name not in TRIGGERS]
+
+
+def right_faults(cursor) -> list[str]:
+    cursor.execute(
+        "SELECT current_user, wanted.name, wanted.may_insert, has_table_privilege(wanted.name, 'SELECT'),"
+        "       has_any_column_privilege(wanted.name, 'INSERT'),"
+        "       ARRAY(SELECT r FROM unnest(%s::text[]) r WHERE has_table_privilege(wanted.name, r)"
+        "             OR r = 'UPDATE' AND has_any_column_privilege(wanted.name, r))"
+        " FROM unnest(%s::text[], %s::bool[]) AS wanted (name, may_insert)",
+        [list(WRITES), list(GRANTS), ["INSERT" in rights for rights in GRANTS.values()]],
+    )
+    return [sentence for row in cursor.fetchall() if (sentence := right_fault(*row))]
+
+
+def right_fault(role, table, may_insert, reads, inserts, writes) -> str:
+    if writes:
+        return f"The database role {role} may {', '.join(writes)} {table}. Run the portal as {app_role()}, which may not."
+    if not reads or inserts != may_insert:
+        return f"The database role {role} has not the rights on {table} that the ledger expects. Run `migrate` as the owner again."
+    return ""

@@ -1,0 +1,132 @@
+"""How the rest of the portal writes to the ledger: `record` what was done, `keep` what was seen, `refuse_if_broken` before acting.
+
+Call `record` last inside the transaction that changes the state it tells of, so that both commit or neither does.
+The database gives the event its place in the chain at COMMIT. Writers stay at READ COMMITTED.
+"""
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from django.db import DatabaseError, connection, transaction
+
+from agents.wire import canonical
+from app.ledger import grants
+from app.ledger.checkpoints import checkpoint_now
+from app.ledger.forms import LedgerDown, digests, moment, plain
+from app.ledger.models import Blob, LedgerEvent
+
+__all__ = ["LedgerDown", "blob", "checkpoint_now", "keep", "keep_all", "moment", "record", "refuse_if_broken"]
+
+FOUND_WELL_FOR_SECONDS = 5.0
+RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
+
+_well_until = 0.0
+
+
+def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None = None) -> LedgerEvent:
+    """Add one event. Whole numbers and times in `body` become text; a float is refused.
+
+    Every string in `body` that is the digest of a kept blob makes that blob evidence of this event: keep first, then record.
+    Two transactions that record for the same run follow each other.
+    """
+    said = {
+        "v": "1",
+        "type": type,
+        "at": moment(at or datetime.now(UTC)),
+        "actor": plain(str(actor)),
+        "run": str(run),
+        "node": str(node),
+        "run_seq": "",
+        "run_prev": "",
+        "body": plain(body),
+    }
+    said["evidence"] = evidence(said["body"])
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        if run:
+            said["run_seq"], said["run_prev"] = next_of_run(cursor, str(run))
+        return insert(cursor, said)
+
+
+def insert(cursor, said: dict) -> LedgerEvent:
+    body = canonical(said)
+    cursor.execute("INSERT INTO ledger_event (body) VALUES (%s) RETURNING id, leaf, run_seq", [body])
+    pk, leaf, run_seq = cursor.fetchone()
+    copied = {name: said[name] for name in ("at", "actor", "type", "run", "node")}
+    return LedgerEvent(id=pk, body=body, leaf=bytes(leaf), run_seq=run_seq, **copied)
+
+
+def next_of_run(cursor, run: str) -> tuple[str, str]:
+    """The number of the run's next event and the leaf of its last. Holds the run until this transaction ends."""
+    cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [RUN_LOCKS, run])
+    cursor.execute("SELECT run_seq, leaf FROM ledger_event WHERE run = %s ORDER BY run_seq DESC LIMIT 1", [run])
+    last = cursor.fetchone()
+    return (str(last[0] + 1), bytes(last[1]).hex()) if last else ("1", "")
+
+
+def evidence(body) -> list[str]:
+    """The kept blobs that `body` names, sorted."""
+    named = set(digests(body))
+    return sorted(Blob.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else []
+
+
+def keep(data: bytes, media: str) -> str:
+    """Keep `data` as evidence and say its SHA-256. Keeping the same bytes again changes nothing."""
+    digest = sha256(data).hexdigest()
+    if not Blob.objects.filter(pk=digest).exists():
+        Blob.objects.bulk_create([Blob(sha256=digest, size=len(data), media=media, bytes=data)], ignore_conflicts=True)
+    return digest
+
+
+def keep_all(bodies: Iterable[bytes], media: str) -> list[str]:
+    """Keep many in one transaction. Always in the order of their digests, so that two nodes sending the same bytes cannot deadlock."""
+    return [keep(data, media) for data in sorted(bodies, key=lambda data: sha256(data).digest())]
+
+
+def blob(digest: str) -> bytes:
+    """The kept bytes. Raises KeyError when there are none, LedgerDown when they are no longer what was kept."""
+    row = Blob.objects.filter(pk=digest).first()
+    if row is None:
+        raise KeyError(digest)
+    data = bytes(row.bytes)
+    if sha256(data).hexdigest() != digest:
+        raise LedgerDown(f"The evidence {digest} is not what was kept. Run `ledger verify`.")
+    return data
+
+
+def refuse_if_broken(*, fresh: bool = False) -> None:
+    """Raise LedgerDown unless triggers and rights are as they were made and a write goes through. Good news is believed for 5 s.
+
+    Ask before anything else in the transaction: the trial write takes the head row for a moment.
+    """
+    global _well_until
+    if not fresh and time.monotonic() < _well_until:
+        return
+    _well_until = 0.0
+    try:
+        with transaction.atomic():
+            found = grants.faults()
+        if not found:
+            try_a_write()
+    except DatabaseError as error:
+        raise LedgerDown(f"The ledger cannot be written, so nothing is changed: {error}") from error
+    if found:
+        raise LedgerDown(f"The ledger is not as it was made, so nothing is changed. {' '.join(found)}")
+    _well_until = time.monotonic() + FOUND_WELL_FOR_SECONDS
+
+
+class _TakenBack(Exception):
+    pass
+
+
+def try_a_write() -> None:
+    """Write and seal an event, then take both back. Only the number of the event is lost."""
+    said = {"v": "1", "type": "trial", "at": moment(datetime.now(UTC)), "actor": "system", "run": "", "node": "", "run_seq": ""}
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            insert(cursor, said)
+            cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE")
+            raise _TakenBack
+    except _TakenBack:
+        pass
