@@ -1,8 +1,9 @@
 """Settings, all from the environment. The launcher sets it; a container sets the same names."""
 
+import importlib.util
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit, parse_qsl
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -22,12 +23,15 @@ def database(url: str) -> dict:
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": options.pop("port", parts.port or ""),
         "OPTIONS": options,
-        "CONN_MAX_AGE": 600,
-        "CONN_HEALTH_CHECKS": True,
     }
 
 
-DATABASES = {"default": database(os.environ.get("DATABASE_URL", "postgresql:///slotlight"))}
+# Two roles. The portal runs as the one in DATABASE_URL, which owns nothing; migrations run as the one in
+# DATABASE_OWNER_URL (manage.py switches) and may take rights away from the first, as the ledger does.
+DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
+DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
+AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
+DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 DEBUG = os.environ.get("SLOTLIGHT_DEBUG") == "1"
@@ -38,7 +42,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "app.static.StaticConfig",
     "django_htmx",
     "template_partials",
     "lucide",
@@ -50,6 +54,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "app.csp.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -81,5 +86,53 @@ LOGIN_REDIRECT_URL = "fleet"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-gb"
+
+# Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+HTTPS = os.environ.get("SLOTLIGHT_HTTPS") == "1"
+CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("SLOTLIGHT_ORIGINS", "").split(",") if origin]
+SESSION_COOKIE_AGE = 12 * 3600  # one long shift
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+
 STATIC_URL = "static/"
 STATIC_ROOT = os.environ.get("SLOTLIGHT_STATIC", str(BASE_DIR / "var" / "static"))
+# Tabler comes from a Django package, of which we want the files and not the app.
+_tabler = Path(importlib.util.find_spec("jazzy_tabler").origin).parent / "static" / "vendor" / "tabler"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/tabler", _tabler)]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "app.static.Storage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
+# Tasks are idempotent doorbells: acknowledged when done, given to another worker when theirs dies.
+CELERY_BROKER_URL = f"redis+socket://{urlsplit(REDIS_URL).path}?virtual_host=0" if REDIS_URL.startswith("unix:") else REDIS_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300}  # no task may run this long; waiting is a state, not a task
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = 240
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "level": "INFO"},
+    },
+}

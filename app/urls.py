@@ -2,7 +2,10 @@
 
 from django.urls import include, path
 
+from app.health import health
+
 urlpatterns = [
+    path("healthz", health, name="health"),
     path("", include("app.fleet.urls")),
     path("", include("app.runs.urls")),
     path("", include("app.ledger.urls")),

@@ -1,0 +1,161 @@
+"""What exists: nodes, disks, and where and how each disk was seen, from when to when.
+
+History is kept as intervals: a row with `until` empty is how things are now. Nothing here is deleted; a disk that
+moves gets a new row and keeps the old one. Guids are decimal text, because half of them do not fit a signed bigint.
+"""
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+NODE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+NOW = Q(until__isnull=True)
+
+
+class Node(models.Model):
+    """A storage server with an agent."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting for its agent"
+        ENROLLED = "enrolled", "enrolled"
+        RETIRED = "retired", "retired"
+
+    name = models.CharField(max_length=63, unique=True, validators=[RegexValidator(rf"^{NODE_NAME}\Z")])
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    mode = models.CharField(max_length=10, blank=True)  # "observe" or "operate", as its own policy file says
+    version = models.CharField(max_length=40, blank=True)  # of the agent
+    boot_id = models.CharField(max_length=64, blank=True)
+    last_report_at = models.DateTimeField(null=True, blank=True)  # when its captures were taken, by our clock
+    report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see intake.set_digest
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self):
+        return self.name
+
+    def get_absolute_url(self):
+        return reverse("node", args=[self.name])
+
+
+class Report(models.Model):
+    """The set of captures a node stands by now: "zdb_label/sda1" -> digest of what it said."""
+
+    node = models.OneToOneField(Node, models.PROTECT, primary_key=True)
+    captures = models.JSONField(default=dict)
+    changed_at = models.DateTimeField()  # when this set first arrived
+
+
+class Disk(models.Model):
+    """A physical drive, known by its LU WWID."""
+
+    wwid = models.TextField(unique=True)
+    serial = models.TextField(blank=True)
+    vendor = models.TextField(blank=True)
+    model = models.TextField(blank=True)
+    firmware = models.TextField(blank=True)
+    size_bytes = models.BigIntegerField(null=True, blank=True)
+    first_seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["wwid"]
+
+    def __str__(self):
+        return self.wwid
+
+    def get_absolute_url(self):
+        return reverse("disk", args=[self.wwid])
+
+
+class Sighting(models.Model):
+    """One node seeing one disk under one kernel name, in one place, from when to when."""
+
+    disk = models.ForeignKey(Disk, models.PROTECT, related_name="sightings")
+    node = models.ForeignKey(Node, models.PROTECT, related_name="sightings")
+    name = models.TextField()  # kernel name; belongs to another disk after the next boot
+    hctl = models.TextField(blank=True)
+    by_id = models.TextField(blank=True)
+    enclosure_id = models.TextField(blank=True)
+    slot = models.IntegerField(null=True, blank=True)
+    pool = models.TextField(blank=True)
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-since", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["node", "name"], condition=NOW, name="one_disk_per_kernel_name"),
+        ]
+        indexes = [models.Index(fields=["enclosure_id", "slot"], name="sighting_bay")]
+
+
+class LabelSeen(models.Model):
+    """What a partition of a disk claimed to be, as `zdb -l` read it, from when to when."""
+
+    disk = models.ForeignKey(Disk, models.PROTECT, related_name="labels")
+    node = models.ForeignKey(Node, models.PROTECT, related_name="labels")
+    partition = models.TextField()
+    pool_guid = models.CharField(max_length=20, blank=True)
+    pool = models.TextField(blank=True)
+    vdev_guid = models.CharField(max_length=20)
+    state = models.IntegerField()  # 0 active, 1 exported, 2 destroyed, 3 spare, 4 l2cache
+    hostname = models.TextField(blank=True)
+    txg = models.CharField(max_length=20, blank=True)  # the last one read; a new txg is not a new label
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-since", "partition"]
+        indexes = [models.Index(fields=["node"], condition=NOW, name="label_now"), models.Index(fields=["vdev_guid"], name="label_vdev")]
+
+
+class LeafHistory(models.Model):
+    """One state of one leaf vdev of an imported pool, from when to when; `before` is what it left."""
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="leaves")
+    pool_guid = models.CharField(max_length=20)
+    pool = models.TextField()
+    vdev_guid = models.CharField(max_length=20)
+    name = models.TextField()
+    before = models.TextField(blank=True)
+    state = models.TextField()
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-since", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["node", "pool_guid", "vdev_guid"], condition=NOW, name="one_state_per_leaf"),
+        ]
+        indexes = [models.Index(fields=["since"], name="leaf_since")]
+
+
+class Situation(models.Model):
+    """Something wrong, from the report that showed it to the report that no longer did."""
+
+    key = models.TextField()
+    slug = models.CharField(max_length=60)
+    node = models.ForeignKey(Node, models.PROTECT, related_name="situations")
+    severity = models.CharField(max_length=10)  # "act", "watch" or "info"
+    title = models.TextField()
+    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-opened_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["key"], condition=Q(closed_at__isnull=True), name="one_open_situation_per_key"),
+        ]
+
+    def __str__(self):
+        return self.title
+
+    @property
+    def is_open(self):
+        return self.closed_at is None
+
+    def get_absolute_url(self):
+        return reverse("situation", args=[self.pk])

@@ -1,0 +1,38 @@
+"""The agents' door: who may knock, and with which key."""
+
+from django.conf import settings
+from django.db import models
+
+from app.fleet.models import Node
+
+
+class NodeKey(models.Model):
+    """The secret an agent made at enrolment. `key_id` is its fingerprint, shown on both sides.
+
+    `counter` is the highest one used; it only ever rises, and a request that does not raise it is a repeat.
+    """
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="keys")
+    key_id = models.CharField(max_length=16, unique=True)
+    secret = models.BinaryField()
+    counter = models.BigIntegerField(default=0)
+    hostname = models.CharField(max_length=255, blank=True)  # what the agent called itself when it enrolled
+    created_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["node"], condition=models.Q(revoked_at__isnull=True), name="one_key_per_node"),
+        ]
+
+
+class EnrolToken(models.Model):
+    """A one-time right to enrol one node. Only its SHA-256 is kept; the text is shown once."""
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="tokens")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True)  # empty: from the command line
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)

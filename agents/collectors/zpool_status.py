@@ -1,0 +1,193 @@
+"""Pool health as `zpool status` prints it, OpenZFS 0.6 to 2.4: the whole tree, every scan, nothing rounded.
+
+A line we do not know makes the text `Unparsed`: a lost `scan:` line would hide a resilver.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from agents.collectors._vdevs import STATES, Sections, Vdev, read_tree
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.host import Host
+
+NAME = "zpool_status"
+EVERY_SECONDS = 10
+ARGV = ("zpool", "status", "-P", "-p")
+TIMEOUT_SECONDS = 20
+
+__all__ = ["Pool", "Scan", "Vdev", "collect", "parse"]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One `scan:` entry. Bytes stay in the text: it prints them rounded."""
+
+    function: str  # "none", "scrub", "resilver", "rebuild"
+    state: str  # "none", "running", "paused", "finished", "canceled"
+    text: str  # as printed, lines joined by newline
+    percent: str | None = None
+    errors: int | None = None
+    eta: str | None = None
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One imported pool. `vdevs` is the root vdev; `sections` are logs, cache, spares, special and dedup as printed."""
+
+    name: str
+    state: str
+    status: str
+    action: str
+    see: str
+    scans: tuple[Scan, ...]
+    vdevs: Vdev
+    sections: Sections
+    errors: str
+    remove: str = ""
+    checkpoint: str = ""
+    expand: str = ""
+    guid: int | None = None  # only the JSON says it
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    return (ask_status(host, NAME, ARGV),)
+
+
+def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
+    """Silence is an answer only when it comes with "no pools available"; some versions print that to standard error."""
+    capture = ask(host, source, argv, TIMEOUT_SECONDS)
+    if capture.outcome == "data" and not capture.text.strip() and "no pools available" not in capture.stderr:
+        return replace(capture, outcome="failed", reason=f"{' '.join(argv)} printed nothing, not even that there are no pools")
+    return capture
+
+
+def parse(text: str) -> tuple[Pool, ...] | Unparsed:
+    """Every pool in `text`, or the first line that made no sense. Never raises."""
+    if text.strip() in ("", "no pools available"):
+        return ()
+    pools: list[Pool] = []
+    for block in _blocks(text):
+        if isinstance(block, Unparsed):
+            return block
+        pool = _pool(block)
+        if isinstance(pool, Unparsed):
+            return pool
+        pools.append(pool)
+    return tuple(pools)
+
+
+_KEYS = frozenset(
+    ["pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup"]
+)
+_Block = dict[str, list[list[str]]]  # key -> one list of lines for each time it was printed
+
+
+def _blocks(text: str) -> list[_Block | Unparsed]:
+    """Split into pools, and each pool into its fields. A continuation line belongs to the field above it."""
+    blocks: list[_Block | Unparsed] = []
+    block: _Block = {}
+    field: list[str] = []
+    key = ""
+    for line in text.split("\n"):
+        if line[:1] == "\t" or line[:4] == "    ":
+            field.append(line)
+            continue
+        if not line or line.isspace():
+            continue
+        name, colon, value = line.partition(":")
+        name = name.strip()
+        if name == "pool" and colon:
+            block = {}
+            blocks.append(block)
+        elif key == "errors" and (name != "dedup" or not colon):
+            field.append(line)  # a damaged file's name may hold anything, even a line break
+            continue
+        if name not in _KEYS or not colon or not blocks:
+            return [Unparsed("zpool status does not print such a line", line)]
+        key, field = name, [value[1:]]
+        block.setdefault(key, []).append(field)
+    return blocks or [Unparsed("there is no pool in this text")]
+
+
+def _pool(block: _Block) -> Pool | Unparsed:
+    for key, fields in block.items():
+        if len(fields) > 1 and key not in ("scan", "scrub"):
+            return Unparsed(f"{key}: is printed twice for one pool", fields[1][0])
+    name, state = _lines(block, "pool"), _lines(block, "state")
+    if not name or state not in STATES:
+        return Unparsed(f"the state of {name or 'a pool'} cannot be read", state)
+    tree = read_tree(block.get("config", [[]])[0][1:], name)
+    if isinstance(tree, Unparsed):
+        return tree
+    if "errors" not in block:
+        return Unparsed(f"the text of {name} ends before its errors: line")
+    scans = []
+    for lines in block.get("scan", []) + block.get("scrub", []):
+        scan = _scan("\n".join(map(str.strip, lines)))
+        if isinstance(scan, Unparsed):
+            return scan
+        scans.append(scan)
+    return Pool(
+        name,
+        state,
+        _prose(block, "status"),
+        _prose(block, "action"),
+        _lines(block, "see"),
+        tuple(scans),
+        *tree,
+        errors=_lines(block, "errors"),
+        remove=_lines(block, "remove"),
+        checkpoint=_lines(block, "checkpoint"),
+        expand=_lines(block, "expand"),
+    )
+
+
+def _lines(block: _Block, key: str) -> str:
+    return "\n".join(map(str.strip, block[key][0])) if key in block else ""
+
+
+def _prose(block: _Block, key: str) -> str:
+    return " ".join(map(str.strip, block[key][0])) if key in block else ""
+
+
+_SCRUB = r"(?:error |thorough )?scrub"
+_SCAN = re.compile(
+    r"(?P<none>none requested)"
+    rf"|(?:{_SCRUB}|resilver(?: \([^)]+\))?) (?:(?P<running>in progress since)|(?P<paused>paused since)|(?P<canceled>canceled on)) "
+    rf"|(?P<finished>(?:{_SCRUB} repaired|resilvered(?: \([^)]+\))?) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
+    r"|(?P<scrubbed>scrubbed [0-9]+ error blocks? in .* on )"
+)
+_DONE = re.compile(r"([0-9]+(?:\.[0-9]+)?)% done(?:, (.+))?")
+_ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
+
+
+@lru_cache(maxsize=1024)  # most scans ended long ago and are printed again and again
+def _scan(text: str) -> Scan | Unparsed:
+    form = _SCAN.match(text)
+    if form is None:
+        return Unparsed("the scan: line cannot be read", text.split("\n")[0])
+    state = form.lastgroup or ""
+    if state == "none":
+        return Scan("none", "none", text)
+    function = "resilver" if text.startswith("resilver") else "scrub"
+    if text.startswith(("resilver (", "resilvered (")):
+        function = "rebuild"  # sequential, onto the named top-level vdev
+    if state in ("running", "paused"):
+        return _unfinished(function, state, text)
+    errors = form.group("errors")
+    return Scan(function, "finished" if state == "scrubbed" else state, text, errors=None if errors is None else int(errors))
+
+
+def _unfinished(function: str, state: str, text: str) -> Scan | Unparsed:
+    done = _DONE.search(text)
+    if done is None:
+        return Unparsed("a scan does not say how far it is", text.split("\n")[0])
+    eta = done.group(2)
+    if eta is None:
+        above = _ETA_0_6.search(text)
+        eta = above and (above.group(1) or above.group(2))
+    return Scan(function, state, text, done.group(1), eta=eta.replace(" to go", "") if eta and state == "running" else None)

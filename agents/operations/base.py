@@ -1,0 +1,68 @@
+"""What every operation shares: the answers it gives and how its parameters are checked.
+
+An operation is a module with `NAME`, `EFFECT`, `DESTRUCTIVE`, `PARAMS`, `check(params)` and `argv(params)`. A pure one
+has `run(host, params)`. One that writes has `preconditions`, `guards`, `describe`, `probe`, `aftermath` and
+`TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.collectors.base import Capture
+
+GUID = re.compile(r"[1-9][0-9]{0,19}")
+GUID_MAX = 2**64 - 1
+POOL = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,254}")
+UNKNOWN = "unknown: "
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether an operation whose outcome is not known took place, and what that is concluded from."""
+
+    result: str  # "did", "did_not" or "cannot_tell"
+    evidence: tuple[Capture, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a pure operation found. `result` holds strings, lists and objects of strings; no numbers."""
+
+    result: dict[str, Any]
+    captures: tuple[Capture, ...] = ()
+    outcome: str = "succeeded"
+    reason: str = ""
+
+
+def check_names(params: Mapping[str, str], names: Sequence[str]) -> str:
+    """Exactly these names, each with some text: an empty target is never a target."""
+    if sorted(params) != sorted(names):
+        return f"The parameters are {', '.join(sorted(params)) or 'none'}; they must be {', '.join(names)}."
+    for name in names:
+        if not isinstance(params[name], str) or not params[name]:
+            return f"The parameter {name} is empty."
+    return ""
+
+
+def check_guid(name: str, value: str) -> str:
+    if GUID.fullmatch(value) is None or int(value) > GUID_MAX:
+        return f"{name} is {value!r}, which is no guid."
+    return ""
+
+
+def check_pool(value: str) -> str:
+    if POOL.fullmatch(value) is None:
+        return f"{value!r} is no pool name."
+    return ""
+
+
+def unknowns(pre: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """A verdict for every fact that could not be read."""
+    return tuple(
+        ("unknown", f"{name} is not known: {value[len(UNKNOWN) :]}") for name, value in sorted(pre.items()) if value.startswith(UNKNOWN)
+    )

@@ -1,0 +1,11 @@
+"""The worker's side door. Messages carry ids and are doorbells only: a lost, late or repeated one does no harm."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
+
+celery = Celery("slotlight")
+celery.config_from_object("django.conf:settings", namespace="CELERY")
+celery.autodiscover_tasks()

@@ -1,0 +1,271 @@
+"""What the fleet pages show, made from facts: rows with a tone, never a bare colour.
+
+A tone is "good", "watch", "bad", "info" or "idle". Pure functions, so that a page's words are tested without a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.redundancy import margin, pool_margin
+
+TONES = {
+    "ONLINE": "good",
+    "AVAIL": "good",
+    "INUSE": "info",
+    "DEGRADED": "watch",
+    "OFFLINE": "watch",
+    "FAULTED": "bad",
+    "UNAVAIL": "bad",
+    "REMOVED": "bad",
+    "SUSPENDED": "bad",
+    "SPLIT": "bad",
+}
+STALE_SECONDS = 90  # six reports missed
+
+
+def tone(state: str) -> str:
+    return TONES.get(state, "idle")
+
+
+def said(value: object) -> str:
+    """A fact for the page; what is not known says so."""
+    return f"not known: {value.reason}" if isinstance(value, Unknown) else str(value)
+
+
+def size(value: int | Unknown) -> str:
+    """Decimal units, as disks are sold; the exact bytes stand on the disk's page."""
+    if isinstance(value, Unknown):
+        return "size not known"
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value} B"
+
+
+def margin_words(value: int | Unknown) -> tuple[str, str]:
+    """How many further disks may be lost, in words and as a tone."""
+    if isinstance(value, Unknown):
+        return f"redundancy not known: {value.reason}", "watch"
+    if value < 0:
+        return "data is missing", "bad"
+    if value == 0:
+        return "no redundancy left", "bad"
+    return ("1 more disk may fail" if value == 1 else f"{value} more disks may fail"), ("watch" if value == 1 else "good")
+
+
+@dataclass(frozen=True)
+class VdevRow:
+    """One line of the vdev tree."""
+
+    depth: int
+    vdev: VdevFacts
+    label: str
+    tone: str
+    names: tuple[str, ...] = ()  # kernel names today, found by label
+    disk: str | None = None  # WWID, for the link
+    bay: str = ""
+    group: str = ""  # class of a top-level vdev other than data
+    left: str = ""
+    left_tone: str = ""
+    marks: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def row_class(self) -> str:
+        if self.depth == 1 and self.vdev.children:
+            return "top"
+        if self.vdev.resilvering or self.vdev.awaiting_resilver:
+            return "moving"
+        return "lost" if self.tone == "bad" and not self.vdev.children else ""
+
+
+def vdev_rows(pool: PoolFacts, node: NodeFacts) -> tuple[VdevRow, ...]:
+    """The pool's tree, line by line, with redundancy left on each top-level vdev."""
+    if not known(pool.tops):
+        return ()
+    rows: list[VdevRow] = []
+    for group, top in pool.tops:
+        rows += _branch(top, 1, node, pool, "" if group == "data" else group)
+    for vdev in pool.spares:
+        rows += _branch(vdev, 1, node, None, "spare")
+    for vdev in pool.caches:
+        rows += _branch(vdev, 1, node, None, "cache")
+    return tuple(rows)
+
+
+def _branch(vdev: VdevFacts, depth: int, node: NodeFacts, pool: PoolFacts | None, group: str) -> Iterator[VdevRow]:
+    disk = disk_of(node, vdev)
+    words = margin_words(margin(vdev, pool.scans)) if pool is not None and depth == 1 else ("", "")
+    marks = [text for on, text in ((vdev.resilvering, "resilvering"), (vdev.awaiting_resilver, "awaiting resilver")) if on]
+    if vdev.note and not marks:
+        marks.append(vdev.note)
+    yield VdevRow(
+        depth=depth,
+        vdev=vdev,
+        label=short_name(vdev.name),
+        tone=tone(vdev.state),
+        names=disk.names if disk else (),
+        disk=disk.wwid if disk and known(disk.wwid) else None,
+        bay=bay_words(disk.bay) if disk else "",
+        group=group,
+        left=words[0],
+        left_tone=words[1],
+        marks=tuple(marks),
+    )
+    for child in vdev.children:
+        yield from _branch(child, depth + 1, node, None, "")
+
+
+def short_name(name: str) -> str:
+    return name.removeprefix("/dev/disk/by-id/").removeprefix("/dev/")
+
+
+def disk_of(node: NodeFacts, vdev: VdevFacts) -> DiskFacts | None:
+    """The disk whose label carries this vdev's guid; names play no part."""
+    if not known(node.disks) or not known(vdev.wwid):
+        return None
+    return next((disk for disk in node.disks if disk.wwid == vdev.wwid), None)
+
+
+def bay_words(bay: BayFacts | Unknown) -> str:
+    return f"bay {bay.slot}" if known(bay) else ""
+
+
+@dataclass(frozen=True)
+class DiskRow:
+    """One physical disk on a node's page."""
+
+    disk: DiskFacts
+    names: str
+    size: str
+    bay: str
+    use: str
+    tone: str
+
+
+def disk_rows(node: NodeFacts) -> tuple[DiskRow, ...]:
+    if not known(node.disks):
+        return ()
+    owners = members(node)
+    rows = [_disk_row(disk, owners) for disk in node.disks]
+    return tuple(sorted(rows, key=lambda row: (row.tone == "good", row.bay, row.names)))
+
+
+def members(node: NodeFacts) -> dict[str, tuple[PoolFacts, VdevFacts]]:
+    """WWID -> the pool and vdev that disk is, on this node."""
+    pools = node.pools if known(node.pools) else ()
+    return {
+        vdev.wwid: (pool, vdev)
+        for pool in pools
+        for vdev in pool_leaves(pool)
+        if known(vdev.wwid)
+    }
+
+
+def pool_leaves(pool: PoolFacts) -> tuple[VdevFacts, ...]:
+    tops = tuple(top for _, top in pool.tops) if known(pool.tops) else ()
+    return tuple(leaf for top in (*tops, *pool.spares, *pool.caches) for leaf in top.leaves())
+
+
+def _disk_row(disk: DiskFacts, owners: dict[str, tuple[PoolFacts, VdevFacts]]) -> DiskRow:
+    owner = owners.get(disk.wwid) if known(disk.wwid) else None
+    use, how = _use(disk, owner)
+    return DiskRow(disk, " ".join(disk.names), size(disk.size_bytes), bay_words(disk.bay), use, how)
+
+
+def _use(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[str, str]:
+    if owner is not None:
+        pool, vdev = owner
+        return f"{pool.name}, vdev {said(vdev.guid)}, {vdev.state}", tone(vdev.state)
+    if not known(disk.labels):
+        return f"labels not known: {disk.labels.reason}", "watch"
+    if disk.labels:
+        label = disk.labels[0]
+        return f"label of {label.pool_name or 'a pool without a name'} (vdev {label.guid}), not imported here", "watch"
+    if not known(disk.in_use):
+        return f"use not known: {disk.in_use.reason}", "watch"
+    return (", ".join(disk.in_use), "idle") if disk.in_use else ("no label, not in use", "info")
+
+
+@dataclass(frozen=True)
+class BayRow:
+    bay: BayFacts
+    tone: str  # also "free" and "empty"
+    disk: DiskFacts | None
+    words: str
+
+
+def enclosures(node: NodeFacts) -> tuple[tuple[str, tuple[BayRow, ...]], ...]:
+    """Bays by enclosure logical id, in slot order; dual paths to one enclosure show once."""
+    if not known(node.bays):
+        return ()
+    by_name = {path.name: disk for disk in (node.disks if known(node.disks) else ()) for path in disk.paths}
+    owners = members(node)
+    found: dict[str, dict[int, BayRow]] = {}
+    for bay in node.bays:
+        slots = found.setdefault(bay.enclosure_id, {})
+        if bay.slot not in slots or slots[bay.slot].disk is None:
+            slots[bay.slot] = _bay_row(bay, by_name.get(bay.device or ""), owners)
+    return tuple((name, tuple(slots[slot] for slot in sorted(slots))) for name, slots in sorted(found.items()))
+
+
+def _bay_row(bay: BayFacts, disk: DiskFacts | None, owners: dict[str, tuple[PoolFacts, VdevFacts]]) -> BayRow:
+    if disk is None:
+        return BayRow(bay, "empty", None, f"bay {bay.slot}: {said(bay.status)}")
+    use, how = _use(disk, owners.get(disk.wwid) if known(disk.wwid) else None)
+    return BayRow(bay, "free" if how in ("info", "watch") and disk.labels == () else how, disk, f"bay {bay.slot}: {disk.model} {said(disk.serial)}, {use}")
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    pool: PoolFacts
+    tone: str
+    left: str
+    left_tone: str
+    scan: str
+    percent: str | None
+
+
+def pool_rows(node: NodeFacts) -> tuple[PoolRow, ...]:
+    return tuple(pool_row(pool) for pool in node.pools) if known(node.pools) else ()
+
+
+def pool_row(pool: PoolFacts) -> PoolRow:
+    words, how = margin_words(pool_margin(pool))
+    running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
+    text = running[0].text if running else ""
+    return PoolRow(pool, tone(pool.state), words, how, text, running[0].percent if running else None)
+
+
+def find_disk(fleet: FleetFacts, wwid: str) -> tuple[tuple[NodeFacts, DiskFacts], ...]:
+    """Every node that sees this disk; two nodes on one JBOD see one disk."""
+    return tuple(
+        (node, disk)
+        for node in fleet.nodes.values()
+        for disk in (node.disks if known(node.disks) else ())
+        if disk.wwid == wwid
+    )
+
+
+def why_unknown(value: object) -> str:
+    """The reason when `value` is not known, else an empty text."""
+    return value.reason if isinstance(value, Unknown) else ""
+
+
+def place(node: NodeFacts, disk: DiskFacts) -> dict:
+    """Where a disk is now and what it is there, for its page."""
+    owner = members(node).get(disk.wwid) if known(disk.wwid) else None
+    use, how = _use(disk, owner)
+    return {
+        "node": node.node,
+        "use": use,
+        "tone": how,
+        "bay": f"{disk.bay.enclosure_id} slot {disk.bay.slot}" if known(disk.bay) else said(disk.bay),
+        "paths": disk.paths,
+        "sectors": f"{said(disk.logical_block_bytes)} B logical, {said(disk.physical_block_bytes)} B physical",
+        "health": disk.health.text if known(disk.health) else said(disk.health),
+        "labels": disk.labels if known(disk.labels) else (),
+        "labels_unknown": why_unknown(disk.labels),
+    }

@@ -1,0 +1,152 @@
+"""What exists, as pages: the fleet, a node, a pool, a disk, a situation. Looking needs a sign-in and nothing more."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from app.fleet import rows, services
+from app.fleet.models import Disk, Node, Sighting, Situation
+from app.htmx import render_page
+from workflows.facts import NodeFacts, Unknown, known
+
+SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
+SEVERITY_ORDER = ("act", "watch", "info")
+
+
+@login_required
+@require_safe
+def fleet(request: HttpRequest) -> HttpResponse:
+    situations = _open_situations()
+    facts = services.fleet_facts()
+    lines = [_node_line(node, facts.nodes.get(node.name), situations) for node in Node.objects.exclude(state=Node.State.RETIRED)]
+    lines.sort(key=lambda line: (("bad", "watch", "idle", "info", "good").index(line["tone"]), line["node"].name))
+    acting = sum(s.severity == "act" for s in situations)
+    context = {"section": "fleet", "nodes": lines, "situations": situations, "acting": acting}
+    return render_page(request, "fleet/fleet.html", context, partial="fleet")
+
+
+@login_required
+@require_safe
+def node(request: HttpRequest, name: str) -> HttpResponse:
+    this = get_object_or_404(Node, name=name)
+    facts = services.fleet_facts().nodes.get(name)
+    situations = _open_situations(this)
+    context = {"section": "fleet", "situations": situations, **_node_line(this, facts, situations)}
+    if facts is not None:
+        context |= _node_facts(facts)
+    return render_page(request, "fleet/node.html", context, partial="node")
+
+
+def _node_facts(facts: NodeFacts) -> dict:
+    return {
+        "userland": rows.said(facts.zfs_userland),
+        "module": rows.said(facts.zfs_module),
+        "hostid": rows.said(facts.hostid),
+        "failures": sorted(facts.failures.items()),
+        "pools_unknown": rows.why_unknown(facts.pools),
+        "disks_unknown": rows.why_unknown(facts.disks),
+        "disks": rows.disk_rows(facts),
+        "enclosures": rows.enclosures(facts),
+    }
+
+
+@login_required
+@require_safe
+def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
+    this = get_object_or_404(Node, name=name)
+    facts = services.fleet_facts().nodes.get(name)
+    pools = facts.pools if facts is not None and known(facts.pools) else ()
+    found = next((p for p in pools if p.name == pool_name), None)
+    if found is None:
+        raise Http404(f"{name} did not report an imported pool {pool_name}.")
+    situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
+    words = [(k, v) for k, v in (("status", found.status), ("action", found.action), ("see", found.see), ("errors", found.errors)) if v]
+    context = {
+        "section": "fleet",
+        "node": this,
+        "heard": heard(this),
+        "pool": found,
+        "guid": rows.said(found.guid),
+        "row": rows.pool_row(found),
+        "rows": rows.vdev_rows(found, facts),
+        "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
+        "tree_unknown": rows.why_unknown(found.tops),
+        "situations": situations,
+        "words": words,
+    }
+    return render_page(request, "fleet/pool.html", context, partial="pool")
+
+
+@login_required
+@require_safe
+def disk(request: HttpRequest, wwid: str) -> HttpResponse:
+    this = get_object_or_404(Disk, wwid=wwid)
+    seen = rows.find_disk(services.fleet_facts(), wwid)
+    context = {
+        "section": "fleet",
+        "wwid": wwid,
+        "disk": this,
+        "serial": this.serial or "not known",
+        "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
+        "bytes": this.size_bytes or "not known",
+        "seen": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
+        "sightings": Sighting.objects.filter(disk=this).select_related("node"),
+    }
+    return render_page(request, "fleet/disk.html", context, partial="disk")
+
+
+def _open_situations(node: Node | None = None) -> list[Situation]:
+    """Open situations, worst first, each with the tone its severity has."""
+    found = Situation.objects.filter(closed_at__isnull=True).select_related("node")
+    listed = list(found.filter(node=node) if node is not None else found)
+    for situation in listed:
+        situation.tone = SEVERITY_TONES[situation.severity]
+    return sorted(listed, key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+
+
+def _node_line(node: Node, facts: NodeFacts | None, situations: list[Situation]) -> dict:
+    own = [s for s in situations if s.node_id == node.pk]
+    return {
+        "node": node,
+        "heard": heard(node),
+        "pools": rows.pool_rows(facts) if facts is not None else (),
+        **dict(zip(("tone", "why"), _why(node, facts, own), strict=True)),
+    }
+
+
+def _why(node: Node, facts: NodeFacts | None, own: list[Situation]) -> tuple[str, str]:
+    """The one reason a node stands where it stands in the list."""
+    if node.last_report_at is None or facts is None:
+        return "idle", "has not reported yet"
+    if facts.age_seconds > rows.STALE_SECONDS:
+        return "bad", "is silent; what is shown is old"
+    if own:
+        more = f" and {len(own) - 1} more" if len(own) > 1 else ""
+        return own[0].tone, f"{own[0].title}{more}"
+    if isinstance(facts.pools, Unknown):
+        return "watch", f"pools not known: {facts.pools.reason}"
+    return "good", "nothing wrong is known"
+
+
+def heard(node: Node) -> str:
+    if node.last_report_at is None:
+        return "never heard"
+    return f"heard {max(0, round((timezone.now() - node.last_report_at).total_seconds()))} s ago"
+
+
+@login_required
+@require_safe
+def situation(request: HttpRequest, pk: int) -> HttpResponse:
+    this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
+    this.tone = SEVERITY_TONES[this.severity]
+    context = {
+        "section": "fleet",
+        "situation": this,
+        "meaning": this.data["meaning"],
+        "evidence": this.data["evidence"],
+        "answers": this.data["answers"],
+        "sure": this.data.get("sure", True),
+    }
+    return render_page(request, "fleet/situation.html", context, partial="situation")

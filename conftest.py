@@ -1,0 +1,74 @@
+"""Fixtures for every test. Pure tests (agents, workflows) use none of them and start nothing.
+
+A test marked `django_db` runs as the app role in a clone of the migrated template and is rolled back.
+`committed_db` gives a test a clone of its own, for what only happens at COMMIT; the ledger refuses TRUNCATE,
+so `transaction=True` and `live_server` cannot work here and are refused with a sentence.
+"""
+
+import itertools
+
+import pytest
+
+SHARED_DATABASE = "slotlight_test"
+numbers = itertools.count(1)
+
+
+def _aim(url: str) -> None:
+    """Point Django's connection at another database."""
+    from django.db import connections
+
+    from app.settings import database
+
+    connections["default"].close()
+    connections["default"].settings_dict.update(database(url))
+
+
+def _migrate(url: str) -> None:
+    from django.core.management import call_command
+
+    _aim(url)
+    call_command("migrate", verbosity=0, interactive=False)
+
+
+@pytest.fixture(scope="session")
+def ground(django_db_blocker):
+    """The private servers, up and migrated; see `tests/ground.py`."""
+    from tests.ground import Ground
+
+    ground = Ground.place()
+    with django_db_blocker.unblock():
+        ground.start(_migrate)
+        ground.clone(SHARED_DATABASE)
+        _aim(ground.url(SHARED_DATABASE))
+    yield ground
+    with django_db_blocker.unblock():
+        _aim(ground.url(SHARED_DATABASE))
+    ground.drop(SHARED_DATABASE)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(ground):
+    """In place of pytest-django's: the database is already there."""
+
+
+@pytest.fixture
+def committed_db(ground, django_db_blocker):
+    """A database of the test's own, where COMMIT is real. Yields its name; `ground.environment(name)` suits child processes."""
+    name = f"{SHARED_DATABASE}_{next(numbers)}"
+    ground.clone(name)
+    with django_db_blocker.unblock():
+        _aim(ground.url(name))
+        yield name
+        _aim(ground.url(SHARED_DATABASE))
+    ground.drop(name)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        mark = item.get_closest_marker("django_db")
+        fixtures = set(getattr(item, "fixturenames", ()))
+        truncates = (mark and mark.kwargs.get("transaction")) or fixtures & {"transactional_db", "live_server"}
+        if truncates or (mark and "committed_db" in fixtures):
+            raise pytest.UsageError(
+                f"{item.nodeid}: use committed_db alone for real commits; transaction=True truncates, which the ledger refuses."
+            )

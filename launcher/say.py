@@ -1,0 +1,21 @@
+"""How the launcher speaks: plain sentences, colour only on a terminal, one way to stop."""
+
+import os
+import sys
+
+
+class Stop(Exception):
+    """The launcher cannot go on. The message is the whole explanation, for a person."""
+
+
+def coloured() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, code: int | str) -> str:
+    """`text` in an ANSI colour when somebody can see it."""
+    return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
+
+
+def say(text: str) -> None:
+    print(text, flush=True)

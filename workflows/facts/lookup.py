@@ -1,0 +1,169 @@
+"""Find things in facts: a node, a pool, a vdev, a disk, and who owns a disk.
+
+Every answer is the thing, None when it is certainly not there, or `Unknown` when nobody can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.wwid import normalise, strip_partition
+from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+
+IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A leaf of an imported pool, and where it stands."""
+
+    node: str
+    pool: str
+    pool_guid: Known[int]
+    role: str  # "data", "special", "dedup", "log", "spare", "cache"
+    vdev: VdevFacts
+
+    @property
+    def title(self) -> str:
+        """How a sentence names it: "member 7602440441426092393 of ost_0"."""
+        what = {"spare": "hot spare", "cache": "cache device"}.get(self.role, "member")
+        return f"{what} {self.vdev.guid if known(self.vdev.guid) else self.vdev.name} of {self.pool}"
+
+
+def node(fleet: FleetFacts, name: str) -> Known[NodeFacts]:
+    found = fleet.nodes.get(name)
+    return Unknown(f"No node named {name or 'nothing'} has reported.") if found is None else found
+
+
+def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts | None]:
+    """The imported pool with this guid on this node."""
+    here = node(fleet, node_name)
+    if not known(here):
+        return here
+    if not known(here.pools):
+        return Unknown(f"The pools of {node_name} are not known: {here.pools.reason}")
+    return _pick(here.pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
+
+
+def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
+    """The disk with this WWID, as this node sees it."""
+    here = node(fleet, node_name)
+    if not known(here):
+        return here
+    if not known(here.disks):
+        return Unknown(f"The disks of {node_name} are not known: {here.disks.reason}")
+    return next((d for d in here.disks if known(d.wwid) and d.wwid == wwid), None)
+
+
+def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
+    """The vdev with this guid, anywhere in the pool's tree (spares and cache devices are not in the tree)."""
+    line = lineage(fleet, node_name, pool_guid, vdev_guid)
+    return line[-1] if known(line) and line is not None else line
+
+
+def top_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
+    """The top-level vdev that holds it; itself when it is one."""
+    line = lineage(fleet, node_name, pool_guid, vdev_guid)
+    return line[0] if known(line) and line is not None else line
+
+
+def parent_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
+    """The vdev right above it; None for a top-level vdev and for one that is not there."""
+    line = lineage(fleet, node_name, pool_guid, vdev_guid)
+    if not known(line) or line is None:
+        return line
+    return line[-2] if len(line) > 1 else None
+
+
+def lineage(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
+    """From the top-level vdev down to the vdev itself."""
+    here = pool(fleet, node_name, pool_guid)
+    if not known(here) or here is None:
+        return here
+    if not known(here.tops):
+        return Unknown(f"The vdevs of {here.name} are not known: {here.tops.reason}")
+    return pool_lineage(here, vdev_guid)
+
+
+def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
+    """From the top-level vdev down to the vdev itself. Unknown when the guid occurs twice or some guid is not known."""
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    lines = [line for _, top in pool.tops for line in _lines(top)]
+    unread = [line[-1] for line in lines if not known(line[-1].guid)]
+    if unread:
+        return Unknown(f"The guid of {unread[0].name} in {pool.name} is not known: {unread[0].guid.reason}")
+    found = [line for line in lines if line[-1].guid == vdev_guid]
+    if len(found) > 1:
+        return Unknown(f"{pool.name} lists the vdev {vdev_guid} {len(found)} times.")
+    return found[0] if found else None
+
+
+def members(fleet: FleetFacts) -> Iterator[Member]:
+    """Every leaf of every imported pool, spares and cache devices included, on every node whose pools are known."""
+    for name, here in fleet.nodes.items():
+        if known(here.pools):
+            for imported in here.pools:
+                for role, leaf in pool_leaves(imported):
+                    yield Member(name, imported.name, imported.guid, role, leaf)
+
+
+def pool_leaves(pool: PoolFacts) -> Iterator[tuple[str, VdevFacts]]:
+    """Every leaf with its role. A pool whose vdevs are not known has only the spares and cache devices we saw."""
+    if known(pool.tops):
+        yield from ((role, leaf) for role, top in pool.tops for leaf in top.leaves())
+    yield from (("spare", leaf) for leaf in pool.spares)
+    yield from (("cache", leaf) for leaf in pool.caches)
+
+
+def owner_of_disk(fleet: FleetFacts, wwid: str) -> tuple[Member, ...]:
+    """Which vdevs sit on this disk, on any node: by the label it carries, else by the name its pool opened it under.
+
+    Only a leaf in service is matched by name. The name of a lost one may lead to a stranger by now.
+    """
+    return tuple(m for m in members(fleet) if _sits_on(fleet.nodes[m.node], m, wwid))
+
+
+def _sits_on(here: NodeFacts, member: Member, wwid: str) -> bool:
+    if known(member.vdev.wwid):
+        return member.vdev.wwid == wwid
+    return member.vdev.state in IN_SERVICE and _is_called(here, member.vdev.name, wwid)
+
+
+def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
+    """The disk a name leads to now on this node. A name is a place to look, never an identity."""
+    if not known(here.disks):
+        return Unknown(f"The disks of {here.node} are not known: {here.disks.reason}")
+    base, _ = strip_partition(path)
+    return next((d for d in here.disks if base.rsplit("/", 1)[-1] in d.names or _linked(d, base)), None)
+
+
+def _linked(disk: DiskFacts, base: str) -> bool:
+    return base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths)
+
+
+def _is_called(here: NodeFacts, name: str, wwid: str) -> bool:
+    if name.startswith("/dev/disk/by-id/") and normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) == wwid:
+        return True
+    found = at_path(here, name)
+    return known(found) and found is not None and known(found.wwid) and found.wwid == wwid
+
+
+def _lines(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:
+    line = (*above, vdev)
+    yield line
+    for child in vdev.children:
+        yield from _lines(child, line)
+
+
+def _pick(things: tuple, field: str, wanted: object, complaint: str):
+    """The one whose `field` is `wanted`; Unknown when there is none and some field could not be read."""
+    unread = None
+    for thing in things:
+        value = getattr(thing, field)
+        if not known(value):
+            unread = value
+        elif value == wanted:
+            return thing
+    return None if unread is None else Unknown(f"{complaint}: {unread.reason}")

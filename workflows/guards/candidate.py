@@ -1,0 +1,185 @@
+"""Questions about the disk that somebody chose: is it free, fit, healthy, and where we think it is?"""
+
+from __future__ import annotations
+
+from agents.wwid import by_id_path
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts.census import candidate_case
+from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
+from workflows.guards.target import FACTS_AGE_SECONDS_MAX
+
+BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
+
+
+def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    for path in disk.paths:
+        if not known(path.state):
+            return unknown(f"The state of {path.name} is not known: {path.state.reason}")
+        if path.state != "running":
+            return refuse(f"The kernel calls {path.name} {path.state}. Check the disk and its cable, or choose another one.")
+    return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
+
+
+def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
+    """The command names the disk by this link, so the link must be there and lead to this disk."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    link = by_id_path(params["wwid"])
+    if link is None:
+        return refuse(f"{name_of(disk)} has no NAA name, so no link names it for certain. Choose another disk.")
+    if any(link in path.by_id for path in disk.paths):
+        return ok(f"{link} leads to {name_of(disk)}.")
+    return refuse(
+        f"{link} is not there, so a command cannot name {name_of(disk)} safely. Run `udevadm trigger` on {params['node']} and look again."
+    )
+
+
+def the_disk_carries_no_label(facts: FleetFacts, params: Params) -> Verdict:
+    pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
+    disk = the_disk(facts, params)
+    for value in (pool_guid, vdev_guid, disk):
+        if not known(value):
+            return unknown(value.reason)
+    case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
+    if not known(case):
+        return unknown(case.reason)
+    return ok(case.sentence) if case.code == "A0" else refuse(case.sentence)
+
+
+def no_other_node_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    sharing = sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
+    if not known(sharing):
+        return unknown(sharing.reason)
+    for node in sharing:
+        verdict = _use_on(facts, node, params["wwid"])
+        if verdict.outcome != "pass":
+            return verdict
+    seen = " and ".join(node.node for node in sharing)
+    return ok(f"{seen} sees {name_of(disk)} too and does not use it." if seen else f"No other node sees {name_of(disk)}.")
+
+
+def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.in_use):
+        return unknown(f"Whether something uses {name_of(disk)} is not known: {disk.in_use.reason}")
+    if disk.in_use:
+        return refuse(f"{name_of(disk)} is in use: {', '.join(disk.in_use)}. Choose another disk.")
+    return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
+
+
+def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
+    """Partitions without a ZFS label are still somebody's."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    partitions = sorted({name for path in disk.paths for name in path.partitions})
+    if partitions:
+        return refuse(f"{name_of(disk)} has the partitions {', '.join(partitions)}. Find out whose they are, or choose a blank disk.")
+    return ok(f"{name_of(disk)} has no partitions.")
+
+
+def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
+    """Compared with the smallest sibling we can see, which is stricter than ZFS; one sector less is too small."""
+    disk, target = the_disk(facts, params), the_target(facts, params)
+    if not known(disk) or not known(target):
+        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk.size_bytes):
+        return unknown(f"The size of {name_of(disk)} is not known: {disk.size_bytes.reason}")
+    needed = _smallest_sibling(target)
+    if not known(needed):
+        return unknown(needed.reason)
+    if disk.size_bytes < needed:
+        return refuse(
+            f"{name_of(disk)} has {disk.size_bytes} bytes; the smallest disk of {target.top.name} has {needed}. Choose a larger disk."
+        )
+    return ok(f"{name_of(disk)} has {disk.size_bytes} bytes; {needed} are needed.")
+
+
+def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
+    disk, target = the_disk(facts, params), the_target(facts, params)
+    if not known(disk) or not known(target):
+        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk.logical_block_bytes):
+        return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
+    if not known(target.top.ashift):
+        return unknown(f"The ashift of {target.top.name} is not known: {target.top.ashift.reason}")
+    block = 1 << target.top.ashift
+    if disk.logical_block_bytes > block:
+        return refuse(
+            f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}. Choose a disk with smaller blocks."
+        )
+    return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}.")
+
+
+def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.health):
+        return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
+    if not disk.health.passed:
+        return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
+    return ok(f"{name_of(disk)} says of itself: {disk.health.text}.")
+
+
+def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.bay):
+        return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
+    if disk.bay.evidence > BAY_EVIDENCE_MAX:
+        return unknown(f"The bay of {name_of(disk)} is only guessed. Light the bay and look at it first.")
+    return ok(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}.")
+
+
+CANDIDATE_GUARDS = (
+    the_disk_is_seen_and_running,
+    the_disk_answers_to_its_wwid,
+    the_disk_carries_no_label,
+    no_other_node_uses_the_disk,
+    nothing_else_uses_the_disk,
+    the_disk_has_no_partitions,
+    the_disk_is_large_enough,
+    the_disk_block_size_fits,
+    the_disk_is_healthy,
+    the_disk_sits_in_a_known_bay,
+)
+
+
+def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
+    """What another node that sees the disk says of it."""
+    disk = lookup.disk(facts, node.node, wwid)
+    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
+        return unknown(f"{node.node} sees {wwid} too and last reported {node.age_seconds:.0f} s ago. Check its agent.")
+    if not known(disk) or disk is None or not known(disk.in_use) or not known(node.pools):
+        return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
+    if disk.in_use:
+        return refuse(f"{node.node} uses {name_of(disk)}: {', '.join(disk.in_use)}. Choose another disk.")
+    if not known(disk.labels):
+        return unknown(f"{node.node} sees {wwid} too, and the labels it reads there are not known: {disk.labels.reason}")
+    if disk.labels:
+        return refuse(
+            f"{node.node} reads a label of {disk.labels[0].pool_name or 'some pool'} on {name_of(disk)}. Choose a disk without a label."
+        )
+    return ok(f"{node.node} does not use it.")
+
+
+def _smallest_sibling(target: Target) -> Known[int]:
+    sizes = []
+    if not known(target.node.disks):
+        return Unknown(f"The disks of {target.node.node} are not known: {target.node.disks.reason}")
+    for leaf in target.top.leaves():
+        if leaf.guid != target.leaf.guid and known(leaf.wwid):
+            sizes += [d.size_bytes for d in target.node.disks if d.wwid == leaf.wwid and known(d.size_bytes)]
+    return min(sizes, default=Unknown(f"The size of no other disk of {target.top.name} is known."))

@@ -1,0 +1,77 @@
+"""What guards ask about: the lost member and the chosen disk, found from a run's parameters or not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workflows.core import Params
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts.census import title
+
+
+@dataclass(frozen=True)
+class Target:
+    """A lost member and everything above it."""
+
+    node: NodeFacts
+    pool: PoolFacts
+    line: tuple[VdevFacts, ...]  # from the top-level vdev down to the leaf
+
+    @property
+    def leaf(self) -> VdevFacts:
+        return self.line[-1]
+
+    @property
+    def top(self) -> VdevFacts:
+        return self.line[0]
+
+    @property
+    def parent(self) -> VdevFacts | None:
+        return self.line[-2] if len(self.line) > 1 else None
+
+
+def number(params: Params, name: str) -> Known[int]:
+    text = params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 20 else Unknown(f"The run names no {name.replace('_', ' ')}.")
+
+
+def the_pool(facts: FleetFacts, params: Params) -> Known[PoolFacts]:
+    guid = number(params, "pool_guid")
+    if not known(guid):
+        return guid
+    found = lookup.pool(facts, params.get("node", ""), guid)
+    return _present(found, f"{params.get('pool', guid)} is not imported on {params.get('node', '')}.")
+
+
+def the_target(facts: FleetFacts, params: Params) -> Known[Target]:
+    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
+    if not known(pool):
+        return pool
+    if not known(guid):
+        return guid
+    line = _present(lookup.pool_lineage(pool, guid), f"{pool.name} has no vdev {guid} any more.")
+    return line if not known(line) else Target(facts.nodes[params["node"]], pool, line)
+
+
+def the_disk(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
+    wwid, node = params.get("wwid", ""), params.get("node", "")
+    if not wwid:
+        return Unknown("No disk is chosen yet.")
+    return _present(lookup.disk(facts, node, wwid), f"{node} does not see the disk {wwid}. Check that it is seated, and look again.")
+
+
+def name_of(disk: DiskFacts) -> str:
+    return title(disk)
+
+
+def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[tuple[NodeFacts, ...]]:
+    """Other nodes that see at least one of these disks; Unknown when a node does not say which disks it sees."""
+    others = [other for name, other in facts.nodes.items() if name != node]
+    blind = [other for other in others if not known(other.disks)]
+    if blind:
+        return Unknown(f"{blind[0].node} may see the same disks, and which disks it sees is not known: {blind[0].disks.reason}")
+    return tuple(other for other in others if any(known(d.wwid) and d.wwid in wwids for d in other.disks))
+
+
+def _present(found, otherwise: str):
+    return Unknown(otherwise) if found is None else found

@@ -1,0 +1,222 @@
+"""Questions about the lost member, its vdev and its pool: may anything be attached there now?"""
+
+from __future__ import annotations
+
+import re
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts.census import title
+from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
+
+FACTS_AGE_SECONDS_MAX = 60
+TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
+LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
+MASS_EVENT_SECONDS = 30 * 60
+MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
+
+
+def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
+        return ok(f"{node.node} reported {node.age_seconds:.0f} s ago.")
+    return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
+
+
+def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if _wwids(pool) == frozenset():
+        return unknown(f"Which disks {pool.name} sits on is not known, so other nodes cannot be asked about them.")
+    for node in facts.nodes.values():
+        if node.node != params["node"] and known(node.pools) and any(p.guid == pool.guid for p in node.pools):
+            return refuse(f"{pool.name} is imported on {params['node']} and on {node.node}. Fence one of them before anything else.")
+    sharing = sharing_nodes(facts, params["node"], _wwids(pool))
+    if not known(sharing):
+        return unknown(sharing.reason)
+    for node in sharing:
+        if node.age_seconds > FACTS_AGE_SECONDS_MAX:
+            return unknown(f"{node.node} sees disks of {pool.name} and last reported {node.age_seconds:.0f} s ago. Check its agent.")
+        if not known(node.pools) or not all(known(p.guid) for p in node.pools):
+            return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")
+    return ok(f"{pool.name} is imported on {params['node']} only.")
+
+
+def the_zfs_versions_match_and_are_tested(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    userland, module = _release(node.zfs_userland), _release(node.zfs_module)
+    if not known(userland) or not known(module):
+        return unknown(f"The ZFS versions of {node.node} are not known: {(module if known(userland) else userland).reason}")
+    if userland != module:
+        return refuse(f"{node.node} runs the ZFS tools {userland} with the kernel module {module}. Bring them to one version first.")
+    if not userland.startswith(tuple(f"{release}." for release in TESTED_RELEASES)):
+        return refuse(f"{node.node} runs OpenZFS {userland}; this was tested with {' and '.join(TESTED_RELEASES)} only. Do it by hand.")
+    return ok(f"Tools and kernel module are both OpenZFS {userland}.")
+
+
+def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.suspended):
+        return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
+    if pool.suspended:
+        return refuse(f"{pool.name} is suspended; a command to it would hang. Find out why its I/O stopped first.")
+    return ok(f"{pool.name} is not suspended.")
+
+
+def the_lost_member_is_one_known_vdev(facts: FleetFacts, params: Params) -> Verdict:
+    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
+    if not known(pool) or not known(guid):
+        return unknown(guid.reason if known(pool) else pool.reason)
+    line = lookup.pool_lineage(pool, guid)
+    if not known(line):
+        return unknown(line.reason)
+    if line is None:
+        return refuse(f"{pool.name} has no vdev {guid} any more. Look at the pool again; it may be replaced already.")
+    if line[-1].children:
+        return refuse(f"{guid} is {line[-1].name}, not a disk. Name the lost disk itself.")
+    return ok(f"{guid} is one disk of {line[0].name} in {pool.name}.")
+
+
+def the_lost_member_is_out_of_service(facts: FleetFacts, params: Params) -> Verdict:
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if target.leaf.state in LOST_STATES:
+        return ok(f"{params['vdev_guid']} is {target.leaf.state} and serves nothing.")
+    return refuse(
+        f"{params['vdev_guid']} is {target.leaf.state} and still serves {target.pool.name}. This runbook replaces lost disks only."
+    )
+
+
+def the_lost_member_is_not_being_replaced(facts: FleetFacts, params: Params) -> Verdict:
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    parent = target.parent
+    if parent is not None and parent.kind == "replacing":
+        return refuse(f"{params['vdev_guid']} is in {parent.name}: a replacement is under way already. Wait until it ends.")
+    if parent is not None and parent.kind == "spare" and parent.children[-1] == target.leaf:
+        return refuse(f"{params['vdev_guid']} is the hot spare of {parent.name}, not the disk it stands in for. Replace that one.")
+    return ok(f"Nothing stands in the place of {params['vdev_guid']} yet.")
+
+
+def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verdict:
+    """A member that is back under a new name needs `zpool online`, and replacing it would be refused."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    disks = target.node.disks
+    if not known(disks):
+        return unknown(f"The disks of {target.node.node} are not known: {disks.reason}")
+    for disk in disks:
+        if known(disk.labels) and any((label.pool_guid, label.guid) == (target.pool.guid, target.leaf.guid) for label in disk.labels):
+            return _carrier(title(disk), target)
+    for disk in disks:
+        if not known(disk.labels) and not (known(disk.in_use) and disk.in_use):
+            return unknown(f"{title(disk)} may be the lost member: its labels are not known. {disk.labels.reason}")
+    return ok(f"No disk on {target.node.node} carries the label of {target.leaf.guid}.")
+
+
+def _carrier(name: str, target: Target) -> Verdict:
+    if target.leaf.state == "FAULTED" and target.leaf.was is None:
+        return ok(f"{name} is the member {target.leaf.guid}, in its place, and FAULTED.")
+    return refuse(f"{name} carries the label of {target.leaf.guid}: the member is back. Bring it back with `zpool online` instead.")
+
+
+def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
+    """The lost disk serves nothing, so replacing it needs a margin of 0: every block can still be read somewhere."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    margin = redundancy.top_margin(target.pool, target.top)
+    if not known(margin):
+        return unknown(margin.reason)
+    if margin < 0:
+        return refuse(f"{target.top.name} has lost more disks than it can rebuild. Do not write to it; get help before anything else.")
+    after = "One more loss would lose the pool." if margin == 0 else f"It survives {margin} more."
+    return ok(f"{target.top.name} can rebuild the disk. {after}")
+
+
+def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
+    """Several disks lost together are a cable, an expander or an HBA, and replacing disks then makes it worse."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    changes = target.node.leaf_changes
+    if not known(changes):
+        return unknown(f"Which disks of {target.node.node} changed lately is not known: {changes.reason}")
+    lost = {(c.pool_guid, c.vdev_guid) for c in changes if c.after != "ONLINE" and c.age_seconds <= MASS_EVENT_SECONDS}
+    allowed = max(MASS_EVENT_LEAVES_MIN, target.top.parity - 1)
+    if len(lost) > allowed:
+        return refuse(
+            f"{len(lost)} disks of {target.node.node} left service in the last 30 minutes. Check cables, expanders and the HBA first."
+        )
+    return ok(f"{len(lost)} of the disks of {target.node.node} left service in the last 30 minutes.")
+
+
+def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    scans, name = target.pool.scans, target.pool.name
+    if not known(scans):
+        return unknown(f"The scan lines of {name} are not known: {scans.reason}")
+    if redundancy.being_rebuilt(target.top, scans):
+        return refuse(f"{target.top.name} of {name} is being rebuilt. One replacement at a time: wait until it ends.")
+    if any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in scans) and not _elsewhere(target):
+        return refuse(f"{name} is resilvering. Wait until it ends.")
+    return ok(f"No resilver touches {target.top.name}.")
+
+
+def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
+    """ZFS refuses to attach a disk while a removal, an expansion or a checkpoint stands."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    for value, what in ((pool.removing, "a device removal"), (pool.expanding, "a raidz expansion"), (pool.checkpoint, "a checkpoint")):
+        if not known(value):
+            return unknown(f"Whether {pool.name} has {what} is not known: {value.reason}")
+        if value:
+            return refuse(f"{pool.name} has {what}, and ZFS attaches no disk while it stands. End it first.")
+    return ok(f"{pool.name} has no removal, expansion or checkpoint.")
+
+
+TARGET_GUARDS = (
+    facts_are_fresh,
+    the_pool_is_imported_here_and_nowhere_else,
+    the_zfs_versions_match_and_are_tested,
+    the_pool_is_not_suspended,
+    the_lost_member_is_one_known_vdev,
+    the_lost_member_is_out_of_service,
+    the_lost_member_is_not_being_replaced,
+    the_lost_member_has_not_come_back,
+    the_vdev_can_still_rebuild,
+    no_mass_event_is_under_way,
+    no_resilver_touches_the_vdev,
+    nothing_blocks_attaching,
+)
+
+
+def _wwids(pool) -> frozenset[str]:
+    return frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid))
+
+
+def _release(version: Known[str]) -> Known[str]:
+    """The upstream part: "zfs-kmod-2.1.11-1+deb12u1" -> "2.1.11". Packages of one release are built apart."""
+    if not known(version):
+        return version
+    match = re.search(r"(?:^|-)([0-9]+\.[0-9]+\.[0-9]+)", version)
+    return match.group(1) if match else Unknown(f"{version!r} is no version")
+
+
+def _elsewhere(target: Target) -> bool:
+    """Whether the running resilver names its disk, and it is under another top-level vdev."""
+    return any(redundancy.being_rebuilt(top, target.pool.scans) for _, top in target.pool.tops)

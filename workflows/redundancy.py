@@ -1,0 +1,141 @@
+"""How many more disks a vdev may lose before data is gone.
+
+Counted conservatively: a leaf whose copy is not proven complete does not count. That is stricter than the kernel,
+which knows by transaction group what each leaf missed; a text of `zpool status` does not say that much.
+A margin of 0 means one more loss destroys the pool, and a negative one that data is already out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.facts import Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
+
+Scans = Known[tuple[ScanFacts, ...]]
+
+COUNTED_CLASSES = ("data", "special", "dedup")  # losing one of these loses the pool; a log or cache does not
+REPAIRS = ("resilver", "rebuild")
+
+
+def margin(vdev: VdevFacts, scans: Scans, trust_degraded: bool = False) -> Known[int]:
+    """Further losses the top-level `vdev` survives, seen without the rest of its pool.
+
+    A leaf that is DEGRADED still reads, and the kernel counts it; for planning we do not, unless `trust_degraded`.
+    """
+    if not known(scans):
+        return Unknown(f"The scan lines are not known: {scans.reason}")
+    return _margin(vdev, scans, unsettled(scans) and not being_rebuilt(vdev, scans), trust_degraded)
+
+
+def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[int]], ...]]:
+    """Each top-level vdev with its class and margin. A resilver that names its leaf elsewhere costs nothing here."""
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    if not known(pool.scans):
+        return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    blip = unsettled(pool.scans) and not any(being_rebuilt(top, pool.scans) for _, top in pool.tops)
+    return tuple((kind, top, _margin(top, pool.scans, blip, False)) for kind, top in pool.tops)
+
+
+def pool_margin(pool: PoolFacts) -> Known[int]:
+    """The smallest margin over the vdevs that hold data; a log is not one of them, see `log_margin`."""
+    return _smallest(pool, COUNTED_CLASSES)
+
+
+def log_margin(pool: PoolFacts) -> Known[int | None]:
+    """The margin of the log devices, None when the pool has none. Losing them loses sync writes after a crash only."""
+    if known(pool.tops) and not any(kind == "log" for kind, _ in pool.tops):
+        return None
+    return _smallest(pool, ("log",))
+
+
+def top_margin(pool: PoolFacts, top: VdevFacts) -> Known[int]:
+    """The margin of one top-level vdev of `pool`, with what the rest of the pool says about its scans."""
+    margins = class_margins(pool)
+    if not known(margins):
+        return margins
+    return next((m for _, t, m in margins if t is top or t == top), Unknown(f"{top.name} is not a top-level vdev of {pool.name}."))
+
+
+def explain(top: VdevFacts, scans: Scans) -> str:
+    """Which leaves do not count, in words, for the page and the plan."""
+    if not known(scans):
+        return f"The scan lines are not known: {scans.reason}"
+    lost = [leaf for child in (top.children or (top,)) for leaf in _not_counting(child, scans)]
+    said = ", ".join(f"{leaf.name} ({leaf.note or leaf.state})" for leaf in lost)
+    if lost:
+        return f"{top.name} does without {said}."
+    if unsettled(scans):
+        return f"{top.name}: a resilver runs or ended with errors and does not say for which disk, so one is taken as lost."
+    return f"Every disk of {top.name} counts."
+
+
+def unsettled(scans: tuple[ScanFacts, ...]) -> bool:
+    """Whether a resilver or rebuild still runs, or ended with errors, so that some leaf may miss data."""
+    return any(scan.function in REPAIRS and not _clean(scan) for scan in scans)
+
+
+def being_rebuilt(vdev: VdevFacts, scans: tuple[ScanFacts, ...]) -> bool:
+    """Whether something below `vdev` is being resilvered, waits for it, or is the new half of a replacement."""
+    unfinished = (v for v in vdev.walk() if v.kind in ("replacing", "spare") and not _settled(v, scans))
+    return any(_filling(leaf) for leaf in vdev.leaves()) or next(unfinished, None) is not None
+
+
+def leaf_counts(leaf: VdevFacts, trust_degraded: bool = False) -> bool:
+    """Whether a leaf holds a complete copy of its share, as far as its own line and label say."""
+    readable = leaf.state == "ONLINE" or (trust_degraded and leaf.state == "DEGRADED")
+    return readable and not _filling(leaf)
+
+
+def _smallest(pool: PoolFacts, classes: tuple[str, ...]) -> Known[int]:
+    margins = class_margins(pool)
+    if not known(margins):
+        return margins
+    chosen = [m for kind, _, m in margins if kind in classes]
+    reasons = [m.reason for m in chosen if not known(m)]
+    if reasons:
+        return Unknown(reasons[0])
+    return min((m for m in chosen if known(m)), default=Unknown(f"{pool.name} lists no vdev of the class {' or '.join(classes)}."))
+
+
+def _margin(vdev: VdevFacts, scans: tuple[ScanFacts, ...], blip: bool, trust_degraded: bool) -> Known[int]:
+    bad = sum(1 for child in vdev.children if not _counts(child, scans, trust_degraded)) + blip
+    if not vdev.children:
+        return 0 if leaf_counts(vdev, trust_degraded) and not blip else -1
+    if vdev.kind in ("raidz", "draid") and vdev.parity:
+        return vdev.parity - bad
+    if vdev.kind == "mirror":
+        return len(vdev.children) - bad - 1  # any one complete copy serves
+    if vdev.kind in ("replacing", "spare"):  # a single disk, while another takes its place
+        return 0 if _counts(vdev, scans, trust_degraded) and not blip else -1
+    return Unknown(f"How many losses {vdev.name} survives is not known: it is a vdev of the kind {vdev.kind}.")
+
+
+def _counts(vdev: VdevFacts, scans: tuple[ScanFacts, ...], trust_degraded: bool) -> bool:
+    if not vdev.children:
+        return leaf_counts(vdev, trust_degraded)
+    children = vdev.children if _settled(vdev, scans) else vdev.children[:-1]
+    return any(_counts(child, scans, trust_degraded) for child in children)
+
+
+def _settled(vdev: VdevFacts, scans: tuple[ScanFacts, ...]) -> bool:
+    """Whether the newest child counts too. It is the last one, and in a `replacing` never: ZFS ends that itself."""
+    if vdev.kind == "replacing":
+        return False
+    return vdev.kind != "spare" or (bool(scans) and all(_clean(scan) for scan in scans))
+
+
+def _clean(scan: ScanFacts) -> bool:
+    return scan.state == "finished" and scan.errors == 0
+
+
+def _filling(leaf: VdevFacts) -> bool:
+    return leaf.resilvering or leaf.awaiting_resilver or leaf.rebuilding_since_txg is not None
+
+
+def _not_counting(vdev: VdevFacts, scans: tuple[ScanFacts, ...]) -> Iterator[VdevFacts]:
+    if _counts(vdev, scans, False):
+        return
+    for leaf in vdev.leaves():
+        if not leaf_counts(leaf) or len(vdev.children) > 1:
+            yield leaf
