@@ -1,7 +1,6 @@
 """Facts for everybody who asks: the newest captures of every node, parsed once per process and set of captures."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,7 +11,7 @@ from app.fleet.models import Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 
-_parsed: dict[str, tuple[str, NodeFacts]] = {}  # node name -> (report digest, facts without their age); one set per node
+_parsed: dict[str, tuple[str, dict[str, dict], NodeFacts]] = {}  # node name -> report digest, bodies by digest, facts without age
 
 
 def fleet_facts(at: datetime | None = None) -> FleetFacts:
@@ -36,16 +35,18 @@ def _aged(node: Node, at: datetime, changes: tuple[LeafChange, ...]) -> NodeFact
 
 
 def _parse(node: Node) -> NodeFacts:
-    kept = _parsed.get(node.name)
-    if kept is not None and kept[0] == node.report_digest:
-        return kept[1]
+    """The facts of the node's report; only bodies that were not in the report before are read."""
+    digest, known, facts = _parsed.get(node.name, ("", {}, None))
+    if digest == node.report_digest:
+        return facts
     captures = Report.objects.get(node=node).captures
-    bodies = _bodies(captures.values())
-    facts = node_facts(node.name, {where: bodies[digest] for where, digest in captures.items()}, 0.0, ())
-    _parsed[node.name] = (node.report_digest, facts)
+    bodies = {name: known[name] for name in captures.values() if name in known}
+    bodies |= _read(set(captures.values()) - bodies.keys())
+    facts = node_facts(node.name, {where: bodies[name] for where, name in captures.items()}, 0.0, ())
+    _parsed[node.name] = (node.report_digest, bodies, facts)
     return facts
 
 
-def _bodies(digests: Iterable[str]) -> dict[str, dict]:
-    kept = Blob.objects.filter(pk__in=set(digests)).values_list("pk", "bytes")
+def _read(digests: set[str]) -> dict[str, dict]:
+    kept = Blob.objects.filter(pk__in=digests).values_list("pk", "bytes")
     return {digest: json.loads(bytes(data)) for digest, data in kept}

@@ -38,3 +38,22 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
     return 200, {"missing": missing, "at": now.isoformat()}
+
+
+@signed
+def claim(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.claim(caller.node.name, order_id, str(said.get("digest"))))
+
+
+@signed
+def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.start(caller.node.name, order_id, str(said.get("digest"))))
+
+
+@signed
+def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.receipt(caller.node.name, order_id, said))
+
+
+def _go(reason: str) -> Answer:
+    return (409, {"reason": reason}) if reason else (200, {"go": True})
