@@ -7,7 +7,7 @@ a folder of captures, or the twin.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Sequence, Tuple, Optional
+from typing import Optional, Protocol, Sequence, Tuple
 
 
 @dataclass(frozen=True)

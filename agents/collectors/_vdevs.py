@@ -97,7 +97,7 @@ def _row(line: str, extra: tuple[str, ...] = ()) -> _Row | Unparsed:
         return Unparsed(f"{state} is not a vdev state", line)
     errors: tuple[int, int, int] | None = None
     slow: int | None = None
-    if counters == _CLEAN or len(counters) == 3 and all(map(COUNTER.fullmatch, counters)):
+    if counters == _CLEAN or (len(counters) == 3 and all(map(COUNTER.fullmatch, counters))):
         errors = (int(counters[0]), int(counters[1]), int(counters[2]))
         if extra:
             values, note = _split(note, len(extra))
