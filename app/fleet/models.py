@@ -153,9 +153,9 @@ class Situation(models.Model):
     def __str__(self):
         return self.title
 
+    def get_absolute_url(self):
+        return reverse("situation", args=[self.pk])
+
     @property
     def is_open(self):
         return self.closed_at is None
-
-    def get_absolute_url(self):
-        return reverse("situation", args=[self.pk])
