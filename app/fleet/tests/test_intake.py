@@ -92,13 +92,14 @@ def test_it_opens_the_incident_of_the_demo(oss01):
     assert situation.closed_at is None
 
 
-def test_it_opens_a_situation_when_a_disk_goes_and_closes_it_when_it_is_replaced():
-    report("n1", captured("disk-removed/1-pulled-not-noticed"))
+def test_it_opens_a_situation_when_a_disk_goes_and_closes_it_when_it_is_back():
+    whole, removed = captured("sixty-disks/1-healthy"), captured("sixty-disks/2-one-removed")
+    report("n1", whole)
     assert not Situation.objects.exists()
-    report("n1", captured("disk-removed/2-removed"), AT + timedelta(seconds=60))
+    report("n1", removed, AT + timedelta(seconds=60))
     found = Situation.objects.get()
     assert (found.slug, found.opened_at) == ("disk-missing", AT + timedelta(seconds=60))
-    report("n1", captured("disk-removed/9-cleared"), AT + timedelta(seconds=120))
+    report("n1", whole, AT + timedelta(seconds=120))
     assert Situation.objects.get().closed_at == AT + timedelta(seconds=120)
 
 
@@ -118,8 +119,8 @@ def test_it_keeps_a_situation_open_as_one_row_while_its_evidence_changes(oss01):
 
 
 def test_it_remembers_which_leaf_left_online():
-    report("n1", captured("disk-removed/1-pulled-not-noticed"))
-    report("n1", captured("disk-removed/2-removed"), AT + timedelta(seconds=60))
+    report("n1", captured("sixty-disks/1-healthy"))
+    report("n1", captured("sixty-disks/2-one-removed"), AT + timedelta(seconds=60))
     change, *others = services.fleet_facts(AT + timedelta(seconds=90)).nodes["n1"].leaf_changes
     assert (change.before, change.after, change.age_seconds, others) == ("ONLINE", "REMOVED", 30.0, [])
     assert LeafHistory.objects.get(state="REMOVED").before == "ONLINE"
@@ -141,10 +142,9 @@ def test_it_keeps_the_history_of_a_disk_that_gets_another_name():
 def test_it_sees_one_disk_behind_two_paths(oss01):
     """A second path gives a second kernel name for the same WWID."""
     block = next(c for c in oss01 if c.source == "block")
-    lines = [line for line in block.text.splitlines() if "/sys/block/sdcw" in line or "/block/sdcw/" in line]
-    assert lines
-    twin = block.text + "\n".join(lines).replace("sdcw", "sdzz") + "\n"
-    report("oss01", replaced(oss01, "block", text=twin))
+    listing, *lines = block.text.splitlines()
+    twins = [line.replace("sdcw", "sdzz") for line in lines if line.startswith("/sys/block/sdcw/")]
+    report("oss01", replaced(oss01, "block", text="\n".join([f"{listing} sdzz", *lines, *twins, ""])))
     disk = Disk.objects.get(wwid="naa:5000cca273a7d9e8")
     assert sorted(disk.sightings.filter(until=None).values_list("name", flat=True)) == ["sdcw", "sdzz"]
 
