@@ -21,7 +21,7 @@ def main() -> None:
     theirs = best(lambda: [jc.parse("zpool_status", t, quiet=True) for t in texts])
     kilobytes = sum(map(len, texts)) / 1000
     print(f"zpool status, {len(texts)} genuine captures, {kilobytes:.0f} kB, best and median of {ROUNDS} rounds")
-    print(f"{"parser":30} {'best ms':>9} {'median ms':>10} {'captures/s':>11} {'vdevs with a parent':>20}")
+    print(f"{'parser':30} {'best ms':>9} {'median ms':>10} {'captures/s':>11} {'vdevs with a parent':>20}")
     tree = str(sum(nested(t) for t in texts))
     row("slotlight, nothing remembered", cold, len(texts), tree)
     row("slotlight, lines remembered", warm, len(texts), tree)
