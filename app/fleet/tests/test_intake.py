@@ -166,9 +166,17 @@ def test_it_records_what_labels_claim(oss01):
 
 def test_it_leaves_the_history_alone_when_sources_fail(oss01):
     report("oss01", oss01)
-    was = (Sighting.objects.filter(until=None).count(), LabelSeen.objects.filter(until=None).count(), LeafHistory.objects.filter(until=None).count())
+    was = (
+        Sighting.objects.filter(until=None).count(),
+        LabelSeen.objects.filter(until=None).count(),
+        LeafHistory.objects.filter(until=None).count(),
+    )
     report("oss01", [replace(c, outcome="failed", text="", reason="timeout") for c in oss01], LATER)
-    now = (Sighting.objects.filter(until=None).count(), LabelSeen.objects.filter(until=None).count(), LeafHistory.objects.filter(until=None).count())
+    now = (
+        Sighting.objects.filter(until=None).count(),
+        LabelSeen.objects.filter(until=None).count(),
+        LeafHistory.objects.filter(until=None).count(),
+    )
     assert now == was
 
 
@@ -194,7 +202,10 @@ BAD = {
     "a source that is a path": {"captures": [{"source": "../x", "key": "", "digest": "0" * 64}]},
     "too many captures": {"captures": [{"source": "node", "key": str(n), "digest": "0" * 64} for n in range(5000)]},
     "a body that belongs to nothing": {"bodies": {"1" * 64: {}}},
-    "a body that is not what its name says": {"captures": [{"source": "node", "key": "", "digest": "0" * 64}], "bodies": {"0" * 64: {"outcome": "data"}}},
+    "a body that is not what its name says": {
+        "captures": [{"source": "node", "key": "", "digest": "0" * 64}],
+        "bodies": {"0" * 64: {"outcome": "data"}},
+    },
     "a boot id with a newline": {"boot_id": "a\n"},
 }
 
