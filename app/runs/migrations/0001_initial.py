@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,113 +14,142 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('runbook', models.CharField(max_length=60)),
-                ('definition_digest', models.CharField(max_length=64)),
-                ('params', models.JSONField()),
-                ('node', models.CharField(db_index=True, max_length=63)),
-                ('situation_key', models.TextField(blank=True)),
-                ('state', models.JSONField()),
-                ('step', models.CharField(blank=True, max_length=60)),
-                ('status', models.CharField(max_length=10)),
-                ('version', models.IntegerField(default=1)),
-                ('due_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('requester', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("runbook", models.CharField(max_length=60)),
+                ("definition_digest", models.CharField(max_length=64)),
+                ("params", models.JSONField()),
+                ("node", models.CharField(db_index=True, max_length=63)),
+                ("situation_key", models.TextField(blank=True)),
+                ("state", models.JSONField()),
+                ("step", models.CharField(blank=True, max_length=60)),
+                ("status", models.CharField(max_length=10)),
+                ("version", models.IntegerField(default=1)),
+                ("due_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "requester",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="runs", to=settings.AUTH_USER_MODEL),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
-                'permissions': [('operate', 'May begin runs and act in them'), ('approve', 'May approve what others ask for')],
+                "ordering": ["-created_at"],
+                "permissions": [("operate", "May begin runs and act in them"), ("approve", "May approve what others ask for")],
             },
         ),
         migrations.CreateModel(
-            name='ResourceLock',
+            name="ResourceLock",
             fields=[
-                ('key', models.TextField(primary_key=True, serialize=False)),
-                ('fence', models.BigIntegerField()),
-                ('taken_at', models.DateTimeField()),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='locks', to='runs.run')),
+                ("key", models.TextField(primary_key=True, serialize=False)),
+                ("fence", models.BigIntegerField()),
+                ("taken_at", models.DateTimeField()),
+                ("run", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="locks", to="runs.run")),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.CreateModel(
-            name='Plan',
+            name="Plan",
             fields=[
-                ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('round', models.IntegerField()),
-                ('body', models.JSONField()),
-                ('made_at', models.DateTimeField()),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='plans', to='runs.run')),
+                ("digest", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("round", models.IntegerField()),
+                ("body", models.JSONField()),
+                ("made_at", models.DateTimeField()),
+                ("run", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="plans", to="runs.run")),
             ],
             options={
-                'ordering': ['run', 'round'],
+                "ordering": ["run", "round"],
             },
         ),
         migrations.CreateModel(
-            name='Order',
+            name="Order",
             fields=[
-                ('id', models.CharField(max_length=32, primary_key=True, serialize=False)),
-                ('node', models.CharField(max_length=63)),
-                ('step', models.CharField(blank=True, max_length=60)),
-                ('number', models.IntegerField(default=0)),
-                ('operation', models.CharField(max_length=60)),
-                ('effect', models.CharField(max_length=15)),
-                ('destructive', models.BooleanField()),
-                ('canonical', models.TextField()),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('fence', models.BigIntegerField(default=0)),
-                ('sealed_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('status', models.CharField(default='SEALED', max_length=10)),
-                ('reason', models.TextField(blank=True)),
-                ('claimed_at', models.DateTimeField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('receipt', models.JSONField(blank=True, null=True)),
-                ('receipt_digest', models.CharField(blank=True, max_length=64)),
-                ('sealed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('plan', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='runs.plan')),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='runs.run')),
+                ("id", models.CharField(max_length=32, primary_key=True, serialize=False)),
+                ("node", models.CharField(max_length=63)),
+                ("step", models.CharField(blank=True, max_length=60)),
+                ("number", models.IntegerField(default=0)),
+                ("operation", models.CharField(max_length=60)),
+                ("effect", models.CharField(max_length=15)),
+                ("destructive", models.BooleanField()),
+                ("canonical", models.TextField()),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("fence", models.BigIntegerField(default=0)),
+                ("sealed_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("status", models.CharField(default="SEALED", max_length=10)),
+                ("reason", models.TextField(blank=True)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("receipt", models.JSONField(blank=True, null=True)),
+                ("receipt_digest", models.CharField(blank=True, max_length=64)),
+                (
+                    "sealed_by",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name="orders", to="runs.plan"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name="orders", to="runs.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-sealed_at'],
+                "ordering": ["-sealed_at"],
             },
         ),
         migrations.CreateModel(
-            name='Approval',
+            name="Approval",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('approver', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='approvals', to=settings.AUTH_USER_MODEL)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='approvals', to='runs.plan')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                (
+                    "approver",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="approvals", to=settings.AUTH_USER_MODEL),
+                ),
+                ("plan", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="approvals", to="runs.plan")),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('plan', 'approver'), name='one_yes_per_person_and_plan')],
+                "constraints": [models.UniqueConstraint(fields=("plan", "approver"), name="one_yes_per_person_and_plan")],
             },
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['due_at'], name='run_due'),
+            model_name="run",
+            index=models.Index(condition=models.Q(("ended_at__isnull", True)), fields=["due_at"], name="run_due"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), models.Q(('situation_key', ''), _negated=True)), fields=('situation_key',), name='one_open_run_per_situation'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at__isnull", True), models.Q(("situation_key", ""), _negated=True)),
+                fields=("situation_key",),
+                name="one_open_run_per_situation",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plan',
-            constraint=models.UniqueConstraint(fields=('run', 'round'), name='one_plan_per_round'),
+            model_name="plan",
+            constraint=models.UniqueConstraint(fields=("run", "round"), name="one_plan_per_round"),
         ),
         migrations.AddIndex(
-            model_name='order',
-            index=models.Index(condition=models.Q(('status__in', ('SEALED', 'OFFERED', 'CLAIMED', 'STARTED', 'UNKNOWN'))), fields=['node', 'status'], name='order_out'),
+            model_name="order",
+            index=models.Index(
+                condition=models.Q(("status__in", ("SEALED", "OFFERED", "CLAIMED", "STARTED", "UNKNOWN"))),
+                fields=["node", "status"],
+                name="order_out",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='order',
-            constraint=models.UniqueConstraint(fields=('plan',), name='one_order_per_plan'),
+            model_name="order",
+            constraint=models.UniqueConstraint(fields=("plan",), name="one_order_per_plan"),
         ),
     ]
