@@ -91,7 +91,9 @@ def pack(files: list) -> bytes:
 
 
 def read_folder(folder: Path) -> dict:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
+    paths = [folder / name for name in FILES] + sorted(folder.glob("blobs/*"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
 # --- the forms ----------------------------------------------------------------------------------------------------
@@ -209,7 +211,8 @@ def check_proofs(raw: bytes, events: list, size: int, root: bytes, report: Repor
         report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
     elif len(said["events"]) > len(events):
         report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
-    seqs = [check_proof(*pair, size, root, report) for pair in zip(enumerate(events, 1), said["events"])]
+    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905, `strict` came with Python 3.10
+    seqs = [check_proof(*pair, size, root, report) for pair in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
@@ -392,11 +395,11 @@ def main(argv: list | None = None) -> int:
     )
     asked = parser.parse_args(argv)
     try:
-        report = verify(asked.bundle, asked.key)
+        report = verify(asked.bundle, asked.key or "")
     except OSError as error:
         print(f"{asked.bundle} cannot be read: {error}", file=sys.stderr)
         return NOTHING
-    show(report, asked.key)
+    show(report, asked.key or "")
     return report.exit_code
 
 

@@ -23,7 +23,9 @@ def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(node.reason)
     if 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
         return ok(f"{node.node} reported {node.age_seconds:.0f} s ago.")
-    return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
+    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
+        return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
+    return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
 
 
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
