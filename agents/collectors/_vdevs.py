@@ -16,6 +16,7 @@ STATES = frozenset(["ONLINE", "DEGRADED", "OFFLINE", "REMOVED", "FAULTED", "UNAV
 SECTIONS = frozenset(("logs", "cache", "spares", "special", "dedup"))
 COLUMNS = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 COUNTER = re.compile(r"[0-9]{1,20}")  # a uint64 as it is; "1.2K" must not pass as 1
+INTERIOR = re.compile(r"(?:mirror|raidz[1-3]?|draid[1-3]?(?::\S+)?|replacing|spare)(?:-[0-9]+)?|[0-9]{1,20}")  # or a guid, with -g
 _CLEAN = ["0", "0", "0"]
 INDENT_MAX = 16  # root, top, replacing, spare and leaf need 8; the bound keeps a mangled text from nesting without end
 ROWS_REMEMBERED = 16384  # a hundred full nodes
@@ -183,6 +184,8 @@ def _nest(rows: Sequence[_Row], least: int) -> tuple[Vdev, ...] | Unparsed:
                 if depth != indent + 2:
                     return Unparsed("the vdev tree is not indented by two spaces a level", child.name)
                 children.append(child)
+            if indent and not INTERIOR.fullmatch(vdev.name):
+                return Unparsed("a leaf cannot have children", vdev.name)
             vdev = Vdev(vdev.name, vdev.state, vdev.errors, vdev.slow, vdev.note, tuple(children))
         orphans.append((indent, vdev))
         if indent > INDENT_MAX:

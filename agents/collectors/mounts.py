@@ -22,6 +22,8 @@ class Mounts:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
+    if not host.list("/proc/mounts"):
+        return (Capture(NAME, "", "nothing", "", "/proc/mounts is not there"),)
     mounts = attribute(host, "/proc/mounts")
     if not mounts:
         return (Capture(NAME, "", "failed", "", "/proc/mounts cannot be read"),)
