@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from agents.collectors import COLLECTORS, block, zpool_status
+from agents.collectors.base import Unparsed
 from agents.twin import demo
 from agents.twin.build import sd_name
 from agents.twin.host import TwinHost
@@ -135,6 +137,28 @@ def test_the_other_nodes_are_as_announced(fleet):
     assert "REMOVED" in said(fleet["oss03"], "zpool", "status")
     json.loads(said(fleet["mds01"], "zpool", "status", "-j", "--json-int", "-p"))
     assert fleet["oss01"].run(("zpool", "status", "-j", "--json-int", "-p"), 5).exit_code == 2
+
+
+@pytest.mark.parametrize("source", COLLECTORS)
+@pytest.mark.parametrize("name", demo.NODES)
+def test_every_collector_reads_every_node(name, source, fleet):
+    """Nothing fails and nothing is left unread; sources a node does not have say so."""
+    module = COLLECTORS[source]
+    for capture in module.collect(fleet[name]):
+        assert capture.outcome != "failed", capture.reason
+        if capture.outcome == "data":
+            parsed = module.parse(capture.text)
+            assert not isinstance(parsed, Unparsed), (capture.key, parsed)
+
+
+def test_collectors_find_the_incident(fleet):
+    pools = zpool_status.parse(zpool_status.collect(fleet["oss01"])[0].text)
+    leaf = next(vdev for top in pools[0].vdevs.children for vdev in top.children if vdev.was)
+    assert (leaf.name, leaf.state, leaf.was) == (str(demo.LOST_GUID), "FAULTED", "/dev/sdfl1")
+    disks = {disk.name: disk for disk in block.parse(block.collect(fleet["oss01"])[0].text)}
+    assert disks["sdfl"].wwid == f"naa:{demo.SDFL_WWN}"
+    assert disks["sdcw"].slot_link == "/sys/class/enclosure/6:0:89:0/68"
+    assert disks["sdcz"].size_bytes < disks["sdcx"].size_bytes == disks["sdcw"].size_bytes
 
 
 def test_policies_are_the_owners_and_one_node_has_none(tmp_path):
