@@ -151,13 +151,9 @@ def add_foreign_pool(node: Node, disk: Disk, name: str, hostname: str, hostid: i
 def add_spare(node: Node, pool: str, disk: Disk) -> Vdev:
     spare = member(node, disk, guid_of("spare", disk.wwid))
     spare.state = "AVAIL"
-    add_pool_label(node, pool, disk, spare.guid)
+    partition(disk)[0].label = Label(pool, spare.guid, node.pool(pool).txg)
     node.pool(pool).spares.append(spare)
     return spare
-
-
-def add_pool_label(node: Node, pool: str, disk: Disk, guid: int) -> None:
-    partition(disk)[0].label = Label(pool, guid, node.pool(pool).txg)
 
 
 class Clock:
