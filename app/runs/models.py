@@ -36,14 +36,14 @@ class Run(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ["-created_at"]
-        permissions = [("operate", "May begin runs and act in them"), ("approve", "May approve what others ask for")]
-        constraints = [
+        ordering = ("-created_at",)
+        permissions = (("operate", "May begin runs and act in them"), ("approve", "May approve what others ask for"))
+        constraints = (
             models.UniqueConstraint(
                 fields=["situation_key"], condition=Q(ended_at__isnull=True) & ~Q(situation_key=""), name="one_open_run_per_situation"
             ),
-        ]
-        indexes = [models.Index(fields=["due_at"], condition=Q(ended_at__isnull=True), name="run_due")]
+        )
+        indexes = (models.Index(fields=["due_at"], condition=Q(ended_at__isnull=True), name="run_due"),)
 
     def __str__(self):
         return f"run {self.pk}"
@@ -66,8 +66,11 @@ class Plan(models.Model):
     made_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["run", "round"]
-        constraints = [models.UniqueConstraint(fields=["run", "round"], name="one_plan_per_round")]
+        ordering = (
+            "run",
+            "round",
+        )
+        constraints = (models.UniqueConstraint(fields=["run", "round"], name="one_plan_per_round"),)
 
     def __str__(self):
         return f"plan {self.digest[:12]} of run {self.run_id}"
@@ -81,7 +84,7 @@ class Approval(models.Model):
     at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["plan", "approver"], name="one_yes_per_person_and_plan")]
+        constraints = (models.UniqueConstraint(fields=["plan", "approver"], name="one_yes_per_person_and_plan"),)
 
     def __str__(self):
         return f"{self.approver} approved {self.plan_id[:12]}"
@@ -115,9 +118,9 @@ class Order(models.Model):
     receipt_digest = models.CharField(max_length=64, blank=True)  # of the whole receipt, kept as evidence
 
     class Meta:
-        ordering = ["-sealed_at"]
-        constraints = [models.UniqueConstraint(fields=["plan"], name="one_order_per_plan")]
-        indexes = [models.Index(fields=["node", "status"], condition=Q(status__in=ORDER_IS_OUT), name="order_out")]
+        ordering = ("-sealed_at",)
+        constraints = (models.UniqueConstraint(fields=["plan"], name="one_order_per_plan"),)
+        indexes = (models.Index(fields=["node", "status"], condition=Q(status__in=ORDER_IS_OUT), name="order_out"),)
 
     def __str__(self):
         return f"order {self.id} ({self.operation} on {self.node})"
@@ -135,7 +138,7 @@ class ResourceLock(models.Model):
     taken_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["key"]
+        ordering = ("key",)
 
     def __str__(self):
         return self.key
