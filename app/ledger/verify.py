@@ -386,11 +386,10 @@ def fingerprint(text: str) -> str:
 
 def main(argv: list | None = None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle", type=Path)
+    parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
     parser.add_argument(
         "--key",
         type=fingerprint,
-        default="",
         help="the fingerprint of the ledger's key, 64 hex digits, from somewhere else than the bundle",
     )
     asked = parser.parse_args(argv)

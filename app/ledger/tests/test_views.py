@@ -54,11 +54,14 @@ def test_it_finds_by(ann, query, count):
 
 
 def test_it_turns_pages(ann, monkeypatch):
-    monkeypatch.setattr("app.ledger.search.PAGE", 4)
-    first = text(ann.get(f"{reverse('ledger')}?actor="))
-    assert first.count("<time ") == 4
-    assert "?before=3" in first
-    assert text(ann.get(f"{reverse('ledger')}?before=3")).count("<time ") == 2
+    monkeypatch.setattr("app.ledger.search.PAGE", 3)
+    first = text(ann.get(f"{reverse('ledger')}?type=run."))
+    assert first.count("<time ") == 3
+    assert "?type=run.&amp;before=3" in first
+    second = text(ann.get(f"{reverse('ledger')}?type=run.&before=3"))
+    assert second.count("<time ") == 1
+    assert "Older" not in second
+    assert "Newest" in second
 
 
 @pytest.mark.parametrize("before", ["", "-1", "x", "9" * 30, "²", "%00"])
