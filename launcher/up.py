@@ -47,10 +47,10 @@ def data_folder() -> Path:
 def up(args: list[str]) -> int:
     began = time.monotonic()
     options = parser().parse_args(args)
-    listener = listen(options.host, options.port)
     folder = DataFolder(options.data)
     folder.open()
     refuse_public_demo(options, folder)
+    listener = listen(options.host, options.port)
     return asyncio.run(Start(options, folder, listener, began).run())
 
 
