@@ -137,7 +137,9 @@ def test_it_refuses_what_it_would_have_to_guess(good, bad):
 
 
 def test_whole_counters_are_read_as_they_are():
-    (pool,) = parse(DEGRADED.replace("/dev/sda1             ONLINE       0     0     0", f"/dev/sda1             ONLINE  1210 {2**64 - 1} 3"))
+    (pool,) = parse(
+        DEGRADED.replace("/dev/sda1             ONLINE       0     0     0", f"/dev/sda1             ONLINE  1210 {2**64 - 1} 3")
+    )
     assert pool.vdevs.children[0].children[1].errors == (1210, 2**64 - 1, 3)
 
 
@@ -194,11 +196,10 @@ def test_it_reads_other_systems_names_and_every_column(columns, dashes, numbers,
     raidz = pool.vdevs.children[0]
     old, new = raidz.children[1].children
     assert old.was == "/dev/ada6p1/old"
-    assert new.resilvering and not new.awaiting_resilver
-    assert new.slow == slow
+    assert (new.resilvering, new.awaiting_resilver, new.slow) == (True, False, slow)
     bad, spare = raidz.children[2].children
     assert (bad.errors, bad.note) == ((12, 0, 3), "too many errors")
-    assert spare.awaiting_resilver and not spare.resilvering
+    assert (spare.resilvering, spare.awaiting_resilver) == (False, True)
     sections = dict(pool.sections)
     assert [leaf.name for leaf in sections["logs"][0].children] == ["nda0p1", "nda1p1"]
     assert (sections["spares"][0].state, sections["spares"][0].note) == ("INUSE", "currently in use")
@@ -247,7 +248,13 @@ def test_a_missing_extra_column_is_refused():
 def test_it_reads_the_scan_of_every_version(lines, scan):
     (pool,) = parse(made_up(scan=lines))
     (read,) = pool.scans
-    assert (read.function, read.state, read.percent, read.errors, read.eta) == (scan.function, scan.state, scan.percent, scan.errors, scan.eta)
+    assert (read.function, read.state, read.percent, read.errors, read.eta) == (
+        scan.function,
+        scan.state,
+        scan.percent,
+        scan.errors,
+        scan.eta,
+    )
 
 
 def test_several_scans_and_the_lines_after_them_are_kept():
