@@ -83,17 +83,19 @@ class FanOut:
             self._task = asyncio.get_running_loop().create_task(self._subscribe_for_ever())
 
     async def _subscribe_for_ever(self) -> None:
-        retry_seconds = RETRY_SECONDS_MIN
+        failures = 0
         while True:
             try:
                 await self._subscribe()
             except (redis.RedisError, OSError) as error:
-                log.warning("The doorbell is not heard: Valkey says %s. Trying again in %.1f s.", error, retry_seconds)
-            retry_seconds = RETRY_SECONDS_MIN if self.connected else min(2 * retry_seconds, RETRY_SECONDS_MAX)
-            self.connected = False
-            await asyncio.sleep(retry_seconds)
+                failures = 0 if self.connected else failures + 1
+                log.warning("The doorbell is not heard: Valkey says %s. Waiting connections look by themselves.", error)
+            finally:
+                self.connected = False
+            await asyncio.sleep(min(RETRY_SECONDS_MIN * 2**failures, RETRY_SECONDS_MAX))
 
     async def _subscribe(self) -> None:
+        """Hear rings until Valkey fails; raises RedisError or OSError then."""
         async with redis.asyncio.from_url(self.url, health_check_interval=SILENCE_SECONDS_MAX) as valkey, valkey.pubsub() as pubsub:
             await pubsub.psubscribe(f"{PREFIX}*")
             while True:

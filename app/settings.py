@@ -111,6 +111,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 
+POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -13,13 +13,13 @@ from typing import IO
 
 from launcher.bootstrap import ROOT
 from launcher.say import Stop, say
-from launcher.servers import PG_MAJOR, SHARED, Postgres, Servant, Valkey, postgres_bin, servant, socket_folder, valkey_binary
+from launcher.servers import PG_MAJOR, SHARED, Postgres, Valkey, postgres_bin, servant, socket_folder, valkey_binary
 
 LEFTOVER_SECONDS_MAX = 20
 PG_FLAGS = ("log_line_prefix=", "max_connections=100")
 
 
-class Site:
+class DataFolder:
     """One installation's data. `open` takes it for this process alone."""
 
     def __init__(self, data: Path) -> None:
@@ -32,8 +32,6 @@ class Site:
         if not os.access(self.data, os.W_OK | os.X_OK):
             raise Stop(f"The data folder {self.data} belongs to somebody else and cannot be written. Give another with --data.")
         self.home = self.data if self.user.may_enter(self.data / "any") else SHARED / hashlib.sha256(bytes(self.data)).hexdigest()[:12]
-        self.demo = self.home / "demo"
-        self.static = self.home / "static"
         self._lock: IO[str] | None = None
 
     @property
@@ -171,7 +169,9 @@ def _read_json(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except ValueError:
-        raise Stop(f"{path} is damaged: it does not hold JSON. Restore it from a backup, or move {path.parent} away to start afresh.") from None
+        raise Stop(
+            f"{path} is damaged: it does not hold JSON. Restore it from a backup, or move {path.parent} away to start afresh."
+        ) from None
 
 
 def _write_json(path: Path, value: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
 """Starts children in tiers, shows what they say, starts again what crashes, and stops in reverse order."""
 
 import asyncio
+import os
 import re
 import signal
 import time
@@ -91,7 +92,7 @@ class Supervisor:
 
     async def _until_ready(self, running: Running) -> None:
         child, deadline = running.child, time.monotonic() + START_SECONDS_MAX
-        while not self._looks_ready(running):
+        while not await self._looks_ready(running):
             if running.process.returncode is not None:
                 said = "\n".join(running.last_lines) or "It said nothing."
                 raise Stop(f"{child.name} {_ending(running.process.returncode)} before it was ready. Its last words:\n{said}")
@@ -100,23 +101,24 @@ class Supervisor:
             await asyncio.sleep(POLL_SECONDS)
         running.is_ready.set()
 
-    def _looks_ready(self, running: Running) -> bool:
+    async def _looks_ready(self, running: Running) -> bool:
         if running.child.ready_line:
             return running.is_ready.is_set()
-        return running.child.ready is None or running.child.ready(running.process.pid)
+        return running.child.ready is None or await asyncio.to_thread(running.child.ready, running.process.pid)
 
     async def _keep(self, running: Running) -> None:
         """Pass on what the child says until it ends, and start it again unless we are stopping."""
         while True:
             await self._pump(running)
             code = await running.process.wait()
+            _end_orphans(running.process.pid)
             if self.stopping or not running.is_ready.is_set():
                 return
             if time.monotonic() - running.started > LIVED_WELL_SECONDS:
                 running.crashes = 0
             pause = min(2**running.crashes, BACKOFF_SECONDS_MAX)
             running.crashes += 1
-            self._note(f"{running.child.name} {_ending(code)}. It starts again in {pause} s.")
+            self.note(f"{running.child.name} {_ending(code)}. It starts again in {pause} s.")
             await asyncio.sleep(pause)
             if self.stopping:
                 return
@@ -132,7 +134,7 @@ class Supervisor:
             elif text and not re.search(child.hide, text):
                 say(f"{prefix} {text}")
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
         say(f"{self.prefix('slotlight')} {paint(text, 1)}")
 
     async def stop(self) -> None:
@@ -148,7 +150,7 @@ class Supervisor:
             try:
                 await asyncio.wait_for(process.wait(), child.patience_seconds)
             except TimeoutError:
-                self._note(f"{child.name} did not end within {child.patience_seconds:g} s and is killed.")
+                self.note(f"{child.name} did not end within {child.patience_seconds:g} s and is killed.")
                 process.kill()
         running.watcher.cancel()
 
@@ -164,6 +166,14 @@ async def _line(stream: asyncio.StreamReader) -> bytes:
         return await stream.readline()
     except ValueError:  # longer than LINE_BYTES_MAX; asyncio has dropped it
         return b"(a line too long to show)\n"
+
+
+def _end_orphans(pid: int) -> None:
+    """A child that was killed may leave children of its own behind; they are in its session."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def _ending(code: int) -> str:

@@ -209,7 +209,7 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
     added = dict(step.adds(event.facts, state.params, event.plan)) if step.adds else {}
     plan = {**event.plan, **added, "round": str(state.rounds + 1)}  # the round keeps approvals of an equal older plan from counting
     planned = replace(state, rounds=state.rounds + 1, plan=plan, plan_digest=plans.digest(plan), planned_at=event.at, asked=None)
-    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "plan": plan})
+    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"]})
     return finish(runbook, planned, event, "The node made the plan.", state.verdicts + verdicts, record)
 
 

@@ -1,8 +1,8 @@
 """Make the demo fleet, look at one of its nodes, or let the real agent run on it.
 
-    python -m agents.twin --make DIR
-    python -m agents.twin --dir DIR --node NAME -- zpool status
-    python -m agents.twin --dir DIR --node NAME --portal URL --token-file FILE
+python -m agents.twin --make DIR
+python -m agents.twin --dir DIR --node NAME -- zpool status
+python -m agents.twin --dir DIR --node NAME --portal URL --token-file FILE
 """
 
 from __future__ import annotations

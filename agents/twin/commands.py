@@ -45,7 +45,7 @@ def _status_text(view: View, pools: List[Pool], style: Style, only_ill: bool, no
     if not pools:
         return NO_POOLS
     if only_ill:
-        pools = [pool for pool in pools if not is_healthy(view.node, pool)]
+        pools = [pool for pool in pools if not is_healthy(pool)]
     if not pools:
         return Answer(0, "all pools are healthy\n")
     return Answer(0, "\n".join(pool_text(view, pool, style, now) for pool in pools))
@@ -160,9 +160,9 @@ def is_installed(tool: str) -> bool:
 
 def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
-    if argv[0] in TOOLS:
-        return True
-    return tuple(argv[:2]) in SUBCOMMANDS and tuple(argv[:2]) != ("zpool", "import") or tuple(argv) == ("zpool", "import")
+    if tuple(argv[:2]) == ("zpool", "import"):
+        return len(argv) == 2
+    return argv[0] in TOOLS or tuple(argv[:2]) in SUBCOMMANDS
 
 
 def read_command(argv: Sequence[str]) -> Tuple[Optional[Command], Sequence[str]]:
@@ -175,4 +175,3 @@ def disk_asked(view: View, argv: Sequence[str]) -> str:
     """The WWID of the disk a command must reach to answer, "" if there is none."""
     device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl") else None
     return device.disk.wwid if device else ""
-

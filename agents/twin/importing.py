@@ -72,7 +72,7 @@ def _worst(states: List[str]) -> str:
 
 def _table(view: View, pool: Pool, present: Set[int], state: str) -> str:
     rows: List[Row] = [(0, pool.name, state)]
-    for cls, heading in (("data", ""),) + SECTIONS:
+    for cls, heading in (("data", ""), *SECTIONS):
         tops = [(i, top) for i, top in enumerate(pool.tops) if top.cls == cls]
         if heading and tops:
             rows.append((0, heading, ""))

@@ -49,15 +49,19 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     if spare is not None:
         yield from _spare(node, spare)
         return
-    found = find(pool, label.guid)
-    assert found is not None, f"{pool.name} has no vdev {label.guid}"
-    top = found[1].top
+    top = label.top or _top(pool, label.guid)
     yield from _head(pool, top, label)
     yield 1, "vdev_tree:", None
-    yield from _vdev(top, pool.tops.index(top), 2, True)
+    yield from _vdev(top, [t.guid for t in pool.tops].index(top.guid), 2, True)
     yield 1, "features_for_read:", None
     for feature in _features(node):
         yield 2, feature, None
+
+
+def _top(pool: Pool, guid: int) -> Vdev:
+    found = find(pool, guid)
+    assert found is not None, f"{pool.name} has no vdev {guid}, and the label does not keep its own"
+    return found[1].top
 
 
 def _spare(node: Node, spare: Vdev) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from agents.twin.answer import Answer, refused
 from agents.twin.model import Node, Pool, Scan, Vdev
 from agents.twin.scan import forget
 from agents.twin.vdevs import Place, find, has_replicas, member, put
+from agents.twin.view import View
 
 EXIT_DETACH_REFUSED = 255
 DELTA_BYTES = 36 * 1024  # what a member that was away for a moment has to catch up
@@ -30,14 +31,16 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[A
 
 def _online(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
     leaf = found[0]
-    if not _is_here(node, pool, leaf):
-        # The stored path may lead to some other disk by now: the label decides, and it is not there.
+    if not _opens(node, pool, leaf):
         if leaf.state in ("OFFLINE", "REMOVED"):
             leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else ("UNAVAIL", "open_failed")
         warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
         return Answer(0, warning + "use 'zpool replace' to replace devices that are no longer present\n")
-    if leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"):
-        leaf.state, leaf.aux = "ONLINE", ""
+    if leaf.aux == "err_exceeded":
+        warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
+        return Answer(0, warning + "use 'zpool clear' to restore a faulted device\n")
+    if leaf.state != "ONLINE":
+        leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
         if pool.scan is None or pool.scan.state != "running":
             pool.scan = Scan("resilver", "finished", now, 0.0, 2 * DELTA_BYTES, DELTA_BYTES)
     return Answer(0)
@@ -59,7 +62,7 @@ def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     pool.suspended = ""
     for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
         leaf.errors, leaf.slow = [0, 0, 0], 0
-        if leaf.aux == "err_exceeded" and _is_here(node, pool, leaf):
+        if leaf.aux == "err_exceeded" and _opens(node, pool, leaf):
             leaf.state, leaf.aux = "ONLINE", ""
     return Answer(0)
 
@@ -82,7 +85,10 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     return Answer(0)
 
 
-def _is_here(node: Node, pool: Pool, leaf: Vdev) -> bool:
-    """Whether a disk on this node answers and carries the leaf's label."""
-    disks = (disk for disk in node.disks if disk.paths and disk.wwid not in node.faults.hangs)
-    return any(p.label and p.label.pool == pool.name and p.label.guid == leaf.guid for disk in disks for p in disk.partitions)
+def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:
+    """Whether the stored path leads to a disk that answers and carries the leaf's label. The kernel looks nowhere else."""
+    device = View(node).device(leaf.path)
+    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None:
+        return False
+    label = device.partition.label
+    return label is not None and (label.pool, label.guid) == (pool.name, leaf.guid)

@@ -15,12 +15,16 @@ SECTOR = 512
 
 @dataclass
 class Label:
-    """What one partition says about itself. `pool` is the name of an entry of `Node.pools`."""
+    """What one partition says about itself. `pool` is the name of an entry of `Node.pools`.
+
+    `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more.
+    """
 
     pool: str
     guid: int
     txg: int
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
+    top: Optional[Vdev] = None
 
 
 @dataclass
@@ -255,6 +259,7 @@ _INSIDE: Dict[type, Dict[str, type]] = {
     Node: {"disks": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
     Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
     Partition: {"label": Label},
+    Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
     Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan},
     Vdev: {"children": Vdev},

@@ -57,22 +57,19 @@ def running_lines(scan: Scan, p: Progress, release: Tuple[int, ...]) -> str:
         amounts = f"{nicebytes(p.examined)} / {nicebytes(p.to_examine)} scanned, {nicebytes(p.issued)} / {nicebytes(p.to_issue)} issued"
         amounts += f" at {nicebytes(rate)}/s" if rate else ""
         done, left = p.issued / max(1, p.to_issue), p.to_issue - p.issued
+        # Since 2.2 there is no estimate before the first repair, nor at the very end.
+        begun = left > 0 and (p.processed if scan.function == "resilver" else p.issued) > 0
     else:
         amounts = f"{nicebytes(p.examined)} scanned at {nicebytes(p.examined // seconds)}/s, "
         amounts += f"{nicebytes(p.issued)} issued at {nicebytes(rate)}/s, {nicebytes(p.to_examine)} total"
-        done, left = p.issued / max(1, p.to_examine), p.to_examine - p.issued
+        done, left, begun = p.issued / max(1, p.to_examine), p.to_examine - p.issued, True
+    known = begun and left >= 0 and rate >= ETA_BYTES_PER_SECOND_MIN
+    to_go = f"{dhms(left // rate)} to go" if known else "no estimated completion time"
     verb = "resilvered" if scan.function == "resilver" else "repaired"
     return (
         f"  scan: {scan.function} in progress since {ctime(scan.started_at)}\n\t{amounts}\n"
-        f"\t{nicebytes(p.processed)} {verb}, {done * 100:.2f}% done, {_to_go(scan, p, left, rate)}\n"
+        f"\t{nicebytes(p.processed)} {verb}, {done * 100:.2f}% done, {to_go}\n"
     )
-
-
-def _to_go(scan: Scan, p: Progress, left: int, rate: int) -> str:
-    started = p.processed > 0 if scan.function == "resilver" else p.issued > 0
-    if left > 0 and started and rate >= ETA_BYTES_PER_SECOND_MIN:
-        return f"{dhms(left // rate)} to go"
-    return "no estimated completion time"
 
 
 def start_resilver(node: Node, pool: Pool, now: float) -> None:

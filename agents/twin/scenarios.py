@@ -5,6 +5,7 @@ The disks are those of the lab that took the genuine captures: WWN 0x5000c500a65
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path as FilePath
 from typing import Callable, Optional, Sequence
 
@@ -60,8 +61,37 @@ def tiny(release: str = "2.1.11-1", blanks: int = 2, guids: Optional[Sequence[in
     for leaf in leaves:
         leaf.enc_path = ""  # the lab's HBA has no enclosure behind it
     raidz = top("raidz", ids[1], leaves, LAB_DISK_BYTES, parity=2)
-    made = Pool(pool, ids[0], [raidz], int(node.hostid, 16), node.hostname, alloc_bytes=392167424)
+    made = Pool(pool, ids[0], [raidz], int(node.hostid, 16), node.hostname, alloc_bytes=392404992)
     add_pool(node, made, disks, leaves)
+    return node
+
+
+# release -> (lab disks in the order of the leaves, their names after the boot, the name the lost one had)
+DRIFT = {
+    "2.1": ((0, 1, 2, 3, 4, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sdf", 8: "sde"}, "/dev/sdc1"),
+    "2.3": ((0, 2, 1, 4, 3, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sde", 8: "sdf"}, "/dev/sdb1"),
+}
+DRIFT_LOST = 2
+
+
+def drifted(release: str = "2.1.11-1", guids: Optional[Sequence[int]] = None) -> Node:
+    """The lab's small WWID mismatch. Pool ost_1 was made under sdX names; after a boot in another order disk 2 is away.
+
+    What it "was" is the name of a healthy member today; disk 8 is new, blank and the only right answer.
+    """
+    order, names, was = DRIFT[release[:3]]
+    node = tiny(release, blanks=0, guids=guids, pool="ost_1")
+    by_number = dict(enumerate(node.disks[:6]))
+    by_number[8] = lab_disk(8, 8)
+    node.disks.append(by_number[8])
+    node.enclosures[0].bays[6].wwid, node.enclosures[0].bays[6].status = by_number[8].wwid, "OK"
+    for number, name in names.items():
+        by_number[number].paths[0].name = name
+    for leaf, number in zip(node.pool("ost_1").leaves(), order):
+        disk = by_number[number]
+        partition(disk)[0].label = Label("ost_1", leaf.guid, 4)
+        leaf.path, leaf.devid, leaf.phys_path = f"/dev/{disk.paths[0].name}1", f"scsi-3{disk.hex}-part1", disk.paths[0].phys_path
+    lose(node, by_number[DRIFT_LOST].wwid, was)
     return node
 
 
@@ -86,6 +116,21 @@ def take_away(node: Node, wwid: str) -> None:
     found = node.bay_of(wwid)
     if found:
         found[1].wwid, found[1].status = None, "not installed"
+
+
+def bring_back(node: Node, disk: Disk, name: str) -> None:
+    """Plug a disk in again, with what it carries. The kernel finds it under another name."""
+    disk.paths[0].name = name
+    node.disks.append(disk)
+
+
+def add_former_member(node: Node, pool: str, disk: Disk, place: int) -> int:
+    """A disk that once was the `place`-th leaf of the first raidz2: its label tells of a pool that has moved on."""
+    top_then = copy.deepcopy(node.pool(pool).tops[0])
+    guid = guid_of("former", disk.wwid)
+    top_then.children[place] = member(node, disk, guid)
+    partition(disk)[0].label = Label(pool, guid, 3, top=top_then)
+    return guid
 
 
 def leaf_on(node: Node, wwid: str) -> Vdev:

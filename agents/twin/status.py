@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Iterator, List, Optional, Tuple
 
 from agents.twin.figures import nicenum
-from agents.twin.model import Node, Pool, Vdev
+from agents.twin.model import Pool, Vdev
 from agents.twin.scan import progress, scan_lines
 from agents.twin.vdevs import base_path, kind_name, pool_state, state_of
 from agents.twin.view import View
@@ -156,7 +156,7 @@ Row = Tuple[int, str, str, str, str]  # depth, name, state, counters, note
 
 def rows(view: View, pool: Pool, style: Style, now: float) -> Iterator[Row]:
     yield 0, pool.name, pool_state(pool), _counters(None, style), ""
-    for cls, heading in (("data", ""),) + SECTIONS:
+    for cls, heading in (("data", ""), *SECTIONS):
         tops = [(i, top) for i, top in enumerate(pool.tops) if top.cls == cls]
         if heading and tops:
             yield 0, heading, "", "", ""
@@ -218,6 +218,6 @@ def _errors(pool: Pool) -> str:
     return f"{pool.data_errors} data errors, use '-v' for a list" if pool.data_errors else "No known data errors"
 
 
-def is_healthy(node: Node, pool: Pool) -> bool:
+def is_healthy(pool: Pool) -> bool:
     """Whether `zpool status -x` has nothing to say of it."""
     return why(pool) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, Sequence, Tuple
 
 from agents.twin.model import SECTOR, Node, Pool, Scan, Vdev
 from agents.twin.scan import progress
@@ -11,6 +11,7 @@ from agents.twin.status import CANNOT_OPEN, MSG, Style, leaf_name, vdev_name, wh
 from agents.twin.vdevs import LABELS_BYTES, min_asize, pool_state, state_of
 from agents.twin.view import View
 
+BLOCK_BYTES = 128 * 1024
 CLASSES = {"data": "normal", "special": "special", "dedup": "dedup", "log": "log"}
 SECTIONS = (("dedup", "dedup"), ("special", "special"), ("log", "logs"))
 
@@ -67,7 +68,7 @@ def scan_object(scan: Scan, now: float) -> Dict[str, Any]:
 
 
 def _root(view: View, pool: Pool, style: Style, now: float) -> Dict[str, Any]:
-    spaces = [_space(pool, top) for top in pool.tops if top.cls != "log"]
+    spaces = [_space(top) for top in pool.tops if top.cls != "log"]
     total, usable = (sum(column) for column in zip(*spaces))
     out: Dict[str, Any] = {"name": pool.name, "vdev_type": "root", "guid": pool.guid, "class": "normal", "state": pool_state(pool)}
     out.update({"alloc_space": pool.alloc_bytes, "total_space": total, "def_space": usable})
@@ -76,11 +77,15 @@ def _root(view: View, pool: Pool, style: Style, now: float) -> Dict[str, Any]:
     return out
 
 
-def _space(pool: Pool, top: Vdev) -> tuple:
-    """(raw, usable) bytes of a top-level vdev."""
+def _space(top: Vdev) -> Tuple[int, int]:
+    """(raw, usable) bytes of a top-level vdev. Usable is counted as the kernel does: by what a block of 128 KiB takes up."""
     total = top.asize >> top.metaslab_shift << top.metaslab_shift
-    data = len(top.children) - top.nparity if top.type == "raidz" else 1
-    return total, total * data // (len(top.children) if top.type == "raidz" else 1)
+    sectors = data = BLOCK_BYTES >> top.ashift
+    if top.type == "raidz":
+        sectors += top.nparity * -(-data // (len(top.children) - top.nparity))
+        sectors = -(-sectors // (top.nparity + 1)) * (top.nparity + 1)
+    ratio = BLOCK_BYTES // (sectors << top.ashift >> 9)
+    return total, (total >> 9) * ratio
 
 
 def _tops(view: View, pool: Pool, cls: str, style: Style, now: float) -> Dict[str, Any]:
@@ -98,12 +103,11 @@ def _vdev(view: View, pool: Pool, vdev: Vdev, index: int, cls: str, style: Style
         out.update(_strings(vdev))
     out["class"] = CLASSES[cls]
     out["state"] = _state_word(vdev)
+    total, usable = _space(vdev)
     if vdev in pool.tops:
-        total, usable = _space(pool, vdev)
-        share = pool.alloc_bytes // len(pool.tops)
-        out.update({"alloc_space": share, "total_space": total, "def_space": usable, "rep_dev_size": total})
-    else:
-        out["rep_dev_size"] = min_asize(pool, vdev.guid) + LABELS_BYTES * (not vdev.children)
+        out.update({"alloc_space": pool.alloc_bytes // len(pool.tops), "total_space": total, "def_space": usable})
+    size = total if vdev in pool.tops else min_asize(pool, vdev.guid)
+    out["rep_dev_size"] = size + LABELS_BYTES * (not vdev.children)
     if not vdev.children:
         out["phys_space"] = _partition_bytes(view.node, vdev)
     out.update(_errors(vdev.errors))

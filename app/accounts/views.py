@@ -7,18 +7,22 @@ from django.urls import reverse_lazy
 
 from app.accounts import throttle
 
+ERRORS = {
+    "invalid_login": "This name and password do not fit together. Both are case-sensitive.",
+    "inactive": "This account is switched off.",
+}
+
 
 class SignInForm(AuthenticationForm):
-    error_messages = {
-        "invalid_login": "This name and password do not fit together. Both are case-sensitive.",
-        "inactive": "This account is switched off.",
-    }
+    error_messages = ERRORS
 
     def clean(self):
         who = (self.data.get("username", ""), self.request.META.get("REMOTE_ADDR", ""))
         if throttle.blocked(*who):
             minutes = throttle.PAUSE_SECONDS // 60
-            raise ValidationError(f"There were {throttle.FAILURES_MAX} failed sign-ins for this name from here. Wait {minutes} minutes, or ask another operator.")
+            raise ValidationError(
+                f"There were {throttle.FAILURES_MAX} failed sign-ins for this name from here. Wait {minutes} minutes, or ask another operator."
+            )
         try:
             cleaned = super().clean()
         except ValidationError:

@@ -54,7 +54,7 @@ def check(node_name: str, payload: object) -> Payload:
 
 
 def read_captures(said: object) -> dict[str, str]:
-    """"source/key" (or "source") -> digest, from the list a report or a receipt carries."""
+    """ "source/key" (or "source") -> digest, from the list a report or a receipt carries."""
     _need(isinstance(said, list), "captures is not a list.")
     _need(len(said) <= CAPTURES_MAX, f"captures has {len(said)} entries; {CAPTURES_MAX} are the most a report may have.")
     found: dict[str, str] = {}
@@ -95,7 +95,10 @@ def _object(value: object, what: str) -> dict:
 
 
 def _match(pattern: re.Pattern, value: object, field: str) -> str:
-    _need(isinstance(value, str) and pattern.fullmatch(value) is not None, f"{field} is {str(value)[:80]!r}, which does not match {pattern.pattern}.")
+    _need(
+        isinstance(value, str) and pattern.fullmatch(value) is not None,
+        f"{field} is {str(value)[:80]!r}, which does not match {pattern.pattern}.",
+    )
     return value
 
 

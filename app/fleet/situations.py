@@ -35,9 +35,7 @@ def settle(fleet: FleetFacts, at: datetime) -> tuple[list[str], list[str]]:
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:
     """Whether every source that showed this was asked again and answered. A source that fails has not said "all well"."""
-    return all(
-        line["node"] in fleet.nodes and line["source"] not in fleet.nodes[line["node"]].failures for line in row.data["evidence"]
-    )
+    return all(line["node"] in fleet.nodes and line["source"] not in fleet.nodes[line["node"]].failures for line in row.data["evidence"])
 
 
 def _update(row: Situation, fields: dict) -> None:

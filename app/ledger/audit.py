@@ -67,12 +67,12 @@ def walk_chain(found: Audit) -> Walk:
     rows = LedgerChain.objects.select_related("event").order_by("seq")
     for row in rows.iterator(chunk_size=checkpoints.BATCH):
         if row.seq != walk.seq + 1:
-            found.tampered.append(f"Events {walk.seq + 1} to {row.seq - 1} are missing from the chain.")
+            found.tampered.append(f"The chain jumps from event {walk.seq} to event {row.seq}: what stood between is missing.")
         check_row(row, walk, found)
         if row.seq in signed:
             check_checkpoint(signed.pop(row.seq), walk, found)
     for size in signed:
-        found.tampered.append(f"A checkpoint was signed over {size} events; the chain has not that many. Its tail is missing.")
+        found.tampered.append(f"A checkpoint was signed over {size} events; the chain ends at event {walk.seq}.")
     return walk
 
 

@@ -91,7 +91,9 @@ def pack(files: list) -> bytes:
 
 
 def read_folder(folder: Path) -> dict:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
+    paths = [folder / name for name in FILES] + sorted(folder.glob("blobs/*"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
 # --- the forms ----------------------------------------------------------------------------------------------------
@@ -209,7 +211,8 @@ def check_proofs(raw: bytes, events: list, size: int, root: bytes, report: Repor
         report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
     elif len(said["events"]) > len(events):
         report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
-    seqs = [check_proof(*pair, size, root, report) for pair in zip(enumerate(events, 1), said["events"])]
+    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905, `strict` came with Python 3.10
+    seqs = [check_proof(*pair, size, root, report) for pair in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
@@ -383,20 +386,19 @@ def fingerprint(text: str) -> str:
 
 def main(argv: list | None = None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle", type=Path)
+    parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
     parser.add_argument(
         "--key",
         type=fingerprint,
-        default="",
         help="the fingerprint of the ledger's key, 64 hex digits, from somewhere else than the bundle",
     )
     asked = parser.parse_args(argv)
     try:
-        report = verify(asked.bundle, asked.key)
+        report = verify(asked.bundle, asked.key or "")
     except OSError as error:
         print(f"{asked.bundle} cannot be read: {error}", file=sys.stderr)
         return NOTHING
-    show(report, asked.key)
+    show(report, asked.key or "")
     return report.exit_code
 
 

@@ -13,14 +13,13 @@ from pathlib import Path
 from django.contrib.auth.models import Group
 from django.db import transaction
 
-from app.accounts import roles
+from agents.twin.demo import node_names
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.keys import issue_token
 
 ACTOR = "demo"
-NODES = ("oss01", "mds01", "oss02", "oss03")
 POLICY = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
 PEOPLE = {"operator": "operators", "approver": "approvers"}
 SIGN_INS = "sign-ins.json"
@@ -36,7 +35,7 @@ def is_loopback(bind: str) -> bool:
 def make_nodes(folder: Path) -> list[str]:
     """Policy files, and a token for every node that has no key; returns the names of those nodes."""
     waiting = []
-    for name in NODES:
+    for name in node_names():
         _write_policy(folder / name)
         token = folder / f"{name}.token"
         if Node.objects.filter(name=name, state=Node.State.ENROLLED).exists():
@@ -52,7 +51,6 @@ def make_people(folder: Path) -> dict[str, str]:
     path = folder / SIGN_INS
     kept = json.loads(path.read_text()) if path.exists() else {}
     with transaction.atomic():
-        roles.make()
         passwords = {name: _person(name, group, kept.get(name, "")) for name, group in PEOPLE.items()}
         _write_secret(path, json.dumps(passwords, indent=1))
         if passwords != kept:

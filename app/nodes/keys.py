@@ -80,7 +80,9 @@ def _secret(text: object) -> bytes:
 
 def _use(token: EnrolToken, now: datetime) -> None:
     if token.used_at is not None:
-        raise EnrolRefused(f"The token was used at {token.used_at:%Y-%m-%d %H:%M:%S} UTC. If that was not you, revoke the node's key. Make a new token.")
+        raise EnrolRefused(
+            f"The token was used at {token.used_at:%Y-%m-%d %H:%M:%S} UTC. If that was not you, revoke the node's key. Make a new token."
+        )
     if token.expires_at <= now:
         raise EnrolRefused(f"The token expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC. Make a new one.")
     token.used_at = now

@@ -120,8 +120,8 @@ def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
     if told:
         worst = min(told, key=lambda smart: smart.passed)
         return HealthFacts(worst.passed, worst.line, worst.grown_defects)
-    silent = next((smart for smart in said if not known(smart)), None)
-    return silent or Unknown(f"smartctl does not say whether {devices[0].name} is healthy.")
+    mute = Unknown(f"smartctl does not say whether {devices[0].name} is healthy.")
+    return next((smart for smart in said if not known(smart)), mute)
 
 
 def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
@@ -149,6 +149,8 @@ def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
     said, links = sources.read("mounts"), sources.read("disk_links")
     if not known(said):
         return said
+    if said.swaps is None:
+        return Unknown("mounts: the node does not say what it swaps to.")
     names = {path: name for path, name in links} if known(links) else {}
     use: dict[str, tuple[str, ...]] = {}
     uses = [(device, f"mounted on {place}") for device, place, _ in said.mounts] + [(device, "swap") for device in said.swaps]

@@ -13,7 +13,7 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
-from workflows.facts.labels import Read, index, read_labels
+from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
@@ -37,7 +37,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, index(_by_disk(labels, devices)), _resolver(devices, about.links)),
+        pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
         disks=read_disks(sources, about),
         bays=bays,
         importable=read_importable(sources),
@@ -54,9 +54,13 @@ def _of_node(sources: Sources, field: str) -> Known[str]:
     return getattr(said, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
 
 
-def _by_disk(labels: Mapping[str, Read], devices: Known[Any]) -> Iterator[tuple[str, Read]]:
+def _index(labels: Mapping[str, Read], devices: Known[Any]) -> LabelIndex:
+    return index(_by_disk(labels, devices)) if known(devices) else LabelIndex(blind=devices.reason)
+
+
+def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Read]]:
     """Each label with the key of the disk it is on. A label on a device the kernel does not list any more is nobody's."""
-    for key, group in by_disk(devices if known(devices) else ()).items():
+    for key, group in by_disk(devices).items():
         for name in dict.fromkeys(name for device in group for name in label_names(device, labels)):
             if name in labels:
                 yield key, labels[name]

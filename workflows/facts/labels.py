@@ -29,12 +29,8 @@ def _labels(sources: Sources, key: str) -> Known[tuple[tuple[LabelFacts, Any], .
     said = sources.read(where)
     if not known(said):
         return said
-    # A dead disk prints this, and no label: it is silent, not blank.
-    if "failed to read label" in sources.text(where):
-        return Unknown(f"{where}: the disk does not answer; zdb failed to read a label.")
-    copies = {copy for label in said.labels for copy in label.copies} | set(said.failed)
-    if copies != {0, 1, 2, 3}:
-        return Unknown(f"{where}: zdb speaks of {len(copies)} label copies; there are four.")
+    if said.unread:  # a dead disk is silent, not blank
+        return Unknown(f"{where}: the disk does not answer; zdb could not read {len(said.unread)} of the 4 label copies.")
     return tuple((_facts(key, label), label.tree) for label in said.labels)
 
 
@@ -69,7 +65,15 @@ class LabelIndex:
 
     carriers: dict[int, list[tuple[str, LabelFacts]]] = field(default_factory=dict)
     written: dict[tuple[int, int], Written] = field(default_factory=dict)  # (pool guid, vdev guid)
-    unread: tuple[str, ...] = ()  # disks whose labels are not known
+    unread: tuple[str, ...] = ()  # where labels could not be read
+    blind: str = ""  # why no label can be put to a disk at all
+
+    def absent(self, guid: int) -> Unknown:
+        """Why no disk was found for a vdev."""
+        if self.blind:
+            return Unknown(f"Which disk carries the label of {guid} is not known: {self.blind}")
+        unread = f"; the labels on {', '.join(self.unread)} are not known" if self.unread else ""
+        return Unknown(f"No disk carries the label of {guid}{unread}.")
 
     def disks(self, guid: int, pool_guid: int | None) -> frozenset[str]:
         """Disks that claim to be this vdev. A spare's or cache device's label names no pool."""
@@ -82,7 +86,7 @@ class LabelIndex:
             return said.pop()
         if said:
             return Unknown(f"The labels of its disks name {len(said)} different pool guids.")
-        return Unknown("No label of its disks could be read.")
+        return Unknown(f"No label of its disks could be read. {self.blind}".rstrip())
 
 
 def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:

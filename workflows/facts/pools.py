@@ -60,8 +60,8 @@ def _pool(pool: Any, twin: Known[Any], said_by_json: int | None, labels: LabelIn
         return _vdev(vdev, _guid(vdev, other), guid, labels, resolve, children)
 
     def section(heading: str) -> tuple[VdevFacts, ...]:
-        vdevs = dict(pool.sections).get(heading, ())
-        return tuple(join(v, other) for v, other in _pairs(vdevs, twin, lambda t: dict(t.sections)[heading]))
+        pairs = _pairs(_section(pool, heading), twin, lambda t: _section(t, heading))
+        return tuple(join(v, other) for v, other in pairs)
 
     tops = [("data", join(v, other)) for v, other in _pairs(pool.vdevs.children, twin, lambda t: t.vdevs.children)]
     return PoolFacts(
@@ -81,6 +81,10 @@ def _pool(pool: Any, twin: Known[Any], said_by_json: int | None, labels: LabelIn
         expanding=_progress(pool.expand, "expand"),
         checkpoint=bool(pool.checkpoint),
     )
+
+
+def _section(pool: Any, heading: str) -> tuple:
+    return dict(pool.sections).get(heading, ())
 
 
 def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterator[tuple[Any, Known[Any]]]:
@@ -148,8 +152,7 @@ def _wwid(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex
     if len(disks) > 1:
         return Unknown(f"{len(disks)} disks carry the label of {guid}: {', '.join(sorted(disks))}.")
     if not disks:
-        unread = f"; the labels of {', '.join(labels.unread)} are not known" if labels.unread else ""
-        return Unknown(f"No disk carries the label of {guid}{unread}.")
+        return labels.absent(guid)
     (disk,) = disks
     opened = resolve(vdev.name) if vdev.state in IN_SERVICE else None
     if opened is not None and opened != disk:

@@ -36,9 +36,6 @@ class Sources:
         """The keys under which a source was collected: "sda1" of "zdb_label/sda1"."""
         return (where.partition("/")[2] for where in self._bodies if where.partition("/")[0] == source)
 
-    def text(self, where: str) -> str:
-        return self._bodies[where]["text"] if where in self._bodies else ""
-
     def read(self, where: str, if_nothing: Any = None) -> Known[Any]:
         """The parsed value. `if_nothing` is the answer when the node has no such tool or directory; else that is unknown."""
         body = self._bodies.get(where)

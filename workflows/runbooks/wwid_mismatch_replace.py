@@ -25,12 +25,16 @@ RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a 
 
 
 def every_disk(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """All disks the node sees, fit ones first: who looks for a disk that is not offered must find out why."""
+    """All disks the node sees, the fittest first: who looks for a disk that is not offered must find out why."""
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.disks):
         return ()
-    options = [_option(disk, facts, params) for disk in node.disks]
-    return tuple(sorted(options, key=lambda option: (bool(blockers(option.verdicts)), option.title)))
+    options = [(disk, _option(disk, facts, params)) for disk in node.disks]
+    return tuple(option for _, option in sorted(options, key=lambda pair: (len(blockers(pair[1].verdicts)), _place(pair[0]))))
+
+
+def _place(disk: DiskFacts) -> tuple[str, int, tuple[str, ...]]:
+    return (disk.bay.enclosure_id, disk.bay.slot, disk.names) if known(disk.bay) else ("~", 0, disk.names)
 
 
 def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
@@ -38,14 +42,14 @@ def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
         nameless = unknown(f"{title(disk)} has no identity that can be trusted: {disk.wwid.reason}")
         return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), _described(disk), (nameless,))
     verdicts = ask(CANDIDATE_GUARDS, facts, {**params, "wwid": disk.wwid})
-    place = f"bay {disk.bay.slot:>3} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-    return Option(disk.wwid, f"{place}: {title(disk)}", _described(disk), verdicts)
+    return Option(disk.wwid, title(disk), _described(disk), verdicts)
 
 
 def _described(disk: DiskFacts) -> str:
     size = f"{disk.size_bytes / 1e12:.2f} TB" if known(disk.size_bytes) else "size not known"
     serial = f"serial {disk.serial}" if known(disk.serial) else "serial not known"
-    return f"{disk.vendor} {disk.model}, {size}, {serial}".strip()
+    bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
+    return f"{bay}: {disk.vendor} {disk.model}, {size}, {serial}"
 
 
 def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:

@@ -38,6 +38,7 @@ def _situation(lost: Lost) -> Situation:
         evidence=tuple(_evidence(lost)),
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
         subject=_subject(lost),
+        sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks nobody knows who has its old name
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.wwid import normalise
+from agents.wwid import normalise, strip_partition
 from workflows.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, LabelFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
@@ -26,7 +26,7 @@ class Mismatch:
     now: DiskFacts | None  # the disk under the stale name
     member: Member | None  # the vdev that disk is
     same_devid: tuple[VdevFacts, ...]  # other leaves with the same stored devid
-    clues: tuple[str, ...]  # one sentence each
+    clues: tuple[Evidence, ...]
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -47,16 +47,17 @@ def mismatch(fleet: FleetFacts, lost: Lost) -> Mismatch | None:
     return Mismatch(lost, now, member, same, clues) if clues else None
 
 
-def _clues(lost: Lost, now: DiskFacts | None, member: Member | None, same: tuple[VdevFacts, ...]) -> Iterator[str]:
+def _clues(lost: Lost, now: DiskFacts | None, member: Member | None, same: tuple[VdevFacts, ...]) -> Iterator[Evidence]:
     stored = normalise(lost.leaf.devid) if lost.leaf.devid else None
     if now is not None and stored and known(now.wwid) and stored != now.wwid:
-        yield f"{lost.path} leads to {title(now)} today; the label stored {stored} for the lost disk."
+        yield lost.evidence("block", f"{lost.path} leads to {title(now)} today; the label stored {stored} for the lost disk.")
     if now is not None and member is not None:
-        yield f"{title(now)} is {member.title}, {member.vdev.state}."
+        yield lost.evidence("zpool_status", f"{title(now)} is {member.title}, {member.vdev.state}.")
     for other in same:
-        yield f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
+        said = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
+        yield lost.evidence(_label_source(lost, other), said)
     if now is not None and member is None and _wrong_label(lost.leaf) and _labels_of_others(now, lost):
-        yield f"{title(now)} answers under {lost.path} and carries the label of another vdev."
+        yield lost.evidence("block", f"{title(now)} answers under {lost.path} and carries the label of another vdev.")
 
 
 def _situation(found: Mismatch) -> Situation:
@@ -76,7 +77,7 @@ def _situation(found: Mismatch) -> Situation:
 
 
 def _title(found: Mismatch) -> str:
-    lost, name = found.lost, found.lost.path.rsplit("/", 1)[-1]
+    lost, name = found.lost, strip_partition(found.lost.path)[0].rsplit("/", 1)[-1]
     if found.now is None:
         return f"{lost.pool.name} lost the member {lost.guid}, and its stored device id names another disk"
     return f"{lost.pool.name} lost the member {lost.guid}, and its old name {name} is another disk today"
@@ -115,8 +116,7 @@ def _advice(found: Mismatch) -> str:
 def _evidence(found: Mismatch) -> Iterator[Evidence]:
     lost = found.lost
     yield lost.tree_line()
-    for number, clue in enumerate(found.clues):
-        yield lost.evidence(_source(found, number), clue)
+    yield from found.clues
     if found.now is not None:
         for label in _labels(found.now):
             yield lost.evidence(
@@ -124,9 +124,11 @@ def _evidence(found: Mismatch) -> Iterator[Evidence]:
             )
 
 
-def _source(found: Mismatch, number: int) -> str:
-    """The capture behind a clue: the kernel's own list for a name, the tree for everything a pool says."""
-    return "block" if found.now is not None and number == 0 else "zpool_status_guid"
+def _label_source(lost: Lost, leaf: VdevFacts) -> str:
+    """The capture of the label that `leaf`'s disk carries; the tree by guid when no disk of it is seen."""
+    disks = lost.node.disks if known(lost.node.disks) else ()
+    carriers = (d for d in disks if known(leaf.wwid) and d.wwid == leaf.wwid)
+    return next((f"zdb_label/{label.partition}" for disk in carriers for label in _labels(disk)), "zpool_status_guid")
 
 
 def _subject(found: Mismatch) -> dict[str, str]:

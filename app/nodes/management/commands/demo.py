@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def handle(self, *, dir: Path, bind: str, **_):
         dir.mkdir(parents=True, exist_ok=True)
         waiting = demo.make_nodes(dir)
-        self.stdout.write(f"Demo nodes: {', '.join(demo.NODES)}; waiting for their agents: {', '.join(waiting) or 'none'}.")
+        self.stdout.write(f"Demo nodes: {', '.join(demo.node_names())}; waiting for their agents: {', '.join(waiting) or 'none'}.")
         if not demo.is_loopback(bind):
             demo.shut_out(dir)
             self.stdout.write(f"The portal listens on {bind}, so the demo's sign-ins are switched off. They exist on loopback only.")
