@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.collectors._vdevs import COUNTER, STATES, Vdev
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.collectors.node import version
+from agents.collectors.node import module_version
 from agents.collectors.zpool_status import TIMEOUT_SECONDS, Pool, Scan
 from agents.host import Host
 
@@ -40,12 +40,11 @@ _SCAN_STATES = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canc
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    try:
-        module = host.read("/sys/module/zfs/version").decode("ascii", "replace").strip()
-    except OSError:
+    module = module_version(host)
+    if module is None:
         return (Capture(NAME, "", "nothing", "", "the version of the zfs module is not known"),)
-    if (version(module) or (0, 0)) < SINCE:
-        return (Capture(NAME, "", "nothing", "", f"OpenZFS {module} has no JSON output"),)
+    if module < SINCE:
+        return (Capture(NAME, "", "nothing", "", f"OpenZFS {module[0]}.{module[1]} has no JSON output"),)
     return (ask(host, NAME, ARGV, TIMEOUT_SECONDS),)
 
 

@@ -2,7 +2,8 @@ import pytest
 
 from agents.collectors import zpool_status_guid
 from agents.collectors.base import Unparsed
-from agents.collectors.zpool_status import Pool, Scan, Vdev, parse
+from agents.collectors.zpool_status import Pool, Scan, Vdev, collect, parse
+from agents.host import Ran
 from agents.tests.scenarios import STEPS, step, texts
 
 PLAIN = ("-", "-v", "-s", "-P", "-gv", "-gLP", "-LPv", "-t", "-i", "-D", "-e")
@@ -102,6 +103,45 @@ def test_it_reads_the_slow_column_and_leaves_the_dashes():
 def test_damaged_files_belong_to_the_errors():
     (pool,) = status("permanent-errors-files/1-files", "-v")
     assert "/mnt/oss/with space" in pool.errors
+
+
+class Node:
+    """Answers every command with one text, and has one version of the module."""
+
+    def __init__(self, version: str | None, stdout: bytes = b"no pools available\n", stderr: bytes = b"") -> None:
+        self.version, self.stdout, self.stderr, self.asked = version, stdout, stderr, ()
+
+    def read(self, path):
+        if self.version is None:
+            raise FileNotFoundError(path)
+        return self.version.encode() + b"\n"
+
+    def run(self, argv, timeout_seconds):
+        self.asked = tuple(argv)
+        return Ran(self.asked, 0, self.stdout, self.stderr, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("version", "exact"), [("0.7.13-1", False), ("v0.6.5.9-5ubuntu4", False), ("0.8.0-1", True), ("2.3.2-1", True), (None, True)]
+)
+def test_it_asks_for_whole_counters_where_the_version_can(version, exact):
+    node = Node(version)
+    collect(node)
+    assert node.asked == ("zpool", "status", "-P", *(["-p"] if exact else []))
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "outcome"),
+    [
+        (b"no pools available\n", b"", "data"),
+        (b"", b"no pools available\n", "data"),
+        (b"", b"", "failed"),
+        (b"", b"internal error\n", "failed"),
+    ],
+)
+def test_silence_alone_is_no_answer(stdout, stderr, outcome):
+    (capture,) = collect(Node("2.1.11-1", stdout, stderr))
+    assert capture.outcome == outcome
 
 
 def test_no_pools_is_an_answer_and_silence_parses_as_none():
