@@ -13,36 +13,29 @@ SHARED_DATABASE = "slotlight_test"
 numbers = itertools.count(1)
 
 
-def _aim(url: str) -> None:
-    """Point Django's connection at another database."""
-    from django.db import connections
-
-    from app.settings import database
-
-    connections["default"].close()
-    connections["default"].settings_dict.update(database(url))
-
-
 def _migrate(url: str) -> None:
     from django.core.management import call_command
 
-    _aim(url)
+    from app.database import point_at
+
+    point_at(url)
     call_command("migrate", verbosity=0, interactive=False)
 
 
 @pytest.fixture(scope="session")
 def ground(django_db_blocker):
     """The private servers, up and migrated; see `tests/ground.py`."""
+    from app.database import point_at
     from tests.ground import Ground
 
     ground = Ground.place()
     with django_db_blocker.unblock():
         ground.start(_migrate)
         ground.clone(SHARED_DATABASE)
-        _aim(ground.url(SHARED_DATABASE))
+        point_at(ground.url(SHARED_DATABASE))
     yield ground
     with django_db_blocker.unblock():
-        _aim(ground.url(SHARED_DATABASE))
+        point_at(ground.url(SHARED_DATABASE))
     ground.drop(SHARED_DATABASE)
 
 
@@ -54,12 +47,14 @@ def django_db_setup(ground):
 @pytest.fixture
 def committed_db(ground, django_db_blocker):
     """A database of the test's own, where COMMIT is real. Yields its name; `ground.environment(name)` suits child processes."""
+    from app.database import point_at
+
     name = f"{SHARED_DATABASE}_{next(numbers)}"
     ground.clone(name)
     with django_db_blocker.unblock():
-        _aim(ground.url(name))
+        point_at(ground.url(name))
         yield name
-        _aim(ground.url(SHARED_DATABASE))
+        point_at(ground.url(SHARED_DATABASE))
     ground.drop(name)
 
 

@@ -6,20 +6,35 @@ a folder of captures, or the twin.
 
 from __future__ import annotations
 
+import errno
+import glob
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Sequence, Tuple, Optional
+from typing import IO, Protocol
+
+PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin")
+ENVIRONMENT = {"PATH": ":".join(PATH), "LC_ALL": "C", "TZ": "UTC", "HOME": "/"}
+OUTPUT_BYTES_MAX = 4 * 1024 * 1024
+GRACE_SECONDS = 1.0  # between SIGKILL and giving a child up
+POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
 class Ran:
     """How one command ended. `exit_code` is None when it did not end by itself; `why` then says how."""
 
-    argv: Tuple[str, ...]
-    exit_code: Optional[int]
+    argv: tuple[str, ...]
+    exit_code: int | None
     stdout: bytes
     stderr: bytes
     seconds: float
-    why: str = ""  # "", "timeout", "stuck", "not found", "not permitted"
+    why: str = ""  # "", "timeout", "stuck", "not found", "not permitted", "not started"
     truncated: bool = False
 
 
@@ -35,7 +50,7 @@ class Host(Protocol):
     def write(self, path: str, data: bytes) -> None:
         """Write to an existing attribute file. Raises OSError."""
 
-    def list(self, pattern: str) -> Tuple[str, ...]:
+    def list(self, pattern: str) -> tuple[str, ...]:
         """Paths that match a glob pattern, sorted; dangling links count. Empty when there are none."""
 
     def link(self, path: str) -> str:
@@ -43,3 +58,124 @@ class Host(Protocol):
 
     def now(self) -> float:
         """Unix time in seconds."""
+
+
+class LocalHost:
+    """This machine.
+
+    A command gets no shell, no terminal, a clean environment in the C locale and UTC, and a process group of its own that is
+    killed at the deadline. A child that the kernel does not let die (state D) is left behind and reported as "stuck".
+    """
+
+    def __init__(self) -> None:
+        self._left_behind: list[subprocess.Popen[bytes]] = []
+        self._lock = threading.Lock()
+
+    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
+        self._reap()
+        begun = time.monotonic()
+        tool = _find(argv[0])
+        if tool is None:
+            return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
+        try:
+            child = _start((tool, *argv[1:]))
+        except OSError as error:
+            why = {errno.EACCES: "not permitted", errno.EPERM: "not permitted", errno.ENOENT: "not found"}
+            return Ran(tuple(argv), None, b"", str(error).encode(), 0.0, why.get(error.errno or 0, "not started"))
+        stdout, stderr, truncated = _drain(child, begun + timeout_seconds)
+        ended = "" if child.poll() is not None else self._end(child)
+        exit_code = None if ended else child.returncode
+        return Ran(tuple(argv), exit_code, stdout, stderr, time.monotonic() - begun, ended, truncated)
+
+    def _end(self, child: subprocess.Popen[bytes]) -> str:
+        """Kill the whole group; says how that went."""
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it ended in this moment
+        try:
+            child.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            with self._lock:
+                self._left_behind.append(child)
+            return "stuck"
+        return "timeout"
+
+    def _reap(self) -> None:
+        """Collect those that came loose since, so that they do not stay as zombies."""
+        with self._lock:
+            self._left_behind = [child for child in self._left_behind if child.poll() is None]
+
+    def read(self, path: str) -> bytes:
+        with open(path, "rb", buffering=0) as file:
+            read = bytearray()
+            while chunk := file.read(65536):  # procfs and sysfs hand over a page at a time
+                read += chunk
+                if len(read) > OUTPUT_BYTES_MAX:
+                    raise OSError(errno.EFBIG, "longer than anything we read", path)
+            return bytes(read)
+
+    def write(self, path: str, data: bytes) -> None:
+        descriptor = os.open(path, os.O_WRONLY)  # never creates a file
+        try:
+            if os.write(descriptor, data) != len(data):
+                raise OSError(errno.EIO, "the attribute took only a part", path)
+        finally:
+            os.close(descriptor)
+
+    def list(self, pattern: str) -> tuple[str, ...]:
+        return tuple(sorted(glob.glob(pattern)))
+
+    def link(self, path: str) -> str:
+        os.stat(path)  # realpath alone is content with a link that leads nowhere
+        return os.path.realpath(path)
+
+    def now(self) -> float:
+        return time.time()
+
+
+def _find(tool: str) -> str | None:
+    """Where a bare tool name is on our own path; what PATH the agent was started with does not matter."""
+    candidates = [tool] if os.path.isabs(tool) else [] if "/" in tool else [f"{folder}/{tool}" for folder in PATH]
+    return next((path for path in candidates if os.path.isfile(path)), None)
+
+
+def _start(argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+
+
+def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes, bool]:
+    """Read until the child has ended or the deadline has come. Output above the bound is read and dropped, so that a
+    command in the middle of a change is not stopped by a full pipe."""
+    pipes: list[IO[bytes]] = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
+    kept = {pipe: bytearray() for pipe in pipes}
+    truncated = False
+    with selectors.DefaultSelector() as selector:
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map() and time.monotonic() < deadline:
+            ready = selector.select(min(POLL_SECONDS, deadline - time.monotonic()))
+            if not ready and child.poll() is not None:
+                break  # something it started keeps the pipe open
+            for key, _ in ready:
+                chunk = os.read(key.fd, 65536)
+                room = OUTPUT_BYTES_MAX - len(kept[key.fileobj])
+                kept[key.fileobj] += chunk[:room]
+                truncated = truncated or len(chunk) > room
+                if not chunk:
+                    selector.unregister(key.fileobj)
+    try:
+        child.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        pass  # the caller ends it
+    for pipe in pipes:
+        pipe.close()
+    return bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), truncated

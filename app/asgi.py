@@ -1,8 +1,48 @@
-"""The door: Django behind a thin ASGI handler."""
+"""The door: connections that wait go to `app.live`, everything else to Django, and nobody sends more than is allowed."""
 
 import os
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
-application = get_asgi_application()
+django = get_asgi_application()
+
+from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
+from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
+
+AGENTS = "/agent/v1/"
+PAGE_BYTES_MAX = 4 * 1024 * 1024
+WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
+
+
+async def application(scope, receive, send):
+    if scope["type"] == "lifespan":
+        return await lifespan(receive, send)
+    waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+    if waits is not None:
+        return await waits(scope, receive, send)
+    most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
+    return await django(scope, bounded(receive, most), send)
+
+
+def bounded(receive, most):
+    """`receive` that hangs up on whoever sends more than `most` bytes; Django would spool them to disk first."""
+    left = most
+
+    async def bounded_receive():
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        return message if left >= 0 else {"type": "http.disconnect"}
+
+    return bounded_receive
+
+
+async def lifespan(receive, send):
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.shutdown":
+            await live.FANOUT.stop()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

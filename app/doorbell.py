@@ -6,14 +6,14 @@ harm, and a Valkey that is down slows things to the pace of the sweeps and polls
 
 import json
 import logging
-from functools import cache, partial
+from functools import partial
 
 import redis
-from django.conf import settings
 from django.db import transaction
 
+from app.valkey import valkey
+
 PREFIX = "bell:"
-VALKEY_SECONDS_MAX = 0.5  # a ring never holds up the request that changed something for longer
 log = logging.getLogger(__name__)
 
 
@@ -24,11 +24,6 @@ def ring(topic: str, data: dict | None = None) -> None:
 
 def _publish(topic: str, data: dict | None) -> None:
     try:
-        _valkey().publish(PREFIX + topic, json.dumps(data or {}))
+        valkey().publish(PREFIX + topic, json.dumps(data or {}))
     except redis.RedisError as error:
         log.warning("Nobody heard that %s changed: Valkey says %s.", topic, error)
-
-
-@cache
-def _valkey() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=VALKEY_SECONDS_MAX, socket_connect_timeout=VALKEY_SECONDS_MAX)

@@ -3,33 +3,17 @@
 import importlib.util
 import os
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import urlsplit
+
+from app.database import database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-
-def database(url: str) -> dict:
-    """Django's DATABASES entry for `postgresql://user:password@host:port/name?option=value`.
-
-    A Unix socket is written as `?host=/path`; it wins over the host part.
-    """
-    parts = urlsplit(url)
-    options = dict(parse_qsl(parts.query))
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.lstrip("/")),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": options.pop("host", parts.hostname or ""),
-        "PORT": options.pop("port", parts.port or ""),
-        "OPTIONS": options,
-    }
-
 
 # Two roles. The portal runs as the one in DATABASE_URL, which owns nothing; migrations run as the one in
 # DATABASE_OWNER_URL (manage.py switches) and may take rights away from the first, as the ledger does.
 DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
-DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
+SLOTLIGHT_APP_ROLE = urlsplit(DATABASE_URL).username or ""
+SLOTLIGHT_ONE_ROLE = os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"  # said in so many words, for a server with one role only
 AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
 DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
@@ -87,6 +71,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-gb"
 
+SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
+
 # Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -125,6 +111,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 
+POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -134,5 +122,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO"},
+        "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
+        "celery.apps.worker": {"level": "INFO"},
     },
 }

@@ -1,15 +1,33 @@
 """What ./run can do, one function per command."""
 
+import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from launcher.bootstrap import DEVELOPMENT, ROOT
+from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME
+from launcher.datafolder import DataFolder
+from launcher.installation import Installation
+from launcher.say import say
+from launcher.supervisor import Supervisor
+from launcher.up import data_folder, up
 
 HELP = """\
-./run test [ARGS]     all tests, on servers of their own; ARGS go to pytest
-./run help            this text"""
+./run                   start Slotlight with its demo fleet; Ctrl-C stops it
+    --port N            listen on another port than 8000
+    --host ADDRESS      listen on another address than 127.0.0.1 (needs --no-demo)
+    --no-demo           without the demo fleet and its sign-ins
+    --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
+./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
+./run bench [NAMES]     measurements, as tables
+./run agent             build dist/slotlight-agent.pyz, the agent for storage nodes
+./run manage COMMAND    a management command, on the running servers or on ones started for it
+./run help              this text
+
+DATABASE_URL and REDIS_URL select servers that run elsewhere; migrations then connect as DATABASE_OWNER_URL.
+"""
 
 
 class Command(NamedTuple):
@@ -22,6 +40,68 @@ def test(args: list[str]) -> int:
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *args])
 
 
+def bench(args: list[str]) -> int:
+    """Run every `bench/bench_NAME.py` in a process of its own; each prints its table."""
+    found = {path.stem.removeprefix("bench_"): path for path in sorted(ROOT.glob("bench/bench_*.py"))}
+    unknown = [name for name in args if name not in found]
+    if unknown:
+        say(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(found) or 'none'}.")
+        return 2
+    failed = []
+    for name in args or found:
+        say(f"\n{name}")
+        if subprocess.run([sys.executable, "-m", f"bench.bench_{name}"], cwd=ROOT, check=False).returncode:
+            failed.append(name)
+    if failed:
+        say(f"\nNot measured: {', '.join(failed)}. Their own words are above.")
+    return 1 if failed else 0
+
+
+def agent(args: list[str]) -> int:
+    from launcher.zipapp import build
+
+    target, digest = build(ROOT)
+    say(f"{target.relative_to(ROOT)}  {target.stat().st_size} bytes  sha256 {digest}")
+    return 0
+
+
+def manage(args: list[str]) -> int:
+    folder = DataFolder(data_folder())
+    if folder.is_running():
+        from pathlib import Path
+
+        return _manage(Installation(folder, Path(folder.state()["sockets"])), args)
+    folder.open()
+    return asyncio.run(_manage_alone(Installation(folder), args))
+
+
+async def _manage_alone(site: Installation, args: list[str]) -> int:
+    supervisor = Supervisor()
+    try:
+        made = await asyncio.to_thread(site.make_cluster)
+        await site.start_servers(supervisor)
+        if made:
+            await asyncio.to_thread(site.make_roles)
+        return await asyncio.to_thread(_manage, site, args)
+    finally:
+        await supervisor.stop()
+
+
+def _manage(site: Installation, args: list[str]) -> int:
+    environment = site.owner_environment()
+    if site.postgres:  # psql, for dbshell
+        environment["PATH"] = f"{site.postgres.bin}{os.pathsep}{environment.get('PATH', '')}"
+    code = subprocess.run([sys.executable, str(ROOT / "manage.py"), *args], env=environment, check=False).returncode
+    for path in site.keys.iterdir():  # a key made just now by root is for the portal to read
+        if path.stat().st_uid != site.user.uid:
+            os.chown(path, site.user.uid, site.user.gid)
+    return code
+
+
 COMMANDS = {
+    "up": Command(up, RUNTIME),
     "test": Command(test, DEVELOPMENT),
+    "bench": Command(bench, DEVELOPMENT),
+    "agent": Command(agent, ""),
+    "manage": Command(manage, RUNTIME),
 }

@@ -218,7 +218,7 @@ class Valkey:
     def argv(self) -> list[str]:
         listen = ["--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"]
         keep = ["--dir", str(self.data), "--appendonly", "yes" if self.durable else "no", "--save", ""]
-        return [str(self.binary), *listen, *keep, "--maxmemory-policy", "noeviction", "--daemonize", "no", "--loglevel", "notice"]
+        return [str(self.binary), *listen, *keep, "--maxmemory-policy", "noeviction", "--daemonize", "no", "--loglevel", "warning"]
 
     def ready(self) -> bool:
         with socket.socket(socket.AF_UNIX) as client:

@@ -44,13 +44,13 @@ class Ground:
         self.redis = os.environ.get("REDIS_URL", "")
         self.template = f"slotlight_template_{os.getpid()}" if self.external else TEMPLATE
         self.children: list[subprocess.Popen] = []
+        self.user: Servant = servant()
+        self.folder = self.user.own(Path(tempfile.mkdtemp(prefix="slotlight-test-")))
+        atexit.register(self.stop)
         if not (self.external and self.redis):
             self._prepare()
 
     def _prepare(self) -> None:
-        self.user: Servant = servant()
-        self.folder = self.user.own(Path(tempfile.mkdtemp(prefix="slotlight-test-")))
-        atexit.register(self.stop)
         sockets = socket_folder(self.folder / "run", self.user)
         self.postgres = Postgres(self.folder / "postgres", sockets, self.user, postgres_bin(self.user), FAST)
         self.valkey = Valkey(self.user.own(self.folder / "valkey"), sockets, self.user, valkey_binary(self.user), durable=False)
@@ -63,12 +63,14 @@ class Ground:
         return urlunsplit(parts._replace(path=f"/{database}"))
 
     def environment(self, database: str = TEMPLATE) -> dict[str, str]:
-        """What a process needs to run on this ground with `database`."""
+        """What a child process needs to run on this ground with `database`, with the portal's own settings."""
         return {
             "DATABASE_URL": self.url(database),
             "DATABASE_OWNER_URL": self.url(database, "owner"),
             "REDIS_URL": self.redis or self.valkey.url,
             "SECRET_KEY": SECRET,
+            "SLOTLIGHT_LEDGER_KEY": str(self.folder / "ledger.key"),
+            "DJANGO_SETTINGS_MODULE": "app.settings",
         }
 
     def start(self, migrate: Callable[[str], None]) -> None:

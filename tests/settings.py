@@ -4,7 +4,7 @@ import os
 
 from tests.ground import Ground
 
-os.environ.update(Ground.place().environment())
+os.environ.update(Ground.place().environment() | {"DJANGO_SETTINGS_MODULE": "tests.settings"})
 
 from app.settings import *
 

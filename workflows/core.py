@@ -110,9 +110,13 @@ class Step:
     options: Callable[[FleetFacts, Params], tuple[Option, ...]] | None = None  # DECIDE
     phrase: Callable[[Params, Mapping[str, Any]], str] | None = None  # CONFIRM: (params, plan) -> what must be typed
     phrase_hint: str = ""
+    agrees: Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]] | None = None  # PLAN: is the node's plan what was asked?
+    adds: Callable[[FleetFacts, Params, Mapping[str, Any]], Mapping[str, Any]] | None = None  # PLAN: what the portal adds before the digest
+    approvals: int = 1  # APPROVE: how many people, none of whom had a hand in the run
     until: Guard | None = None  # WAIT: done when it passes
     progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
     deadline_seconds: int | None = None  # WAIT
+    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended
 
 
 @dataclass(frozen=True)
@@ -125,11 +129,15 @@ class Runbook:
     states: str  # the state line of the module docstring
     point_of_no_return: str  # slug of the step from which there is only forward; "" when there is none
     steps: tuple[Step, ...]
-    params: Mapping[str, str]  # name -> what it is
+    params: Mapping[str, str]  # name -> what it is; all are needed to begin, and a DECIDE step adds its own
     locks: Callable[[FleetFacts, Params], tuple[str, ...]] | None = None  # "pool:<guid>", "disk:<wwid>", "bay:<enclosure id>/<slot>"
 
     def step(self, slug: str) -> Step:
         return next(s for s in self.steps if s.slug == slug)
+
+    def place(self, slug: str) -> int:
+        """Where a step stands, counted from 0."""
+        return next(i for i, s in enumerate(self.steps) if s.slug == slug)
 
 
 def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[Verdict, ...]:

@@ -1,4 +1,4 @@
-"""The vdev tree that `zpool status` and `zpool import` print: rows nested by indentation, then sections.
+"""What `zpool status` and `zpool import` share: fields, and a vdev tree nested by indentation, then its sections.
 
 A node prints the same rows again every few seconds, so rows once read are remembered; what is left is nesting them.
 """
@@ -16,6 +16,7 @@ STATES = frozenset(["ONLINE", "DEGRADED", "OFFLINE", "REMOVED", "FAULTED", "UNAV
 SECTIONS = frozenset(("logs", "cache", "spares", "special", "dedup"))
 COLUMNS = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 COUNTER = re.compile(r"[0-9]{1,20}")  # a uint64 as it is; "1.2K" must not pass as 1
+INTERIOR = re.compile(r"(?:mirror|raidz[1-3]?|draid[1-3]?(?::\S+)?|replacing|spare)(?:-[0-9]+)?|[0-9]{1,20}")  # or a guid, with -g
 _CLEAN = ["0", "0", "0"]
 INDENT_MAX = 16  # root, top, replacing, spare and leaf need 8; the bound keeps a mangled text from nesting without end
 ROWS_REMEMBERED = 16384  # a hundred full nodes
@@ -60,7 +61,43 @@ class Vdev:
 
 Sections = tuple[tuple[str, tuple[Vdev, ...]], ...]
 Tree = tuple[Vdev, Sections]
+Block = dict[str, list[list[str]]]  # key -> one list of lines for each time it was printed
 _Row = tuple[int, Vdev]
+
+
+def read_fields(text: str, keys: frozenset[str], spaces_continue: bool = True) -> list[Block] | Unparsed:
+    """Cut into pools, and each pool into its fields. A line that begins with a tab belongs to the field above it."""
+    blocks: list[Block] = []
+    block: Block = {}
+    field: list[str] = []
+    key = ""
+    for line in text.split("\n"):
+        if line[:1] == "\t" or (spaces_continue and line[:4] == "    "):
+            field.append(line)
+            continue
+        if not line or line.isspace():
+            continue
+        name, colon, value = line.partition(":")
+        name = name.strip()
+        if name == "pool" and colon:
+            block = {}
+            blocks.append(block)
+        elif key == "errors" and (name != "dedup" or not colon):
+            field.append(line)  # a damaged file's name may hold anything, even a line break
+            continue
+        if name not in keys or not colon or not blocks:
+            return Unparsed("no version we know prints such a line", line)
+        key, field = name, [value[1:]]
+        block.setdefault(key, []).append(field)
+    return blocks or Unparsed("there is no pool in this text")
+
+
+def lines_of(block: Block, key: str) -> str:
+    return "\n".join(map(str.strip, block[key][0])) if key in block else ""
+
+
+def prose_of(block: Block, key: str) -> str:
+    return " ".join(map(str.strip, block[key][0])) if key in block else ""
 
 
 def read_tree(lines: Sequence[str], pool: str) -> Tree | Unparsed:
@@ -70,14 +107,16 @@ def read_tree(lines: Sequence[str], pool: str) -> Tree | Unparsed:
     if columns[:5] not in (COLUMNS[:2], COLUMNS) or not {"SLOW", "POWER", "DIO"}.issuperset(extra):
         return Unparsed(f"the vdev tree of {pool} has not the columns we know", lines[0] if lines else "")
     blocks: list[tuple[str, list[_Row]]] = [("", [])]
-    rows = blocks[0][1]
+    heading, rows = blocks[0]
     for line in lines[1:]:
         row = _row(line, extra) if extra else _row(line)
         if type(row) is tuple:
             rows.append(row)
         elif line.strip() in SECTIONS and line[1:2].isalpha():
-            rows = []
-            blocks.append((line.strip(), rows))
+            heading, rows = line.strip(), []
+            blocks.append((heading, rows))
+        elif columns == COLUMNS[:2] and heading in ("cache", "spares") and re.fullmatch(r"\t  \S+", line):
+            rows.append((2, Vdev(line.strip(), "")))  # `zpool import` gives these no state
         else:
             return row
     return _assemble(blocks, pool)
@@ -97,7 +136,7 @@ def _row(line: str, extra: tuple[str, ...] = ()) -> _Row | Unparsed:
         return Unparsed(f"{state} is not a vdev state", line)
     errors: tuple[int, int, int] | None = None
     slow: int | None = None
-    if counters == _CLEAN or len(counters) == 3 and all(map(COUNTER.fullmatch, counters)):
+    if counters == _CLEAN or (len(counters) == 3 and all(map(COUNTER.fullmatch, counters))):
         errors = (int(counters[0]), int(counters[1]), int(counters[2]))
         if extra:
             values, note = _split(note, len(extra))
@@ -136,8 +175,8 @@ def _assemble(blocks: Sequence[tuple[str, list[_Row]]], pool: str) -> Tree | Unp
 def _nest(rows: Sequence[_Row], least: int) -> tuple[Vdev, ...] | Unparsed:
     """Read from the last row up: a row takes the deeper ones that follow it and have no parent yet."""
     orphans: list[_Row] = []
-    for row in reversed(rows):
-        indent, vdev = row
+    for indent, row in reversed(rows):
+        vdev = row
         if orphans and orphans[-1][0] > indent:
             children = []
             while orphans and orphans[-1][0] > indent:
@@ -145,8 +184,10 @@ def _nest(rows: Sequence[_Row], least: int) -> tuple[Vdev, ...] | Unparsed:
                 if depth != indent + 2:
                     return Unparsed("the vdev tree is not indented by two spaces a level", child.name)
                 children.append(child)
-            row = (indent, Vdev(vdev.name, vdev.state, vdev.errors, vdev.slow, vdev.note, tuple(children)))
-        orphans.append(row)
+            if indent and not INTERIOR.fullmatch(vdev.name):
+                return Unparsed("a leaf cannot have children", vdev.name)
+            vdev = Vdev(vdev.name, vdev.state, vdev.errors, vdev.slow, vdev.note, tuple(children))
+        orphans.append((indent, vdev))
         if indent > INDENT_MAX:
             return Unparsed("the vdev tree is deeper than any pool", vdev.name)
     if any(depth != least for depth, _ in orphans):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from agents.collectors._vdevs import STATES, Sections, Vdev, read_tree
+from agents.collectors._vdevs import STATES, Block, Sections, Vdev, lines_of, prose_of, read_fields, read_tree
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -69,10 +69,11 @@ def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
     if text.strip() in ("", "no pools available"):
         return ()
+    blocks = read_fields(text, _KEYS)
+    if isinstance(blocks, Unparsed):
+        return blocks
     pools: list[Pool] = []
-    for block in _blocks(text):
-        if isinstance(block, Unparsed):
-            return block
+    for block in blocks:
         pool = _pool(block)
         if isinstance(pool, Unparsed):
             return pool
@@ -83,41 +84,13 @@ def parse(text: str) -> tuple[Pool, ...] | Unparsed:
 _KEYS = frozenset(
     ["pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup"]
 )
-_Block = dict[str, list[list[str]]]  # key -> one list of lines for each time it was printed
 
 
-def _blocks(text: str) -> list[_Block | Unparsed]:
-    """Split into pools, and each pool into its fields. A continuation line belongs to the field above it."""
-    blocks: list[_Block | Unparsed] = []
-    block: _Block = {}
-    field: list[str] = []
-    key = ""
-    for line in text.split("\n"):
-        if line[:1] == "\t" or line[:4] == "    ":
-            field.append(line)
-            continue
-        if not line or line.isspace():
-            continue
-        name, colon, value = line.partition(":")
-        name = name.strip()
-        if name == "pool" and colon:
-            block = {}
-            blocks.append(block)
-        elif key == "errors" and (name != "dedup" or not colon):
-            field.append(line)  # a damaged file's name may hold anything, even a line break
-            continue
-        if name not in _KEYS or not colon or not blocks:
-            return [Unparsed("zpool status does not print such a line", line)]
-        key, field = name, [value[1:]]
-        block.setdefault(key, []).append(field)
-    return blocks or [Unparsed("there is no pool in this text")]
-
-
-def _pool(block: _Block) -> Pool | Unparsed:
+def _pool(block: Block) -> Pool | Unparsed:
     for key, fields in block.items():
         if len(fields) > 1 and key not in ("scan", "scrub"):
             return Unparsed(f"{key}: is printed twice for one pool", fields[1][0])
-    name, state = _lines(block, "pool"), _lines(block, "state")
+    name, state = lines_of(block, "pool"), lines_of(block, "state")
     if not name or state not in STATES:
         return Unparsed(f"the state of {name or 'a pool'} cannot be read", state)
     tree = read_tree(block.get("config", [[]])[0][1:], name)
@@ -134,24 +107,16 @@ def _pool(block: _Block) -> Pool | Unparsed:
     return Pool(
         name,
         state,
-        _prose(block, "status"),
-        _prose(block, "action"),
-        _lines(block, "see"),
+        prose_of(block, "status"),
+        prose_of(block, "action"),
+        lines_of(block, "see"),
         tuple(scans),
         *tree,
-        errors=_lines(block, "errors"),
-        remove=_lines(block, "remove"),
-        checkpoint=_lines(block, "checkpoint"),
-        expand=_lines(block, "expand"),
+        errors=lines_of(block, "errors"),
+        remove=lines_of(block, "remove"),
+        checkpoint=lines_of(block, "checkpoint"),
+        expand=lines_of(block, "expand"),
     )
-
-
-def _lines(block: _Block, key: str) -> str:
-    return "\n".join(map(str.strip, block[key][0])) if key in block else ""
-
-
-def _prose(block: _Block, key: str) -> str:
-    return " ".join(map(str.strip, block[key][0])) if key in block else ""
 
 
 _SCRUB = r"(?:error |thorough )?scrub"

@@ -25,6 +25,7 @@ def root() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="slotlight-scenarios-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with tarfile.open(PACK) as pack:
+        pack.extraction_filter = getattr(tarfile, "data_filter", None)  # older versions have and need none
         pack.extractall(folder)
     return folder
 
@@ -40,7 +41,7 @@ def steps() -> tuple[str, ...]:
 
 
 def texts(pattern: str) -> tuple[tuple[str, str], ...]:
-    """(name, text) of every file that matches, e.g. "*/zpool-status-P.txt"; standard error is not among them."""
+    """(path, text) of every file whose name matches, e.g. "zpool-status-P.txt"; standard error is not among them."""
     found = (p for p in sorted(root().rglob(pattern)) if not p.name.endswith(".stderr.txt"))
     return tuple((str(p.relative_to(root())), p.read_text()) for p in found)
 

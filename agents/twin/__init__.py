@@ -1,0 +1,1 @@
+"""The simulated node: a `Host` that answers as a storage node would, with a state that outlives its player."""

@@ -47,6 +47,9 @@ class Report(models.Model):
     captures = models.JSONField(default=dict)
     changed_at = models.DateTimeField()  # when this set first arrived
 
+    def __str__(self):
+        return f"report of {self.node}"
+
 
 class Disk(models.Model):
     """A physical drive, known by its LU WWID."""
@@ -90,6 +93,9 @@ class Sighting(models.Model):
         ]
         indexes = [models.Index(fields=["enclosure_id", "slot"], name="sighting_bay")]
 
+    def __str__(self):
+        return f"{self.disk} as {self.name} on {self.node}"
+
 
 class LabelSeen(models.Model):
     """What a partition of a disk claimed to be, as `zdb -l` read it, from when to when."""
@@ -109,6 +115,9 @@ class LabelSeen(models.Model):
     class Meta:
         ordering = ["-since", "partition"]
         indexes = [models.Index(fields=["node"], condition=NOW, name="label_now"), models.Index(fields=["vdev_guid"], name="label_vdev")]
+
+    def __str__(self):
+        return f"vdev {self.vdev_guid} of {self.pool or 'no pool'} on {self.disk}"
 
 
 class LeafHistory(models.Model):
@@ -130,6 +139,9 @@ class LeafHistory(models.Model):
             models.UniqueConstraint(fields=["node", "pool_guid", "vdev_guid"], condition=NOW, name="one_state_per_leaf"),
         ]
         indexes = [models.Index(fields=["since"], name="leaf_since")]
+
+    def __str__(self):
+        return f"{self.name} of {self.pool} is {self.state}"
 
 
 class Situation(models.Model):
@@ -153,9 +165,9 @@ class Situation(models.Model):
     def __str__(self):
         return self.title
 
+    def get_absolute_url(self):
+        return reverse("situation", args=[self.pk])
+
     @property
     def is_open(self):
         return self.closed_at is None
-
-    def get_absolute_url(self):
-        return reverse("situation", args=[self.pk])

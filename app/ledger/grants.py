@@ -32,14 +32,13 @@ TRIGGERS = {
 
 
 def app_role() -> str:
-    """The database role the portal runs as (`SLOTLIGHT_APP_ROLE`); migrations run as another, the owner."""
-    return getattr(settings, "SLOTLIGHT_APP_ROLE", "") or os.environ.get("SLOTLIGHT_APP_ROLE", "") or "slotlight_app"
+    """The database role the portal runs as; migrations run as another, the owner."""
+    return settings.SLOTLIGHT_APP_ROLE or "slotlight_app"
 
 
 def one_role() -> bool:
     """Whether somebody said, in so many words, that this installation has one database role only."""
-    said = getattr(settings, "SLOTLIGHT_ONE_ROLE", None)
-    return bool(said) if said is not None else os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"
+    return os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"
 
 
 def apply(**_) -> None:

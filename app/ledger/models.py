@@ -23,6 +23,9 @@ class LedgerEvent(models.Model):
     class Meta:
         db_table = "ledger_event"
 
+    def __str__(self):
+        return f"{self.type} by {self.actor} at {self.at}"
+
     @property
     def said(self) -> dict:
         """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body."""
@@ -40,6 +43,9 @@ class LedgerChain(models.Model):
     class Meta:
         db_table = "ledger_chain"
 
+    def __str__(self):
+        return f"event {self.seq}"
+
 
 class LedgerHead(models.Model):
     """The one row every sealing transaction waits for."""
@@ -51,6 +57,9 @@ class LedgerHead(models.Model):
 
     class Meta:
         db_table = "ledger_head"
+
+    def __str__(self):
+        return f"head at event {self.seq}"
 
 
 class LedgerCheckpoint(models.Model):
@@ -65,6 +74,9 @@ class LedgerCheckpoint(models.Model):
     class Meta:
         db_table = "ledger_checkpoint"
 
+    def __str__(self):
+        return f"checkpoint over {self.size} events"
+
 
 class Blob(models.Model):
     """Evidence by its SHA-256. The database checks the digest itself and compresses the bytes."""
@@ -76,3 +88,6 @@ class Blob(models.Model):
 
     class Meta:
         db_table = "ledger_blob"
+
+    def __str__(self):
+        return self.sha256

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
+
+from app.ledger.forms import LedgerDown
 
 ED25519 = b"\x01"  # the algorithm byte of C2SP signed-note
 
@@ -45,7 +46,9 @@ class Signer:
     def fingerprint(self) -> str:
         return sha256(self.public).hexdigest()
 
-    def sign(self, text: str) -> str:
+    def checkpoint(self, size: int, root: bytes) -> str:
+        """The signed note over a tree. Ed25519 is deterministic, so the same tree under the same key gives the same note."""
+        text = f"{self.name}\n{size}\n{base64.b64encode(root).decode()}\n"
         signature = base64.b64encode(key_id(self.name, self.public) + self.key.sign(text.encode())).decode()
         return f"{text}\n\u2014 {self.name} {signature}\n"
 
@@ -54,34 +57,11 @@ def key_id(name: str, public: bytes) -> bytes:
     return sha256(name.encode() + b"\n" + ED25519 + public).digest()[:4]
 
 
-def checkpoint_text(name: str, size: int, root: bytes) -> str:
-    return f"{name}\n{size}\n{base64.b64encode(root).decode()}\n"
-
-
-def signed_by(note: str, name: str, public: bytes) -> bool:
-    """Whether `note` carries the signature of exactly this key."""
-    text, _, signatures = note.rpartition("\n\n")
-    want = f"\u2014 {name} "
-    for line in signatures.splitlines():
-        said = base64.b64decode(line.removeprefix(want)) if line.startswith(want) else b""
-        if said[:4] == key_id(name, public):
-            return is_signature(public, said[4:], text + "\n")
-    return False
-
-
-def is_signature(public: bytes, signature: bytes, text: str) -> bool:
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, text.encode())
-    except InvalidSignature:
-        return False
-    return True
-
-
 def signer() -> Signer:
     """The key that signs checkpoints. Raises FileNotFoundError when there is none; see `make_key`."""
     key = serialization.load_pem_private_key(key_path().read_bytes(), password=None)
     if not isinstance(key, Ed25519PrivateKey):
-        raise ValueError(f"{key_path()} holds a key of another kind; the ledger signs with Ed25519.")
+        raise LedgerDown(f"{key_path()} holds a key of another kind. The ledger signs with Ed25519.")
     return Signer(origin(), key)
 
 

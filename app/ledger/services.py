@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
+from types import SimpleNamespace
 
 from django.db import DatabaseError, connection, transaction
 
@@ -22,7 +23,7 @@ __all__ = ["LedgerDown", "blob", "checkpoint_now", "keep", "keep_all", "moment",
 FOUND_WELL_FOR_SECONDS = 5.0
 RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
 
-_well_until = 0.0
+well = SimpleNamespace(until=0.0)  # by this process's monotonic clock
 
 
 def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None = None) -> LedgerEvent:
@@ -100,10 +101,9 @@ def refuse_if_broken(*, fresh: bool = False) -> None:
 
     Ask before anything else in the transaction: the trial write takes the head row for a moment.
     """
-    global _well_until
-    if not fresh and time.monotonic() < _well_until:
+    if not fresh and time.monotonic() < well.until:
         return
-    _well_until = 0.0
+    well.until = 0.0
     try:
         with transaction.atomic():
             found = grants.faults()
@@ -113,7 +113,7 @@ def refuse_if_broken(*, fresh: bool = False) -> None:
         raise LedgerDown(f"The ledger cannot be written, so nothing is changed: {error}") from error
     if found:
         raise LedgerDown(f"The ledger is not as it was made, so nothing is changed. {' '.join(found)}")
-    _well_until = time.monotonic() + FOUND_WELL_FOR_SECONDS
+    well.until = time.monotonic() + FOUND_WELL_FOR_SECONDS
 
 
 class _TakenBack(Exception):

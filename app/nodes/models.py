@@ -26,6 +26,9 @@ class NodeKey(models.Model):
             models.UniqueConstraint(fields=["node"], condition=models.Q(revoked_at__isnull=True), name="one_key_per_node"),
         ]
 
+    def __str__(self):
+        return f"key {self.key_id} of {self.node}"
+
 
 class EnrolToken(models.Model):
     """A one-time right to enrol one node. Only its SHA-256 is kept; the text is shown once."""
@@ -36,3 +39,6 @@ class EnrolToken(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self):
+        return f"token for {self.node} until {self.expires_at}"

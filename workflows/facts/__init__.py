@@ -1,5 +1,6 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
+from workflows.facts.join import node_facts
 from workflows.facts.model import (
     BayFacts,
     DiskFacts,
@@ -34,4 +35,5 @@ __all__ = [
     "Unknown",
     "VdevFacts",
     "known",
+    "node_facts",
 ]

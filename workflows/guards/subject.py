@@ -65,12 +65,21 @@ def name_of(disk: DiskFacts) -> str:
 
 
 def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[tuple[NodeFacts, ...]]:
-    """Other nodes that see at least one of these disks; Unknown when a node does not say which disks it sees."""
+    """Other nodes that see, or may see, at least one of these disks; Unknown when a node does not say which disks it sees."""
     others = [other for name, other in facts.nodes.items() if name != node]
     blind = [other for other in others if not known(other.disks)]
     if blind:
         return Unknown(f"{blind[0].node} may see the same disks, and which disks it sees is not known: {blind[0].disks.reason}")
-    return tuple(other for other in others if any(known(d.wwid) and d.wwid in wwids for d in other.disks))
+    here = [lookup.disk(facts, node, wwid) for wwid in wwids]
+    sizes = [d.size_bytes if known(d) and d is not None else None for d in here]
+    return tuple(other for other in others if any(_may_be(d, wwids, sizes) for d in other.disks))
+
+
+def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | None]) -> bool:
+    """A disk without a WWID may be any disk of its size; virtual media of a management controller are so told apart."""
+    if known(disk.wwid):
+        return disk.wwid in wwids
+    return not known(disk.size_bytes) or any(size is None or not known(size) or size == disk.size_bytes for size in sizes)
 
 
 def _present(found, otherwise: str):

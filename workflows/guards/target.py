@@ -23,7 +23,9 @@ def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(node.reason)
     if 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
         return ok(f"{node.node} reported {node.age_seconds:.0f} s ago.")
-    return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
+    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
+        return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
+    return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
 
 
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
@@ -113,22 +115,22 @@ def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verd
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
+    if target.leaf.state == "FAULTED" and target.leaf.was is None:
+        return ok(f"{target.leaf.guid} is still there and FAULTED: a sick disk in its place, not one that came back.")
     disks = target.node.disks
     if not known(disks):
         return unknown(f"The disks of {target.node.node} are not known: {disks.reason}")
     for disk in disks:
         if known(disk.labels) and any((label.pool_guid, label.guid) == (target.pool.guid, target.leaf.guid) for label in disk.labels):
-            return _carrier(title(disk), target)
+            return refuse(
+                f"{title(disk)} carries the label of {target.leaf.guid}: the member is back. Bring it back with `zpool online` instead."
+            )
     for disk in disks:
         if not known(disk.labels) and not (known(disk.in_use) and disk.in_use):
-            return unknown(f"{title(disk)} may be the lost member: its labels are not known. {disk.labels.reason}")
+            return unknown(
+                f"{title(disk)} may be the lost member: its labels are not known. Mend or pull it, and look again. {disk.labels.reason}"
+            )
     return ok(f"No disk on {target.node.node} carries the label of {target.leaf.guid}.")
-
-
-def _carrier(name: str, target: Target) -> Verdict:
-    if target.leaf.state == "FAULTED" and target.leaf.was is None:
-        return ok(f"{name} is the member {target.leaf.guid}, in its place, and FAULTED.")
-    return refuse(f"{name} carries the label of {target.leaf.guid}: the member is back. Bring it back with `zpool online` instead.")
 
 
 def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:

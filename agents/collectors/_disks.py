@@ -1,0 +1,44 @@
+"""Which disks the node has, and one question put to each of them, a few at a time.
+
+A disk that hangs holds up its own worker until the deadline and nobody else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from agents.host import Host
+
+WORKERS = 4
+_DISK = re.compile(r"sd[a-z]+|nvme[0-9]+n[0-9]+")
+
+T = TypeVar("T")
+
+
+def names(host: Host) -> tuple[str, ...]:
+    """Kernel names of the SCSI and NVMe disks of this moment, in the kernel's order: sda, sdb, ..., sdaa."""
+    found = {path.rsplit("/", 1)[1] for pattern in ("/sys/block/sd*", "/sys/block/nvme*") for path in host.list(pattern)}
+    return tuple(sorted(filter(_DISK.fullmatch, found), key=lambda name: (len(name), name)))
+
+
+def partitions(host: Host, disk: str) -> tuple[str, ...]:
+    """Kernel names of a disk's partitions, by number."""
+    separator = "p" if disk[-1].isdigit() else ""
+    prefix = f"/sys/block/{disk}/{disk}{separator}"
+    numbers = (path[len(prefix) :] for path in host.list(f"{prefix}[0-9]*"))
+    return tuple(f"{disk}{separator}{n}" for n in sorted(int(n) for n in numbers if re.fullmatch("[0-9]{1,4}", n)))
+
+
+def first_partition(host: Host, disk: str) -> str | None:
+    """Partition 1, where ZFS keeps its data when it was given a whole disk."""
+    found = partitions(host, disk)
+    return found[0] if found and re.fullmatch(re.escape(disk) + "p?1", found[0]) else None
+
+
+def each(question: Callable[[str], T], disks: Iterable[str]) -> tuple[T, ...]:
+    """The answers in the order of `disks`."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return tuple(pool.map(question, disks))

@@ -1,0 +1,157 @@
+"""Each SCSI and NVMe disk as sysfs shows it: identity, size, sectors, state, who holds it, which bay it says it is in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors import _disks
+from agents.collectors._sysfs import attribute, binary, entries, link, whole
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+from agents.wwid import normalise
+
+NAME = "block"
+EVERY_SECONDS = 30
+SECTOR_BYTES = 512  # sysfs counts in these, whatever the disk's own blocks are
+
+_DISK = ("size", "ro", "queue/logical_block_size", "queue/physical_block_size", "wwid")
+_DEVICE = ("vendor", "model", "rev", "firmware_rev", "serial", "state", "wwid", "sas_address")
+
+
+@dataclass(frozen=True)
+class BlockPartition:
+    name: str
+    number: int
+    size_bytes: int | None
+    holders: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class BlockDisk:
+    """One kernel device. A field is None when sysfs did not say; `holders` is empty when nothing holds the disk."""
+
+    name: str
+    hctl: str | None
+    wwid: str | None
+    serial: str | None
+    vendor: str | None
+    model: str | None
+    rev: str | None
+    size_bytes: int | None
+    logical_block_bytes: int | None
+    physical_block_bytes: int | None
+    state: str | None
+    sas_address: str | None
+    holders: tuple[str, ...] | None
+    partitions: tuple[BlockPartition, ...]
+    slot_link: str | None  # "/sys/class/enclosure/6:0:89:0/68"
+    read_only: bool | None
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    if not host.list("/sys/block"):
+        return (Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
+    disks = _disks.names(host)
+    lines = [f"/sys/block:{' '.join(disks)}"]
+    for disk in disks:
+        lines += _lines(host, disk)
+    return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
+
+
+def _lines(host: Host, disk: str) -> list[str]:
+    base = f"/sys/block/{disk}"
+    lines = link(host, f"{base}/device")
+    for name in _DISK:
+        lines += attribute(host, f"{base}/{name}")
+    for name in _DEVICE:
+        lines += attribute(host, f"{base}/device/{name}")
+    lines += binary(host, f"{base}/device/vpd_pg80") + entries(host, f"{base}/holders")
+    for path in host.list(f"{base}/device/enclosure_device:*"):
+        lines += link(host, path)
+    for partition in _disks.partitions(host, disk):
+        lines += attribute(host, f"{base}/{partition}/partition") + attribute(host, f"{base}/{partition}/size")
+        lines += entries(host, f"{base}/{partition}/holders")
+    return lines
+
+
+_LINK = re.compile(r"/sys/block/([a-z0-9]+)/device(?:/enclosure_device:(.*))? -> (/.*)")
+_VALUE = re.compile(r"/sys/block/([a-z0-9]+)/((?:([a-z0-9]+)/)?(?:(?:queue|device)/)?[a-z0-9_]+):(.*)")
+_HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
+
+
+def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
+    """Every disk in `text`, or the first line that made no sense. Never raises."""
+    first, *lines = text.rstrip("\n").split("\n")
+    if not first.startswith("/sys/block:"):
+        return Unparsed("the list of disks is missing", first)
+    said: dict[str, dict[str, str]] = {disk: {} for disk in first[len("/sys/block:") :].split()}
+    for line in lines:
+        found = _LINK.fullmatch(line)
+        value = None if found else _VALUE.fullmatch(line)
+        if found and found.group(1) in said:
+            said[found.group(1)]["slot" if found.group(2) is not None else "device"] = found.group(3)
+        elif value and value.group(1) in said:
+            said[value.group(1)][value.group(2)] = value.group(4)
+        else:
+            return Unparsed("a line of the block devices cannot be read", line)
+    return tuple(_disk(disk, facts) for disk, facts in said.items())
+
+
+def _disk(name: str, said: dict[str, str]) -> BlockDisk:
+    hctl = said.get("device", "").rsplit("/", 1)[-1]
+    sectors = whole(said.get("size"))
+    return BlockDisk(
+        name,
+        hctl if _HCTL.fullmatch(hctl) else None,
+        normalise(said.get("device/wwid", said.get("wwid", ""))),
+        _serial(said.get("device/vpd_pg80")) or _text(said, "device/serial"),
+        _text(said, "device/vendor"),
+        _text(said, "device/model"),
+        _text(said, "device/rev") or _text(said, "device/firmware_rev"),
+        None if sectors is None else sectors * SECTOR_BYTES,
+        whole(said.get("queue/logical_block_size")),
+        whole(said.get("queue/physical_block_size")),
+        _text(said, "device/state"),
+        _text(said, "device/sas_address"),
+        _names(said, "holders"),
+        _partitions(name, said),
+        _slot(said.get("slot")),
+        {"0": False, "1": True}.get(said.get("ro", "")),
+    )
+
+
+def _text(said: dict[str, str], key: str) -> str | None:
+    return said.get(key, "").strip() or None
+
+
+def _names(said: dict[str, str], key: str) -> tuple[str, ...] | None:
+    return tuple(said[key].split()) if key in said else None
+
+
+def _serial(page: str | None) -> str | None:
+    """The unit serial number of VPD page 0x80: a four byte header whose last two are the length, then ASCII."""
+    try:
+        raw = bytes.fromhex(page or "")
+        text = raw[4 : 4 + int.from_bytes(raw[2:4], "big")].decode("ascii").strip(" \0")
+    except ValueError:
+        return None
+    return text if raw[1:2] == b"\x80" and text.isprintable() and text else None
+
+
+def _slot(target: str | None) -> str | None:
+    """The kernel resolves the link to /sys/devices/…/enclosure/E/SLOT; ZFS and we call it by its class."""
+    parts = (target or "").rsplit("/", 2)
+    return f"/sys/class/enclosure/{parts[1]}/{parts[2]}" if len(parts) == 3 and all(parts[1:]) else None
+
+
+def _partitions(disk: str, said: dict[str, str]) -> tuple[BlockPartition, ...]:
+    found = []
+    for key, value in said.items():
+        name, _, attribute_name = key.partition("/")
+        number = whole(value)
+        if attribute_name == "partition" and name.startswith(disk) and number is not None:
+            sectors = whole(said.get(f"{name}/size"))
+            size_bytes = None if sectors is None else sectors * SECTOR_BYTES
+            found.append(BlockPartition(name, number, size_bytes, _names(said, f"{name}/holders")))
+    return tuple(sorted(found, key=lambda partition: partition.number))

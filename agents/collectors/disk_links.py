@@ -1,0 +1,35 @@
+"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment."""
+
+from __future__ import annotations
+
+import re
+
+from agents.collectors._sysfs import link
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+
+NAME = "disk_links"
+EVERY_SECONDS = 30
+ROOT = "/dev/disk/by-id"
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    """A link that leads nowhere has no line: there is no disk behind it."""
+    if not host.list(ROOT):
+        return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
+    lines = [line for path in host.list(f"{ROOT}/*") for line in link(host, path)]
+    return (Capture(NAME, "", "data", "".join(f"{line}\n" for line in lines)),)
+
+
+_LINE = re.compile(rf"({ROOT}/.+) -> /dev/(.+)")
+
+
+def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
+    """(link, kernel name) of each link, or the first line that made no sense. Never raises."""
+    links = []
+    for line in filter(None, text.split("\n")):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            return Unparsed("a link of /dev/disk/by-id cannot be read", line)
+        links.append((found.group(1), found.group(2)))
+    return tuple(links)

@@ -1,0 +1,108 @@
+"""Every bay of every enclosure the kernel's ses driver knows, from /sys/class/enclosure.
+
+Reading status, locate, fault, active or power asks the expander, which may take its time; a sick one costs up to half a minute
+an attribute. So the reading stops when it has taken too long, and it is asked seldom.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors._sysfs import attribute, entries, whole
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+
+NAME = "enclosure"
+EVERY_SECONDS = 60
+BUDGET_SECONDS = 45
+ROOT = "/sys/class/enclosure"
+
+_ATTRIBUTES = ("slot", "type", "status", "locate", "fault", "active", "power_status")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One bay. A field is None when the enclosure did not say. `device` is the disk it is linked to, by kernel name."""
+
+    name: str  # the folder's name: "68", "SLOT 4"
+    number: int | None
+    status: str | None
+    locate: bool | None
+    fault: bool | None
+    active: bool | None
+    power: str | None
+    device: str | None
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """One enclosure as one path sees it. `id` is stable, `name` is not; a second path shows the same id again."""
+
+    name: str
+    id: str | None
+    slots: tuple[Slot, ...]
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    if not host.list(ROOT):
+        return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there; the kernel has no enclosure driver loaded"),)
+    begun = host.now()
+    lines = entries(host, ROOT)
+    for enclosure in host.list(f"{ROOT}/*"):
+        lines += attribute(host, f"{enclosure}/id")
+        for slot in (path[: -len("/slot")] for path in host.list(f"{enclosure}/*/slot")):
+            if host.now() - begun > BUDGET_SECONDS:
+                reason = f"{enclosure} answers too slowly: stopped before {slot.rsplit('/', 1)[1]} after {BUDGET_SECONDS} s"
+                return (Capture(NAME, "", "failed", "\n".join(lines) + "\n", reason, seconds=host.now() - begun),)
+            for name in _ATTRIBUTES:
+                lines += attribute(host, f"{slot}/{name}")
+            lines += entries(host, f"{slot}/device/block")
+    return (Capture(NAME, "", "data", "\n".join(lines) + "\n", seconds=host.now() - begun),)
+
+
+_ID = re.compile(rf"{ROOT}/([^/]+)/id:(.*)")
+_SLOT = re.compile(rf"{ROOT}/([^/]+)/([^/]+)/({'|'.join(_ATTRIBUTES)}|device/block):(.*)")
+
+
+def parse(text: str) -> tuple[Enclosure, ...] | Unparsed:
+    """Every enclosure in `text`, or the first line that made no sense. Never raises."""
+    first, *lines = text.rstrip("\n").split("\n")
+    if not first.startswith(f"{ROOT}:"):
+        return Unparsed("the list of enclosures is missing", first)
+    ids: dict[str, str] = {}
+    slots: dict[str, dict[str, dict[str, str]]] = {name: {} for name in first[len(ROOT) + 1 :].split()}
+    for line in lines:
+        identity = _ID.fullmatch(line)
+        said = None if identity else _SLOT.fullmatch(line)
+        if identity and identity.group(1) in slots:
+            ids[identity.group(1)] = identity.group(2).strip()
+        elif said and said.group(1) in slots:
+            slots[said.group(1)].setdefault(said.group(2), {})[said.group(3)] = said.group(4)
+        else:
+            return Unparsed("a line of the enclosures cannot be read", line)
+    return tuple(Enclosure(name, ids.get(name) or None, _slots(found)) for name, found in slots.items())
+
+
+def _slots(found: dict[str, dict[str, str]]) -> tuple[Slot, ...]:
+    slots = [_slot(name, said) for name, said in found.items()]
+    return tuple(sorted(slots, key=lambda slot: (slot.number is None, slot.number or 0, slot.name)))
+
+
+def _slot(name: str, said: dict[str, str]) -> Slot:
+    devices = said.get("device/block", "").split()
+    return Slot(
+        name,
+        whole(said.get("slot")),
+        said.get("status", "").strip() or None,
+        _flag(said.get("locate")),
+        _flag(said.get("fault")),  # 2 is "sensed", 1 is "requested": both mean on
+        _flag(said.get("active")),
+        said.get("power_status", "").strip() or None,
+        devices[0] if len(devices) == 1 else None,
+    )
+
+
+def _flag(value: str | None) -> bool | None:
+    number = whole(value)
+    return None if number is None else number != 0

@@ -1,0 +1,53 @@
+"""What is mounted and what is swapped on: a disk that serves either is not free."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors._sysfs import attribute
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+
+NAME = "mounts"
+EVERY_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Mounts:
+    """(device, mount point, type) of each mount, and the swap devices. None: the node did not say."""
+
+    mounts: tuple[tuple[str, str, str], ...]
+    swaps: tuple[str, ...] | None
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    if not host.list("/proc/mounts"):
+        return (Capture(NAME, "", "nothing", "", "/proc/mounts is not there"),)
+    mounts = attribute(host, "/proc/mounts")
+    if not mounts:
+        return (Capture(NAME, "", "failed", "", "/proc/mounts cannot be read"),)
+    return (Capture(NAME, "", "data", "\n".join(mounts + attribute(host, "/proc/swaps")) + "\n"),)
+
+
+def parse(text: str) -> Mounts | Unparsed:
+    """The mounts in `text`, or the first line that made no sense. Never raises."""
+    mounts = []
+    swaps: list[str] | None = None
+    for line in text.rstrip("\n").split("\n"):
+        path, _, entry = line.partition(":")
+        fields = [_plain(field) for field in entry.split()]
+        if path == "/proc/mounts" and len(fields) >= 4:
+            mounts.append((fields[0], fields[1], fields[2]))
+        elif path == "/proc/swaps" and fields[:1] == ["Filename"]:
+            swaps = swaps or []
+        elif path == "/proc/swaps" and len(fields) >= 4 and swaps is not None:
+            swaps.append(fields[0])
+        else:
+            return Unparsed("a line of the mounts cannot be read", line)
+    return Mounts(tuple(mounts), None if swaps is None else tuple(swaps))
+
+
+def _plain(field: str) -> str:
+    """The kernel writes blanks, line breaks and backslashes as three octal digits."""
+    return re.sub(r"\\([0-3][0-7]{2})", lambda octal: chr(int(octal.group(1), 8)), field)

@@ -1,0 +1,237 @@
+"""What `zdb -l` reads from one partition: which pool and vdev the disk claims to be, and at which txg.
+
+Four copies are expected. 0.6.5 prints each in full, later versions print equal copies once and name them. A copy that holds
+no label ("failed to unpack") is a fact about the disk; a copy that could not be read is not: see `Labels.unread`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agents.collectors import _disks
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.host import Host
+
+NAME = "zdb_label"
+EVERY_SECONDS = 120
+TIMEOUT_SECONDS = 20
+EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
+DEPTH_MAX = 12
+
+
+@dataclass(frozen=True)
+class LabelVdev:
+    """One vdev of the label's tree, which holds only the leaf's own top-level vdev. Strings are as old as their last writer."""
+
+    type: str
+    id: int | None
+    guid: int
+    path: str | None = None
+    devid: str | None = None
+    phys_path: str | None = None
+    enc_path: str | None = None
+    whole_disk: bool | None = None
+    not_present: bool = False
+    ashift: int | None = None
+    asize: int | None = None
+    nparity: int | None = None
+    create_txg: int | None = None
+    resilver_txg: int | None = None
+    rebuild_txg: int | None = None
+    offline: bool = False
+    faulted: bool = False
+    degraded: bool = False
+    removed: bool = False
+    children: tuple[LabelVdev, ...] = ()
+
+
+@dataclass(frozen=True)
+class Label:
+    """One distinct label. A spare (state 3) or cache (state 4) has neither pool nor txg."""
+
+    copies: tuple[int, ...]
+    name: str | None
+    state: int
+    txg: int | None
+    pool_guid: int | None
+    guid: int
+    top_guid: int | None
+    hostid: int | None
+    hostname: str | None
+    vdev_children: int | None
+    tree: LabelVdev | None
+    bad_checksum: bool = False  # zdb says so since 2.2
+
+
+@dataclass(frozen=True)
+class Labels:
+    """All four copies: each is in one label, or holds none (`failed`), or could not be read (`unread`)."""
+
+    labels: tuple[Label, ...]
+    failed: tuple[int, ...] = ()
+    unread: tuple[int, ...] = ()
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    """One capture for each disk: of partition 1, where ZFS puts its data, or of the disk when it has none."""
+    return _disks.each(lambda disk: collect_one(host, disk), _disks.names(host))
+
+
+def collect_one(host: Host, disk: str) -> Capture:
+    device = _disks.first_partition(host, disk) or disk
+    return ask(host, NAME, ("zdb", "-l", f"/dev/{device}"), TIMEOUT_SECONDS, key=device, data_exits=EXITS)
+
+
+def parse(text: str) -> Labels | Unparsed:
+    """The labels in `text`, or the first line that made no sense. Never raises."""
+    before, *rest = _TITLE.split(text)
+    if _NOT_FAILURES.search(before):
+        return Unparsed("zdb -l does not print such a line", _NOT_FAILURES.search(before).group().strip())
+    labels: list[Label] = []
+    for title, body in zip(rest[::2], rest[1::2]):
+        header = _HEADER.fullmatch(title)
+        if header is None:
+            continue  # the L2ARC header and its log blocks
+        label = _label(int(header.group(1)), bool(header.group(2)), body.split("\n"))
+        if isinstance(label, Unparsed):
+            return label
+        _add(labels, label)
+    failed = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "unpack")
+    unread = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "read")
+    seen = sorted([n for label in labels for n in label.copies] + list(failed) + list(unread))
+    if seen != [0, 1, 2, 3]:
+        return Unparsed("the text does not account for each of the four labels once", f"labels {seen}")
+    return Labels(tuple(labels), failed, unread)
+
+
+_TITLE = re.compile(r"^-{10,}\n(.*)\n-{10,}\n", re.MULTILINE)
+_HEADER = re.compile(r"LABEL ([0-3])( \(Bad label cksum\))? *")
+_FAILURE = re.compile(r"^failed to (unpack|read) label ([0-3])$", re.MULTILINE)
+_NOT_FAILURES = re.compile(r"^(?!failed to (?:unpack|read) label [0-3]$).+$", re.MULTILINE)
+_COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *")
+_Tree = dict  # key -> int, str, True (a key without value) or another _Tree
+
+
+def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unparsed:
+    copies = (number,)
+    fields: list[str] = []
+    for line in lines:
+        found = _COPIES.fullmatch(line)
+        if found:
+            copies = tuple(map(int, found.group(1).split()))
+        if found or not line.startswith("    ") or line.startswith("    Uberblock["):
+            break  # what follows are uberblocks, statistics or copies that failed
+        fields.append(line)
+    tree = _nvlist(fields)
+    if isinstance(tree, Unparsed):
+        return tree
+    try:
+        return _label_of(tree, copies, bad_checksum)
+    except (KeyError, TypeError) as missing:
+        return Unparsed(f"label {number} lacks or garbles {missing}")
+
+
+def _nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
+    """Nested by four spaces a level. `key: value`, `key:` over a nested list, or a bare key; keys may hold colons."""
+    root: _Tree = {}
+    levels = [root]
+    for line in lines:
+        text = line.lstrip(" ")
+        depth, rest = divmod(len(line) - len(text), 4)
+        if rest or not 0 < depth <= min(len(levels), DEPTH_MAX):
+            return Unparsed("a label's line is not indented as zdb does", line)
+        del levels[depth:]
+        if text.endswith(":"):
+            key, value = text[:-1], {}
+            levels.append(value)
+        else:
+            key, colon, said = text.partition(": ")
+            value = _value(said) if colon else True
+            if value is None:
+                return Unparsed("a label's value is neither a whole number nor a quoted text", line)
+        if key in levels[depth - 1]:
+            return Unparsed("a label says one thing twice", line)
+        levels[depth - 1][key] = value
+    return root
+
+
+def _value(said: str) -> int | str | None:
+    if len(said) > 1 and said[0] == said[-1] == "'":
+        return said[1:-1]
+    return int(said) if _NUMBER.fullmatch(said) else None
+
+
+_NUMBER = re.compile(r"[0-9]{1,20}")
+
+
+def _label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
+    """Raises KeyError or TypeError for what a label cannot lack."""
+    return Label(
+        copies,
+        _text(tree, "name"),
+        _int(tree, "state", True),
+        _int(tree, "txg"),
+        _int(tree, "pool_guid"),
+        _int(tree, "guid", True),
+        _int(tree, "top_guid"),
+        _int(tree, "hostid"),
+        _text(tree, "hostname"),
+        _int(tree, "vdev_children"),
+        _vdev(tree["vdev_tree"]) if "vdev_tree" in tree else None,
+        bad_checksum,
+    )
+
+
+def _vdev(tree: _Tree) -> LabelVdev:
+    if not isinstance(tree, dict):
+        raise TypeError("vdev_tree")
+    count = sum(1 for key in tree if key.startswith("children["))
+    return LabelVdev(
+        _text(tree, "type", True),
+        _int(tree, "id"),
+        _int(tree, "guid", True),
+        _text(tree, "path"),
+        _text(tree, "devid"),
+        _text(tree, "phys_path"),
+        _text(tree, "vdev_enc_sysfs_path"),
+        None if "whole_disk" not in tree else bool(_int(tree, "whole_disk")),
+        bool(_int(tree, "not_present")),
+        _int(tree, "ashift"),
+        _int(tree, "asize"),
+        _int(tree, "nparity"),
+        _int(tree, "create_txg"),
+        _int(tree, "resilver_txg"),
+        _int(tree, "rebuild_txg"),
+        bool(_int(tree, "offline")),
+        bool(_int(tree, "faulted")),
+        bool(_int(tree, "degraded")),
+        bool(_int(tree, "removed")),
+        tuple(_vdev(tree[f"children[{i}]"]) for i in range(count)),
+    )
+
+
+def _int(tree: _Tree, key: str, needed: bool = False) -> int | None:
+    return _typed(tree, key, int, needed)
+
+
+def _text(tree: _Tree, key: str, needed: bool = False) -> str | None:
+    return _typed(tree, key, str, needed)
+
+
+def _typed(tree: _Tree, key: str, kind: type, needed: bool) -> Any:
+    value = tree[key] if needed else tree.get(key)
+    if value is not None and type(value) is not kind:
+        raise TypeError(key)
+    return value
+
+
+def _add(labels: list[Label], label: Label) -> None:
+    """Old versions and `-lll` print equal labels again; they are one label with several copies."""
+    for i, known in enumerate(labels):
+        if replace(known, copies=()) == replace(label, copies=()):
+            labels[i] = replace(known, copies=tuple(sorted({*known.copies, *label.copies})))
+            return
+    labels.append(label)

@@ -1,0 +1,92 @@
+"""Pools that could be imported, as `zpool import` lists them. Looking imports nothing.
+
+It opens every disk, so one that hangs can hold it up; that is why it has a long deadline and is asked seldom.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from agents.collectors._vdevs import STATES, Block, Sections, Vdev, lines_of, prose_of, read_fields, read_tree
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.host import Host
+
+NAME = "zpool_import"
+EVERY_SECONDS = 300
+ARGV = ("zpool", "import")
+TIMEOUT_SECONDS = 60
+NONE = "no pools available to import"
+
+
+@dataclass(frozen=True)
+class Importable:
+    """One pool on disks that this node does not have imported. No counters; spares and caches have no state."""
+
+    name: str
+    guid: int
+    state: str
+    status: str
+    action: str
+    comment: str
+    see: str
+    vdevs: Vdev
+    sections: Sections
+    destroyed: bool = False
+    more_devices: bool = False  # "Additional devices are known to be part of this pool": whole top-levels are missing
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    capture = ask(host, NAME, ARGV, TIMEOUT_SECONDS, data_exits=(0, 1))
+    silent = capture.outcome == "data" and not capture.text.strip()
+    if (capture.exit_code == 1 or silent) and NONE not in capture.stderr + capture.text:
+        said = capture.stderr.strip().split("\n")[0]
+        capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {said or 'it said nothing'}")
+    return (capture,)
+
+
+def parse(text: str) -> tuple[Importable, ...] | Unparsed:
+    """Every pool in `text`, or the first line that made no sense. Never raises."""
+    if text.strip() in ("", NONE):
+        return ()
+    blocks = read_fields(text, _KEYS, spaces_continue=False)
+    if isinstance(blocks, Unparsed):
+        return blocks
+    pools: list[Importable] = []
+    for block in blocks:
+        pool = _pool(block)
+        if isinstance(pool, Unparsed):
+            return pool
+        pools.append(pool)
+    return tuple(pools)
+
+
+_KEYS = frozenset(["pool", "id", "state", "status", "action", "comment", "see", "config"])
+_MORE = "\tAdditional devices are known to be part of this pool"
+
+
+def _pool(block: Block) -> Importable | Unparsed:
+    repeated = [key for key, fields in block.items() if len(fields) > 1]
+    name, guid = lines_of(block, "pool"), lines_of(block, "id")
+    state, _, destroyed = lines_of(block, "state").partition(" ")
+    if not name or repeated or not re.fullmatch("[0-9]{1,20}", guid):
+        return Unparsed(f"the pool {name} lacks its name or id, or says one thing twice", guid)
+    if state not in STATES or destroyed not in ("", "(DESTROYED)"):
+        return Unparsed(f"the state of {name} cannot be read", lines_of(block, "state"))
+    rows = block.get("config", [[""]])[0][1:]
+    more = [i for i, line in enumerate(rows) if line.startswith(_MORE)]
+    tree = read_tree(["\tNAME STATE", *rows[: more[0] if more else None]], name)
+    if isinstance(tree, Unparsed):
+        return tree
+    return Importable(
+        name,
+        int(guid),
+        state,
+        prose_of(block, "status"),
+        prose_of(block, "action"),
+        prose_of(block, "comment"),
+        lines_of(block, "see"),
+        *tree,
+        destroyed=bool(destroyed),
+        more_devices=bool(more),
+    )

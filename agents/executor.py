@@ -1,0 +1,257 @@
+"""Carry out orders: at most once, and never without saying how it ended.
+
+A pure order is answered at once. Any other order goes through these gates in this order, and the first that does not
+open ends it as refused: seal, catalogue, address, policy, expiry, fence, argv; the pool's lock; the facts read again and
+equal to the plan's; the operation's own guards; CLAIMED in the journal; the portal's claim and start; the facts once
+more; INTENT in the journal. Only then the command runs.
+
+What an agent that died left behind is settled before anything new: CLAIMED means nothing ran; INTENT means nobody knows,
+so it is probed and reported as unknown. Neither is ever run again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from agents import failpoints, orders, policy
+from agents.collectors.base import Capture
+from agents.host import Host, Ran
+from agents.identity import Identity
+from agents.journal import Entry, Journal, JournalError
+from agents.operations import OPERATIONS
+from agents.operations.base import Probe
+from agents.orders import BadOrder, Here, Order
+from agents.receipts import receipt
+from agents.times import iso
+from agents.transport import Portal, PortalDown
+
+HANDSHAKE_TRIES = 3
+PROBE_TRIES = 30  # a command that outlived its agent may still be at work; it is given this many seconds to end
+log = logging.getLogger("slotlight.agent")
+
+
+class Refused(Exception):
+    """This order does not run. The message says what is so and about which thing."""
+
+
+class Executor:
+    """Runs on one thread; `pure` may run on another."""
+
+    def __init__(self, host: Host, identity: Identity, journal: Journal, portal: Portal, folder: str, policy_path: str) -> None:
+        self._host, self._identity, self._journal, self._portal = host, identity, journal, portal
+        self._folder, self._policy_path = folder, policy_path
+
+    def pure(self, order: Order) -> tuple[str, tuple[Capture, ...]]:
+        """The receipt of an order that changes nothing, and what was read. Not journalled: asking again harms nobody."""
+        started_at = self._now()
+        reason = self._refusal(order)
+        if reason:
+            return receipt(order.id, order.digest, "refused", reason), ()
+        answer = OPERATIONS[order.operation].run(self._host, order.params)
+        how = {"started_at": started_at, "ended_at": self._now(), "result": answer.result, "captures": answer.captures}
+        return receipt(order.id, order.digest, answer.outcome, answer.reason, **how), answer.captures
+
+    def handle(self, order: Order) -> None:
+        """Take `order` as far as it may go and journal its receipt. Raises JournalError when that cannot be written."""
+        if self._journal.find(order.id) is not None:
+            return  # already decided; its receipt is in the journal and is sent again
+        reason = self._refusal(order)
+        if reason:
+            self._refuse(order, reason)
+            return
+        try:
+            with self._locked(order.params["pool_guid"]):
+                self._carry_out(order)
+        except Refused as refused:
+            self._refuse(order, str(refused))
+
+    def recover(self) -> None:
+        """Settle what an earlier agent left without a result. Nothing is run."""
+        for entry in self._journal.unfinished():
+            self._journal.result(entry.order_id, self._report_left(entry))
+
+    def _carry_out(self, order: Order) -> None:
+        self._check_facts(order)
+        self._claim(order)
+        self._handshake(order, "claim")
+        failpoints.hit("after_claim")
+        self._handshake(order, "start")
+        # The handshake took time, and this is the last moment at which looking again costs nothing.
+        self._check_facts(order)
+        self._check_still_allowed(order)
+        failpoints.hit("before_intent")
+        started_at = self._now()
+        self._intend(order, started_at)
+        failpoints.hit("after_intent")
+        ran = self._host.run(order.argv, OPERATIONS[order.operation].TIMEOUT_SECONDS)
+        failpoints.hit("after_exec")
+        self._record(order, ran, started_at)
+        failpoints.hit("after_result")
+
+    def _check_facts(self, order: Order) -> None:
+        operation = OPERATIONS[order.operation]
+        pre = operation.preconditions(self._host, order.params)
+        changes = difference(order.preconditions, pre)
+        if changes:
+            raise Refused(f"The node is not as it was planned: {'; '.join(changes)}. Plan again.")
+        against = [reason for outcome, reason in operation.guards(pre, order.params) if outcome != "pass"]
+        if against:
+            raise Refused(" ".join(against))
+
+    def _check_still_allowed(self, order: Order) -> None:
+        reason = self._refusal(order)
+        if reason:
+            raise Refused(reason)
+
+    def _handshake(self, order: Order, word: str) -> None:
+        """Nothing runs before the portal has written down that it may. Asking again is safe: nothing ran yet."""
+        for left in reversed(range(HANDSHAKE_TRIES)):
+            try:
+                reply = self._portal.ask("POST", f"/agent/v1/orders/{order.id}/{word}", {"digest": order.digest})
+            except PortalDown as down:
+                if not left:
+                    raise Refused(f"The portal did not acknowledge the {word}, so nothing ran: {down}") from down
+                time.sleep(1)
+                continue
+            if reply.status != 200 or reply.value.get("go") is not True:
+                raise Refused(f"The portal does not let it {word}: {reply.reason}")
+            return
+
+    def _claim(self, order: Order) -> None:
+        pool_guid, fence = order.params["pool_guid"], int(order.fence)
+        try:
+            self._journal.claim(order.id, order.digest, order.canonical, self._now(), pool_guid, fence)
+        except JournalError as error:
+            raise Refused(f"{error} Nothing ran.") from error
+
+    def _intend(self, order: Order, started_at: str) -> None:
+        try:
+            self._journal.intend(order.id, started_at)
+        except JournalError as error:
+            raise Refused(f"{error} Nothing ran.") from error
+
+    def _record(self, order: Order, ran: Ran, started_at: str) -> None:
+        """Journal how it ended at once, and again with the evidence, which a sick disk may take its time to give."""
+        operation, ended_at = OPERATIONS[order.operation], self._now()
+        probe = None if ran.exit_code == 0 else operation.probe(self._host, order.params, order.preconditions)
+        outcome, reason = conclude(ran, probe)
+        how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}
+        self._journal.result(order.id, receipt(order.id, order.digest, outcome, reason, **how))
+        captures = operation.aftermath(self._host, order.params)
+        self._journal.amend(order.id, receipt(order.id, order.digest, outcome, reason, **how, captures=captures))
+
+    def _report_left(self, entry: Entry) -> str:
+        if entry.phase == "CLAIMED":
+            return receipt(entry.order_id, entry.digest, "refused", "The agent restarted before anything ran.")
+        order = orders.read(entry.canonical, entry.digest)
+        probe = self._probe_when_quiet(order)
+        reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
+        return receipt(order.id, order.digest, "unknown", reason, argv=order.argv, started_at=entry.started_at, probe=probe)
+
+    def _probe_when_quiet(self, order: Order) -> Probe:
+        """The probe's answer once no process of this command is left, or the last "cannot tell"."""
+        operation = OPERATIONS[order.operation]
+        for _ in range(PROBE_TRIES):
+            running = still_running(self._host, order.argv)
+            if not running:
+                return operation.probe(self._host, order.params, order.preconditions)
+            time.sleep(1)
+        return Probe("cannot_tell", (), f"`{' '.join(order.argv)}` is still running as process {running}.")
+
+    def _refusal(self, order: Order) -> str:
+        here = Here(self._identity.node, self._identity.key_id, policy.load(self._policy_path), self._host.now(), self._journal.fence)
+        return orders.refusal(order, here)
+
+    def _refuse(self, order: Order, reason: str) -> None:
+        log.warning("order %s is refused: %s", order.id, reason)
+        text = receipt(order.id, order.digest, "refused", reason)
+        try:
+            if self._journal.find(order.id) is None:
+                self._journal.refuse(order.id, order.digest, order.canonical, text)
+            else:
+                self._journal.result(order.id, text)
+        except JournalError as error:
+            # A full disk must not keep the portal from learning that nothing ran.
+            log.error("%s The refusal of order %s is sent without being remembered.", error, order.id)
+            send(self._portal, order.id, text)
+
+    @contextmanager
+    def _locked(self, pool_guid: str) -> Iterator[None]:
+        """The pool's lock, or Refused. The kernel drops it with the process, so none is ever left behind."""
+        folder = os.path.join(self._folder, "locks")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with open(os.path.join(folder, f"pool-{pool_guid}"), "a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise Refused(f"Another order for pool {pool_guid} is being carried out on this node. Wait until it ends.") from error
+            yield
+
+    def _now(self) -> str:
+        return iso(self._host.now())
+
+
+def send(portal: Portal, order_id: str, text: str) -> bool:
+    """Whether the portal has taken the receipt."""
+    try:
+        reply = portal.ask("POST", f"/agent/v1/orders/{order_id}/receipt", json.loads(text))
+    except PortalDown as down:
+        log.warning("the receipt of order %s could not be sent: %s", order_id, down)
+        return False
+    if reply.status != 200:
+        log.error("the portal does not take the receipt of order %s: %s", order_id, reply.reason)
+    return reply.status == 200
+
+
+def read_order(offer: object, reject: Callable[[str, str, str], None]) -> Order | None:
+    """The order in one entry of the portal's answer. A sealed text that is no order is rejected by its id, if it has one."""
+    if not isinstance(offer, dict) or not isinstance(offer.get("order"), str) or not isinstance(offer.get("digest"), str):
+        log.error("the portal offers something that is no order: %.200r", offer)
+        return None
+    try:
+        return orders.read(offer["order"], offer["digest"])
+    except BadOrder as bad:
+        log.error("the portal offers an order that does not hold: %s", bad)
+        if bad.order_id:
+            reject(bad.order_id, offer["digest"], str(bad))
+        return None
+
+
+def difference(planned: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Each fact that is not as planned, in words."""
+    changes = []
+    for name in sorted({*planned, *now}):
+        before, after = planned.get(name, "not in the plan"), now.get(name, "not read here")
+        if before != after:
+            changes.append(f"{name} was {before!r} and is {after!r}")
+    return tuple(changes)
+
+
+def conclude(ran: Ran, probe: Probe | None) -> tuple[str, str]:
+    """(outcome, reason) of a command that was run. Only an exit code and a probe that agree make it failed."""
+    command = " ".join(ran.argv)
+    if ran.exit_code == 0:
+        return "succeeded", f"`{command}` exited 0."
+    how = f"`{command}` {'exited ' + str(ran.exit_code) if ran.exit_code is not None else 'did not end by itself: ' + ran.why}."
+    if ran.why in ("not found", "not permitted") or (ran.exit_code is not None and probe is not None and probe.result == "did_not"):
+        return "failed", how
+    return "unknown", f"{how} {probe.reason if probe else ''}".strip()
+
+
+def still_running(host: Host, argv: tuple[str, ...]) -> str:
+    """The pid of a process whose command line ends in `argv`, or ""."""
+    for path in host.list("/proc/[0-9]*/cmdline"):
+        try:
+            words = host.read(path).decode("utf-8", "replace").rstrip("\0").split("\0")
+        except OSError:
+            continue  # it ended while we looked
+        name = os.path.basename(words[-len(argv)]) if len(words) >= len(argv) else ""
+        if name == argv[0] and tuple(words[-len(argv) + 1 :]) == argv[1:]:
+            return path.split("/")[2]
+    return ""

@@ -1,0 +1,134 @@
+"""Collect on a schedule and tell the portal: the full list of digests each time, texts only when it lacks them.
+
+A source that hangs delays no other, and is reported as failed while it does: the portal must not take an old text for
+a fresh one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from agents import VERSION, policy
+from agents.collectors import COLLECTORS, zpool_status
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+from agents.identity import Identity, boot_id
+from agents.receipts import listed
+from agents.times import iso
+from agents.transport import Portal
+
+HEARTBEAT_SECONDS = 15.0
+FAST_SECONDS = 2.0  # while a resilver runs, so that its bar moves
+FAST_SOURCES = ("zpool_status", "zpool_status_guid", "zpool_status_json")
+PATIENCE_SECONDS = 2.0  # how long a round waits for a slow source before it reports without it
+HUNG_AFTER_SECONDS = 60.0
+WORKERS = 4
+log = logging.getLogger("slotlight.agent")
+
+
+class Schedule:
+    """What each source said last, and when each is asked next. Times are of a clock that never jumps."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="collect")
+        self._due = dict.fromkeys(COLLECTORS, 0.0)
+        self._running: dict[str, tuple[Future, float]] = {}
+        self._said: dict[str, tuple[Capture, ...]] = {}
+        self._lock = threading.Lock()
+
+    def hurry(self) -> None:
+        """Ask every source again at the next round."""
+        self._due = dict.fromkeys(COLLECTORS, 0.0)
+
+    def next_due(self) -> float:
+        return min(due for source, due in self._due.items() if source not in self._running) if len(self._running) < len(self._due) else 1e18
+
+    def round(self, now: float) -> None:
+        """Ask what is due and take in what has answered."""
+        for source, due in self._due.items():
+            if due <= now and source not in self._running:
+                self._running[source] = (self._pool.submit(COLLECTORS[source].collect, self._host), now)
+        wait([future for future, _ in self._running.values()], PATIENCE_SECONDS)
+        for source, (future, started) in list(self._running.items()):
+            if future.done():
+                del self._running[source]
+                self.learn(source, future.result())
+                self._due[source] = started + self._every(source)
+            elif now - started > HUNG_AFTER_SECONDS:
+                self.learn(source, (self._hung(source, now - started),))
+
+    def learn(self, source: str, captures: Sequence[Capture]) -> None:
+        with self._lock:
+            self._said[source] = tuple(captures)
+
+    def captures(self) -> tuple[Capture, ...]:
+        with self._lock:
+            return tuple(capture for source in COLLECTORS for capture in self._said.get(source, ()))
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False)
+
+    def _every(self, source: str) -> float:
+        every = float(COLLECTORS[source].EVERY_SECONDS)
+        return min(every, FAST_SECONDS) if source in FAST_SOURCES and self._resilvering() else every
+
+    def _resilvering(self) -> bool:
+        for capture in self._said.get("zpool_status", ()):
+            pools = zpool_status.parse(capture.text)
+            if isinstance(pools, Unparsed):
+                continue
+            if any(scan.function in ("resilver", "rebuild") and scan.state == "running" for pool in pools for scan in pool.scans):
+                return True
+        return False
+
+    def _hung(self, source: str, seconds: float) -> Capture:
+        since = iso(self._host.now() - seconds)[:17] + "00Z"  # to the minute: the text must not change while nothing does
+        return Capture(source, "", "failed", "", f"{source} was asked at {since} and has not answered yet.")
+
+
+class Reporter:
+    """Sends what a schedule knows. Not shared between threads."""
+
+    def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str) -> None:
+        self._host, self._identity, self._portal, self._policy_path = host, identity, portal, policy_path
+        self._known: set[str] = set()  # digests the portal is known to have
+        self._first = True
+        self._last: tuple[str, ...] = ()
+
+    def changed(self, captures: Sequence[Capture]) -> bool:
+        return tuple(capture.digest for capture in captures) != self._last
+
+    def send(self, captures: Sequence[Capture]) -> None:
+        """Raises PortalDown."""
+        # After a start the portal knows most of it already, so it is asked what it lacks.
+        missing = self._post(captures, set() if self._first else {c.digest for c in captures} - self._known)
+        if missing:
+            missing = self._post(captures, missing)
+        if missing:
+            log.error("the portal still misses %d texts after they were sent", len(missing))
+        self._known = {capture.digest for capture in captures} - missing
+        self._last = tuple(capture.digest for capture in captures)
+        self._first = False
+
+    def _post(self, captures: Sequence[Capture], wanted: set[str]) -> set[str]:
+        """Send the list and the wanted texts; returns the digests whose texts the portal asks for."""
+        report = {
+            "v": "1",
+            "node": self._identity.node,
+            "boot_id": boot_id(self._host),
+            "taken_at": iso(self._host.now()),
+            "version": VERSION,
+            "mode": policy.load(self._policy_path).mode,
+            "captures": listed(captures),
+            "bodies": {capture.digest: capture.body() for capture in captures if capture.digest in wanted},
+        }
+        reply = self._portal.ask("POST", "/agent/v1/reports", report)
+        if reply.status != 200:
+            log.error("the portal does not take the report: %s", reply.reason)
+            return set()
+        asked = reply.value.get("missing")
+        return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()

@@ -1,0 +1,116 @@
+import pytest
+
+from agents.captured import CapturedHost
+from agents.collectors import zdb_label
+from agents.collectors.base import Unparsed
+from agents.collectors.zdb_label import Labels, parse
+from agents.tests.scenarios import step, texts
+
+GENUINE = [(name, text) for pattern in ("zdb-l-*.txt", "zdb-lll-*.txt", "zdb-lu-*.txt", "zdb-lq-*.txt") for name, text in texts(pattern) if text.strip()]
+
+
+def labels(name: str) -> Labels:
+    read = parse((step(name)).read_text())
+    assert not isinstance(read, Unparsed), read
+    return read
+
+
+@pytest.mark.parametrize(("name", "text"), GENUINE, ids=[name for name, _ in GENUINE])
+def test_it_reads_a_genuine_capture(name, text):
+    read = parse(text)
+    assert not isinstance(read, Unparsed), read
+    copies = [n for label in read.labels for n in label.copies] + [*read.failed, *read.unread]
+    assert sorted(copies) == [0, 1, 2, 3]
+
+
+def test_it_reads_which_vdev_a_disk_claims_to_be():
+    (label,) = labels("wwid-drift/4-import-d-dev/zdb-l-sdc1.txt").labels
+    assert (label.name, label.state, label.pool_guid, label.guid) == ("ost_1", 0, 221738468679772958, 1070966206175249368)
+    assert (label.top_guid, label.hostid, label.hostname, label.vdev_children) == (11005530297424967208, 1529846785, "oss01", 1)
+    assert label.copies == (0, 1, 2, 3)
+    tree = label.tree
+    assert (tree.type, tree.nparity, tree.ashift, len(tree.children)) == ("raidz", 2, 12, 6)
+    absent = tree.children[2]
+    assert (absent.guid, absent.path, absent.devid, absent.not_present) == (
+        16127029951090533777,
+        "/dev/sdc1",
+        "scsi-35000c500a65b202b-part1",
+        True,
+    )
+    assert tree.children[4].guid == label.guid
+
+
+def test_a_blank_disk_has_no_label():
+    assert labels("wwid-drift/4-import-d-dev/zdb-l-sde.txt") == Labels((), (0, 1, 2, 3))
+
+
+def test_a_label_that_cannot_be_read_is_not_a_blank_disk():
+    assert labels("disk-removed/1-pulled-not-noticed/zdb-l-sdc1.txt") == Labels((), (), (0, 1, 2, 3))
+
+
+def test_it_says_which_copies_are_garbage():
+    read = labels("import-blocked-labels/1-labels-0-1-garbage/zdb-l-sdb1.txt")
+    assert (read.labels[0].copies, read.failed) == ((2, 3), (0, 1))
+
+
+def test_a_spare_and_a_cache_name_no_pool():
+    (spare,) = labels("healthy-mixed/zdb-l-sdh1.txt").labels
+    (cache,) = labels("healthy-mixed-cache-draid/1-cache/zdb-l-sde1.txt").labels
+    assert (spare.state, spare.pool_guid, spare.txg, spare.tree) == (3, None, None, None)
+    assert (cache.state, cache.pool_guid, cache.txg, cache.tree) == (4, None, None, None)
+
+
+def test_equal_copies_printed_in_full_are_one_label():
+    """0.6.5 prints four blocks and no `labels =` line."""
+    text = (step("healthy-raidz2") / "zdb-l-sda1.txt").read_text()
+    block = text.replace("    labels = 0 1 2 3 \n", "")
+    old = "".join(block.replace("LABEL 0", f"LABEL {n}") for n in range(4))
+    assert parse(old) == parse(text)
+    newer = old.replace("    txg: ", "    txg: 1", 1)
+    assert [label.copies for label in parse(newer).labels] == [(0,), (1, 2, 3)]
+
+
+def test_it_passes_on_a_bad_checksum():
+    text = (step("healthy-raidz2") / "zdb-l-sda1.txt").read_text()
+    (label,) = parse(text.replace("LABEL 0", "LABEL 0 (Bad label cksum)")).labels
+    assert label.bad_checksum
+
+
+GOOD = (step("healthy-raidz2") / "zdb-l-sda1.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("    labels = 0 1 2 3 ", "    labels = 0 1 2 "),
+        ("    labels = 0 1 2 3 ", "    labels = 0 1 2 3 \nfailed to unpack label 3"),
+        ("    guid: ", "    gu1d: "),
+        ("    state: 0", "    state: '0'"),
+        ("    state: 0", "    state: 0.5"),
+        ("        type: 'raidz'", "        type: raidz"),
+        ("        children[1]:", "        children[6]:"),
+        ("            whole_disk: 1", "           whole_disk: 1"),
+        ("    pool_guid: ", "    txg: 5\n    pool_guid: "),
+        ("LABEL 0", "LABEL 7"),
+    ],
+)
+def test_it_refuses_what_it_would_have_to_guess(good, bad):
+    assert good in GOOD
+    assert isinstance(parse(GOOD.replace(good, bad, 1)), Unparsed)
+
+
+def test_nothing_printed_is_not_a_blank_disk():
+    assert isinstance(parse(""), Unparsed)
+
+
+def test_it_asks_partition_1_and_a_bare_disk_as_a_whole():
+    captures = zdb_label.collect(CapturedHost(step("wwid-drift/4-import-d-dev")))
+    assert [capture.key for capture in captures] == ["sda1", "sdb1", "sdc1", "sdd1", "sde", "sdf1"]
+    assert {capture.outcome for capture in captures} == {"data"}
+    assert captures[4].exit_code == 2
+
+
+def test_a_disk_that_hangs_fails_alone():
+    captures = zdb_label.collect(CapturedHost(step("slow-disk/1-writing")))
+    assert [capture.key for capture in captures if capture.outcome == "failed"] == ["sde1"]
+    assert [capture.key for capture in captures if capture.outcome == "data"] == ["sda1", "sdb1", "sdc1", "sdd1", "sdf1"]

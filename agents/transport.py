@@ -1,0 +1,187 @@
+"""One keep-alive connection to the portal: every request signed, every answer checked.
+
+An answer without a good signature is treated like no answer at all, whatever its status: neither "go" nor "no" may
+come from a proxy in between. Plain http is for loopback only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import secrets
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from agents import VERSION
+from agents.wire import ENROL_NONCE, BadSignature, canonical, fingerprint, sign_request, verify_answer
+
+TIMEOUT_SECONDS = 15.0
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
+GZIP_FROM_BYTES = 2048
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class PortalDown(Exception):
+    """The portal did not give an answer that can be trusted. Nothing is known about what it did with the request."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    value: dict[str, Any]
+
+    @property
+    def reason(self) -> str:
+        return str(self.value.get("reason") or f"The portal answered {self.status} without a reason.")
+
+
+class Counter:
+    """The request counter of one key, shared by its connections.
+
+    `lock` is held from taking a number until the request is on the wire, because the portal refuses a number that
+    arrives after a higher one.
+    """
+
+    def __init__(self, take: Callable[[], int]) -> None:
+        self.lock = threading.Lock()
+        self.take = take
+
+
+class Portal:
+    """Not shared between threads, except `close`, which also wakes a thread that waits for an answer."""
+
+    def __init__(self, url: str, key: bytes, counter: Counter, now: Callable[[], float], ca_file: str = "") -> None:
+        self._connect = connector(url, ca_file)
+        self._key, self._counter, self._now = key, counter, now
+        self._connection: http.client.HTTPConnection | None = None
+
+    def ask(
+        self, method: str, path: str, value: dict[str, Any] | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS
+    ) -> Reply:
+        """The portal's signed answer. Raises PortalDown."""
+        body, headers = _body(value)
+        for last_try in (False, True):
+            kept_alive = self._connection is not None
+            try:
+                status, answer_headers, answer, nonce = self._exchange(method, path, query, body, headers, timeout)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                # A server may close an idle connection just as we use it; on a fresh one there is no such excuse.
+                if kept_alive and not last_try and not isinstance(error, socket.timeout):
+                    continue
+                raise PortalDown(f"{method} {path}: {error or type(error).__name__}") from error
+            if status == 401 and not last_try:
+                continue  # another connection's number may have overtaken ours
+            return self._checked(f"{method} {path}", status, answer_headers, answer, nonce)
+        raise AssertionError("the last try returns or raises")
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if connection.sock is not None:
+            try:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it was not connected any more
+        connection.close()
+
+    def _exchange(self, method, path, query, body, headers, timeout):
+        if self._connection is None:
+            self._connection = self._connect(timeout)
+        connection = self._connection
+        if connection.sock is None:
+            connection.connect()
+        connection.sock.settimeout(timeout)
+        nonce = secrets.token_urlsafe(18)
+        with self._counter.lock:
+            number = self._counter.take()
+            signed = sign_request(self._key, fingerprint(self._key), method, path, query, body, int(self._now()), nonce, number)
+            connection.request(method, f"{path}?{query}" if query else path, body or None, {**headers, **signed})
+        response = connection.getresponse()
+        return response.status, dict(response.headers.items()), _read(response), nonce
+
+    def _checked(self, what: str, status: int, headers: dict[str, str], answer: bytes, nonce: str) -> Reply:
+        try:
+            verify_answer(self._key, status, headers, answer, nonce)
+        except BadSignature as error:
+            self.close()
+            raise PortalDown(f"{what} was answered {status}, and not verifiably by the portal: {error} {_excerpt(answer)}") from error
+        if status >= 500:
+            raise PortalDown(f"{what} was answered {status}. {_excerpt(answer)}")
+        return Reply(status, _value(what, answer))
+
+
+def connector(url: str, ca_file: str = "") -> Callable[[float], http.client.HTTPConnection]:
+    """How to open a connection to `url`. Raises ValueError for a URL that must not be used."""
+    parts = urlsplit(url)
+    if parts.path not in ("", "/") or parts.query or not parts.hostname or parts.username:
+        raise ValueError(f"{url!r} must be scheme, host and port only, such as https://portal.example:8443.")
+    if parts.scheme == "https":
+        context = ssl.create_default_context(cafile=ca_file or None)
+        return lambda timeout: http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context)
+    if parts.scheme == "http" and parts.hostname in LOOPBACK:
+        return lambda timeout: http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+    raise ValueError(f"{url!r} must start with https://; plain http is for loopback only.")
+
+
+def enrol(url: str, key: bytes, request: dict[str, Any], ca_file: str = "") -> dict[str, Any]:
+    """Hand a new key to the portal with a one-time token. Raises PortalDown."""
+    connection = connector(url, ca_file)(TIMEOUT_SECONDS)
+    body, headers = _body(request)
+    try:
+        connection.request("POST", "/agent/v1/enrol", body, headers)
+        response = connection.getresponse()
+        status, answer = response.status, _read(response)
+    except (OSError, http.client.HTTPException) as error:
+        raise PortalDown(f"{url} does not answer: {error or type(error).__name__}") from error
+    finally:
+        connection.close()
+    if status != 200:
+        raise PortalDown(f"The portal refuses to enrol this node ({status}). {_excerpt(answer)}")
+    try:
+        verify_answer(key, status, dict(response.headers.items()), answer, ENROL_NONCE)
+    except BadSignature as error:
+        raise PortalDown(f"The answer is not from who received the key: {error}") from error
+    return _value("POST /agent/v1/enrol", answer)
+
+
+def _body(value: dict[str, Any] | None) -> tuple[bytes, dict[str, str]]:
+    headers = {"User-Agent": f"slotlight-agent/{VERSION}"}
+    if value is None:
+        return b"", headers
+    body = canonical(value)
+    headers["Content-Type"] = "application/json"
+    if len(body) >= GZIP_FROM_BYTES:
+        body = gzip.compress(body, 1, mtime=0)
+        headers["Content-Encoding"] = "gzip"
+    return body, headers
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
+    answer = response.read(ANSWER_BYTES_MAX + 1)
+    if len(answer) > ANSWER_BYTES_MAX:
+        raise http.client.HTTPException(f"the answer is longer than {ANSWER_BYTES_MAX} bytes")
+    return answer
+
+
+def _value(what: str, answer: bytes) -> dict[str, Any]:
+    if not answer:
+        return {}
+    try:
+        value = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise PortalDown(f"{what} was answered with something that is not JSON.") from error
+    if not isinstance(value, dict):
+        raise PortalDown(f"{what} was answered with JSON that is not an object.")
+    return value
+
+
+def _excerpt(answer: bytes) -> str:
+    return answer[:200].decode("utf-8", "replace").strip()

@@ -1,0 +1,154 @@
+"""A simulated storage node behind `Host`: same commands, same files, same refusals, and a memory of what was done to it.
+
+    reads    answered from the state file and the clock
+    writes   put on record (`commands.log`, synced), then done under the lock of the state file
+
+`zpool replace` takes `knobs.replace_seconds` and has its effect in the middle of them: whoever is killed or times out
+before that has done nothing, afterwards everything.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from contextlib import contextmanager
+from typing import Callable, Iterator, Optional, Sequence, Tuple
+
+from agents.host import Ran
+from agents.twin import members, replacing
+from agents.twin.answer import Answer
+from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
+from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from agents.twin.model import Bay, Enclosure, Node
+from agents.twin.scan import is_due, settle
+from agents.twin.store import Store
+from agents.twin.view import View
+
+MEMBER_VERBS = ("online", "offline", "clear", "detach")
+
+
+class OutOfTime(Exception):
+    """The command was still at it when its time was up."""
+
+
+class TwinHost:
+    def __init__(
+        self,
+        state_path: os.PathLike,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.store = Store(state_path)
+        self._clock = clock
+        self._sleep = sleep
+
+    def now(self) -> float:
+        return self._clock()
+
+    def view(self) -> View:
+        """The node as it is now: a resilver that is over by the clock has ended."""
+        now = self.now()
+        view = self.store.view()
+        if not is_due(view.node, now):
+            return view
+        with self.store.changing() as node:
+            settle(node, now)
+        return self.store.view()
+
+    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
+        started, argv = self.now(), tuple(argv)
+        if not argv or not is_installed(argv[0]):
+            return Ran(argv, None, b"", b"", 0.0, "not found")
+        ends = started + timeout_seconds
+        try:
+            answer = self._answer(argv, ends)
+        except OutOfTime:
+            return Ran(argv, None, b"", b"", timeout_seconds, "timeout")
+        return Ran(argv, answer.exit_code, answer.stdout.encode("utf-8"), answer.stderr.encode("utf-8"), self.now() - started)
+
+    def _answer(self, argv: Tuple[str, ...], ends: float) -> Answer:
+        if not is_read(argv):
+            self.store.log(argv, self.now())
+        view = self.view()
+        faults = view.node.faults
+        self._wait(sum(slow.seconds for slow in faults.slow if list(argv[: len(slow.argv)]) == slow.argv), ends)
+        if disk_asked(view, argv) in faults.hangs:
+            self._wait(ends - self.now() + 1, ends)
+        if is_read(argv):
+            command, args = read_command(argv)
+            return command(self.view(), args, self.now()) if command else unknown(argv)
+        return self._write_command(argv, ends)
+
+    def _write_command(self, argv: Tuple[str, ...], ends: float) -> Answer:
+        verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
+        if verb == "replace":
+            return self._replace(argv, ends)
+        if verb in MEMBER_VERBS:
+            with self._changing() as node:
+                answer = members.change(node, verb, argv[2:], self.now())
+            return answer or unknown(argv)
+        return unknown(argv)
+
+    def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:
+        wanted = replacing.parse(argv[2:])
+        if wanted is None:
+            return unknown(argv)
+        refusal = replacing.refused_by_tool(self.view(), wanted)
+        if refusal:
+            return refusal
+        half = self.view().node.knobs.replace_seconds / 2
+        self._wait(half, ends)
+        with self._changing() as node:
+            # Somebody else may have taken the disk meanwhile.
+            answer = replacing.refused_by_tool(View(node), wanted) or replacing.attach(node, wanted, self.now())
+        self._wait(half, ends)
+        return answer
+
+    @contextmanager
+    def _changing(self) -> Iterator[Node]:
+        with self.store.changing() as node:
+            settle(node, self.now())
+            yield node
+
+    def _wait(self, seconds: float, ends: float) -> None:
+        left = ends - self.now()
+        self._sleep(max(0.0, min(seconds, left)))
+        if seconds > left:
+            raise OutOfTime
+
+    def read(self, path: str) -> bytes:
+        view = self.view()
+        real, _ = view.tree.resolve(path)
+        if self._is_behind_a_hanging_disk(view.node, real):
+            raise TimeoutError(errno.ETIMEDOUT, "Connection timed out", path)
+        return view.tree.read(path)
+
+    def write(self, path: str, data: bytes) -> None:
+        real, _ = self.view().tree.resolve(path)
+        with self._changing() as node:
+            bay, attribute = _bay_attribute(node, real) or (None, "")
+            if bay is None:
+                raise PermissionError(errno.EACCES, "Permission denied", path)
+            # The kernel refuses other words without telling the writer: only reading back says what came of it.
+            if data.strip() in (b"0", b"1"):
+                setattr(bay, attribute, int(data))
+
+    def list(self, pattern: str) -> Tuple[str, ...]:
+        return self.view().tree.glob(pattern)
+
+    def link(self, path: str) -> str:
+        return self.view().tree.resolve(path)[0]
+
+    @staticmethod
+    def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
+        hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
+        return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+
+
+def _bay_attribute(node: Node, real: str) -> Optional[Tuple[Bay, str]]:
+    folder, _, name = real.rpartition("/")
+    if name not in BAY_ATTRIBUTES:
+        return None
+    places: Sequence[Tuple[Enclosure, Bay]] = [(e, b) for e in node.enclosures for b in e.bays]
+    return next(((bay, name) for enclosure, bay in places if bay_folder(node, enclosure, bay) == folder), None)

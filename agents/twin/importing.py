@@ -1,0 +1,97 @@
+"""`zpool import` without a pool: what the labels on this node's disks say could be imported."""
+
+from __future__ import annotations
+
+from typing import Iterator, List, Set, Tuple
+
+from agents.twin.model import Node, Pool, Vdev
+from agents.twin.status import MSG, NAME_WIDTH_MIN, SECTIONS
+from agents.twin.vdevs import kind_name
+from agents.twin.view import View
+
+DOWN = ("UNAVAIL", "FAULTED")
+CAN = "The pool can be imported using its name or numeric identifier.\n"
+CAN_WITH_FORCE = "The pool can be imported using its name or numeric identifier and\n\tthe '-f' flag.\n"
+CAN_DAMAGED = (
+    "The pool can be imported despite missing or damaged devices.  The\n\tfault tolerance of the pool may be compromised if imported.\n"
+)
+CANNOT = "The pool cannot be imported. Attach the missing\n\tdevices and try again.\n"
+
+Row = Tuple[int, str, str]  # depth, name, state
+
+
+def listing(view: View) -> Tuple[str, str]:
+    """(stdout, stderr)."""
+    pools = [pool for pool in view.node.pools if not pool.imported and _labelled(view.node, pool)]
+    if not pools:
+        return "", "no pools available to import\n"
+    return "\n".join(_pool(view, pool) for pool in pools), ""
+
+
+def _labelled(node: Node, pool: Pool) -> Set[int]:
+    """The guids of the pool whose labels can be read here."""
+    partitions = (p for disk in node.disks if disk.wwid not in node.faults.hangs for p in disk.partitions)
+    return {p.label.guid for p in partitions if p.label and p.label.copies and p.label.pool == pool.name}
+
+
+def _pool(view: View, pool: Pool) -> str:
+    present = _labelled(view.node, pool)
+    state = _worst([_state(top, present) for top in pool.tops])
+    status, action, msgid = _advice(view.node, pool, state)
+    parts = [f"   pool: {pool.name}\n     id: {pool.guid}\n  state: {state}\n"]
+    parts.append(f"status: {status}" if status else "")
+    parts.append(f" action: {action}")
+    parts.append(f"   see: {MSG}{msgid}\n" if msgid else "")
+    parts.append(f" config:\n\n{_table(view, pool, present, state)}")
+    return "".join(parts)
+
+
+def _advice(node: Node, pool: Pool, state: str) -> Tuple[str, str, str]:
+    if state == "UNAVAIL":
+        return "One or more devices are missing from the system.\n", CANNOT, "ZFS-8000-3C"
+    if pool.state == 0 and pool.hostid != int(node.hostid, 16):
+        return "The pool was last accessed by another system.\n", CAN_WITH_FORCE, "ZFS-8000-EY"
+    if state == "DEGRADED":
+        return "One or more devices contains corrupted data.\n", CAN_DAMAGED, "ZFS-8000-4J"
+    return "", CAN, ""
+
+
+def _state(vdev: Vdev, present: Set[int]) -> str:
+    if not vdev.children:
+        return "ONLINE" if vdev.guid in present else "UNAVAIL"
+    states = [_state(child, present) for child in vdev.children]
+    down = sum(state in DOWN for state in states)
+    if down > (vdev.nparity if vdev.type == "raidz" else len(states) - 1):
+        return "UNAVAIL"
+    return "DEGRADED" if down or "DEGRADED" in states else "ONLINE"
+
+
+def _worst(states: List[str]) -> str:
+    return next((state for state in ("UNAVAIL", "DEGRADED") if state in states), "ONLINE")
+
+
+def _table(view: View, pool: Pool, present: Set[int], state: str) -> str:
+    rows: List[Row] = [(0, pool.name, state)]
+    for cls, heading in (("data", ""), *SECTIONS):
+        tops = [(i, top) for i, top in enumerate(pool.tops) if top.cls == cls]
+        if heading and tops:
+            rows.append((0, heading, ""))
+        for index, top in tops:
+            rows += _rows(view, pool, top, index, 1, present)
+    width = max([NAME_WIDTH_MIN] + [2 * depth + len(name) for depth, name, word in rows if word])
+    return "".join(f"\t{'  ' * depth + name:<{width}}  {word}\n" if word else f"\t{name}\n" for depth, name, word in rows)
+
+
+def _rows(view: View, pool: Pool, vdev: Vdev, index: int, depth: int, present: Set[int]) -> Iterator[Row]:
+    name = kind_name(vdev, index) if vdev.children else _leaf_name(view, pool, vdev)
+    yield depth, name, _state(vdev, present)
+    for i, child in enumerate(vdev.children):
+        yield from _rows(view, pool, child, i, depth + 1, present)
+
+
+def _leaf_name(view: View, pool: Pool, leaf: Vdev) -> str:
+    """The by-id name of the disk whose label carries the guid; the stored name of one that is not here."""
+    for disk in view.node.disks:
+        if any(p.label and p.label.guid == leaf.guid and p.label.pool == pool.name for p in disk.partitions):
+            return f"wwn-0x{disk.hex}"
+    return leaf.path.rpartition("/")[2].partition("-part")[0]

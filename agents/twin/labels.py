@@ -1,0 +1,143 @@
+"""`zdb -l DEV`: what the four labels of a device say, duplicates shown once."""
+
+from __future__ import annotations
+
+from typing import Iterator, List, Sequence, Tuple
+
+from agents.twin.model import Label, Node, Pool, Vdev
+from agents.twin.vdevs import find
+from agents.twin.view import View
+
+RULE = "-" * 36
+COPIES = (0, 1, 2, 3)
+
+Line = Tuple[int, str, object]  # depth, key, value
+
+
+def dump(view: View, path: str) -> Tuple[int, str]:
+    """(exit code, text): 0 with labels, 1 where some cannot be read or nothing is there, 2 without any."""
+    device = view.device(path)
+    if device is None:
+        return 1, f"cannot open '{path}': No such file or directory\n"
+    label = device.partition.label if device.partition else None
+    if label is None or not label.copies:
+        return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
+    failed = [n for n in COPIES if n not in label.copies]
+    text = "".join(f"failed to unpack label {n}\n" for n in failed) + label_text(view.node, label)
+    return (1 if failed else 0), text
+
+
+def label_text(node: Node, label: Label) -> str:
+    # 2.3 leaves room for "(Bad label cksum)" and prints the blank before it.
+    heading = f"LABEL {label.copies[0]}{' ' if node.release >= (2, 2) else ''}"
+    lines = [RULE, heading, RULE]
+    lines += [f"{'    ' * depth}{key}{_printed(value)}" for depth, key, value in _label(node, label)]
+    lines.append(f"    labels = {' '.join(map(str, label.copies))} ")
+    return "\n".join(lines) + "\n"
+
+
+def _printed(value: object) -> str:
+    if value is None:
+        return ""
+    return f": '{value}'" if isinstance(value, str) else f": {value}"
+
+
+def _label(node: Node, label: Label) -> Iterator[Line]:
+    pool = node.pool(label.pool)
+    spare = next((v for v in pool.spares if v.guid == label.guid), None)
+    yield 1, "version", 5000
+    if spare is not None:
+        yield from _spare(node, spare)
+        return
+    top = label.top or _top(pool, label.guid)
+    yield from _head(pool, top, label)
+    yield 1, "vdev_tree:", None
+    yield from _vdev(top, [t.guid for t in pool.tops].index(top.guid), 2, True)
+    yield 1, "features_for_read:", None
+    for feature in _features(node):
+        yield 2, feature, None
+
+
+def _top(pool: Pool, guid: int) -> Vdev:
+    found = find(pool, guid)
+    assert found is not None, f"{pool.name} has no vdev {guid}, and the label does not keep its own"
+    return found[1].top
+
+
+def _spare(node: Node, spare: Vdev) -> Iterator[Line]:
+    yield 1, "state", 3
+    yield 1, "guid", spare.guid
+    if node.release >= (2, 2):
+        yield from ((1, key, value) for key, value in _strings(spare))
+
+
+def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
+    yield 1, "name", pool.name
+    yield 1, "state", pool.state
+    yield 1, "txg", label.txg
+    yield 1, "pool_guid", pool.guid
+    yield 1, "errata", 0
+    yield 1, "hostid", pool.hostid
+    yield 1, "hostname", pool.hostname
+    yield 1, "top_guid", top.guid
+    yield 1, "guid", label.guid
+    if top.cls == "log":
+        yield 1, "is_log", 1
+    yield 1, "vdev_children", len(pool.tops)
+
+
+def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False) -> Iterator[Line]:
+    yield depth, "type", vdev.type
+    yield depth, "id", index
+    yield depth, "guid", vdev.guid
+    if vdev.nparity:
+        yield depth, "nparity", vdev.nparity
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _strings(vdev))
+        yield depth, "whole_disk", vdev.whole_disk
+    elif vdev.type == "replacing":
+        yield depth, "whole_disk", 0
+    if is_top:
+        yield from ((depth, key, value) for key, value in _space(vdev))
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _presence(vdev))
+    yield depth, "create_txg", vdev.create_txg
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _condition(vdev))
+    for i, child in enumerate(vdev.children):
+        yield depth, f"children[{i}]:", None
+        yield from _vdev(child, i, depth + 1)
+
+
+def _strings(leaf: Vdev) -> List[Tuple[str, str]]:
+    pairs = (("path", leaf.path), ("devid", leaf.devid), ("phys_path", leaf.phys_path), ("vdev_enc_sysfs_path", leaf.enc_path))
+    return [(key, value) for key, value in pairs if value]
+
+
+def _space(top: Vdev) -> Sequence[Tuple[str, int]]:
+    return (
+        ("metaslab_array", top.metaslab_array),
+        ("metaslab_shift", top.metaslab_shift),
+        ("ashift", top.ashift),
+        ("asize", top.asize),
+        ("is_log", int(top.cls == "log")),
+    )
+
+
+def _presence(leaf: Vdev) -> List[Tuple[str, int]]:
+    return [("not_present", 1)] * leaf.not_present + [("DTL", leaf.dtl)] * bool(leaf.dtl)
+
+
+def _condition(leaf: Vdev) -> List[Tuple[str, int]]:
+    pairs = (
+        ("resilver_txg", leaf.resilver_txg),
+        ("offline", int(leaf.state == "OFFLINE")),
+        ("faulted", int(leaf.state == "FAULTED" and leaf.aux == "err_exceeded")),
+        ("removed", int(leaf.state == "REMOVED")),
+    )
+    return [(key, value) for key, value in pairs if value]
+
+
+def _features(node: Node) -> Sequence[str]:
+    common = ("com.delphix:hole_birth", "com.delphix:embedded_data")
+    return common + (("com.klarasystems:vdev_zaps_v2",) if node.release >= (2, 2) else ())

@@ -1,0 +1,94 @@
+"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence, Tuple
+
+from agents.twin.answer import Answer, refused
+from agents.twin.model import Node, Pool, Scan, Vdev
+from agents.twin.scan import forget
+from agents.twin.vdevs import Place, find, has_replicas, member, put
+from agents.twin.view import View
+
+EXIT_DETACH_REFUSED = 255
+DELTA_BYTES = 36 * 1024  # what a member that was away for a moment has to catch up
+
+
+def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[Answer]:
+    """None for options and shapes the twin does not know."""
+    if any(a.startswith("-") for a in args) or len(args) not in ((1, 2) if verb == "clear" else (2,)):
+        return None
+    pool = next((p for p in node.imported if p.name == args[0]), None)
+    if pool is None:
+        return refused(1, f"cannot open '{args[0]}': no such pool")
+    if verb == "clear":
+        return _clear(node, pool, args[1:])
+    found = member(pool, args[1])
+    if found is None:
+        return refused(EXIT_DETACH_REFUSED if verb == "detach" else 1, f"cannot {verb} {args[1]}: no such device in pool")
+    return {"online": _online, "offline": _offline, "detach": _detach}[verb](node, pool, args[1], found, now)
+
+
+def _online(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
+    leaf = found[0]
+    if not _opens(node, pool, leaf):
+        if leaf.state in ("OFFLINE", "REMOVED"):
+            leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else ("UNAVAIL", "open_failed")
+        warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
+        return Answer(0, warning + "use 'zpool replace' to replace devices that are no longer present\n")
+    if leaf.aux == "err_exceeded":
+        warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
+        return Answer(0, warning + "use 'zpool clear' to restore a faulted device\n")
+    if leaf.state != "ONLINE":
+        leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
+        if pool.scan is None or pool.scan.state != "running":
+            pool.scan = Scan("resilver", "finished", now, 0.0, 2 * DELTA_BYTES, DELTA_BYTES)
+    return Answer(0)
+
+
+def _offline(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
+    leaf = found[0]
+    if leaf.state == "ONLINE" and not has_replicas(pool, leaf):
+        return refused(1, f"cannot offline {word}: no valid replicas")
+    leaf.state, leaf.aux = "OFFLINE", ""
+    return Answer(0)
+
+
+def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
+    if pool.suspended == "mmp" and node.release < (2, 2, 4):
+        return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
+    if words and member(pool, words[0]) is None:
+        return refused(1, f"cannot clear errors for {words[0]} in {pool.name}: no such device in pool")
+    pool.suspended = ""
+    for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
+        leaf.errors, leaf.slow = [0, 0, 0], 0
+        if leaf.aux == "err_exceeded" and _opens(node, pool, leaf):
+            leaf.state, leaf.aux = "ONLINE", ""
+    return Answer(0)
+
+
+def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
+    leaf, place = found
+    parent = place.parent
+    if parent is None or parent.type not in ("mirror", "replacing", "spare"):
+        return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: only applicable to mirror and replacing vdevs")
+    if not has_replicas(pool, leaf):
+        return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: no valid replicas")
+    parent.children.remove(leaf)
+    forget(node, pool, [leaf.guid])
+    if len(parent.children) == 1:
+        above = find(pool, parent.guid)
+        assert above is not None
+        put(pool, above[1], parent.children[0])
+    if pool.scan and pool.scan.state == "running" and not any(v.resilver_txg for v in pool.leaves()):
+        pool.scan = Scan("resilver", "canceled", pool.scan.started_at, now - pool.scan.started_at, 0, 0)
+    return Answer(0)
+
+
+def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:
+    """Whether the stored path leads to a disk that answers and carries the leaf's label. The kernel looks nowhere else."""
+    device = View(node).device(leaf.path)
+    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None:
+        return False
+    label = device.partition.label
+    return label is not None and (label.pool, label.guid) == (pool.name, leaf.guid)

@@ -1,0 +1,277 @@
+"""What a twin is made of: disks, bays, pools and faults, as dataclasses that are also its JSON state file.
+
+Facts are kept once and everything printed is derived from them: a bay names the disk in it, a label names its pool and
+its guid, a leaf keeps its own state, and the state of a pool or a raidz is computed from its leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+SECTOR = 512
+
+
+@dataclass
+class Label:
+    """What one partition says about itself. `pool` is the name of an entry of `Node.pools`.
+
+    `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more.
+    """
+
+    pool: str
+    guid: int
+    txg: int
+    copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
+    top: Optional[Vdev] = None
+
+
+@dataclass
+class Partition:
+    number: int
+    start: int  # sectors of 512 bytes
+    sectors: int
+    label: Optional[Label] = None
+    filesystem: str = ""
+    mountpoint: str = ""
+    swap: bool = False
+    holders: List[str] = field(default_factory=list)
+
+
+@dataclass
+class Path:
+    """One kernel device for a disk."""
+
+    name: str  # "sdfl"
+    hctl: str
+    sg: int
+    sas_address: str  # of the port, "0x5000c500a6754ab9"; "" for what is no SAS disk
+    phys_path: str  # "pci-0000:b3:00.0-sas-0x5000c500a6754ab9-lun-0"
+    state: str = "running"
+
+
+@dataclass
+class Smart:
+    passed: Optional[bool] = True  # None: the disk has no SMART
+    grown_defects: int = 0
+    standby: bool = False
+
+
+@dataclass
+class Disk:
+    wwid: str  # "naa:5000c500a65b207b"
+    serial: str
+    vendor: str
+    model: str
+    rev: str
+    size_bytes: int
+    paths: List[Path]
+    logical_block_bytes: int = 512
+    physical_block_bytes: int = 4096
+    rotational: bool = True
+    partitions: List[Partition] = field(default_factory=list)
+    holders: List[str] = field(default_factory=list)
+    smart: Smart = field(default_factory=Smart)
+
+    @property
+    def hex(self) -> str:
+        return self.wwid.split(":", 1)[1]
+
+    def partition(self, number: int) -> Optional[Partition]:
+        return next((p for p in self.partitions if p.number == number), None)
+
+
+@dataclass
+class Bay:
+    """One slot of an enclosure. `wwid` is the disk in it, None for an empty one."""
+
+    name: str
+    number: int
+    wwid: Optional[str] = None
+    status: str = "OK"
+    locate: int = 0
+    fault: int = 0
+    active: int = 0
+    power: str = "on"
+
+
+@dataclass
+class Enclosure:
+    name: str  # kernel name, "6:0:89:0"
+    id: str  # logical id, "0x50050cc11ac016e2"
+    vendor: str
+    model: str
+    rev: str
+    sg: int
+    bays: List[Bay] = field(default_factory=list)
+
+
+@dataclass
+class Vdev:
+    """One vdev. `state` and what follows it are kept on leaves only; an interior vdev has the state of its children.
+
+    `aux` says why a leaf is down, as the kernel knows it: "" or "corrupt_data", "open_failed", "bad_label" (it could not be
+    opened), "err_exceeded" (it was faulted).
+    """
+
+    type: str  # "disk", "mirror", "raidz", "replacing"
+    guid: int
+    children: List[Vdev] = field(default_factory=list)
+    nparity: int = 0
+    cls: str = "data"  # of a top-level vdev: "data", "special", "dedup", "log"
+    metaslab_array: int = 0
+    metaslab_shift: int = 0
+    ashift: int = 0
+    asize: int = 0
+    create_txg: int = 4
+    path: str = ""
+    devid: str = ""
+    phys_path: str = ""
+    enc_path: str = ""
+    whole_disk: int = 1
+    not_present: bool = False
+    dtl: int = 0
+    resilver_txg: int = 0  # not 0 while the leaf is being filled
+    deferred: bool = False  # waits for the next resilver
+    state: str = "ONLINE"
+    aux: str = ""
+    errors: List[int] = field(default_factory=lambda: [0, 0, 0])
+    slow: int = 0
+
+    def walk(self) -> Iterator[Vdev]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def leaves(self) -> List[Vdev]:
+        return [v for v in self.walk() if not v.children]
+
+
+@dataclass
+class Scan:
+    """A resilver or scrub. How far it is follows from the clock; a finished one keeps what it came to."""
+
+    function: str  # "resilver", "scrub"
+    state: str  # "running", "finished", "canceled"
+    started_at: float
+    seconds: float
+    to_examine: int
+    to_write: int  # bytes resilvered or repaired when it is through
+    skipped: int = 0
+    errors: int = 0
+
+    @property
+    def ends_at(self) -> float:
+        return self.started_at + self.seconds
+
+
+@dataclass
+class Pool:
+    """One pool: imported here, or (`imported` false) only known from the labels of disks."""
+
+    name: str
+    guid: int
+    tops: List[Vdev]
+    hostid: int
+    hostname: str
+    imported: bool = True
+    state: int = 0  # as in the label: 0 active, 1 exported
+    txg: int = 4
+    spares: List[Vdev] = field(default_factory=list)
+    scan: Optional[Scan] = None
+    suspended: str = ""  # "", "io", "mmp"
+    data_errors: int = 0
+    alloc_bytes: int = 0
+
+    def walk(self) -> Iterator[Vdev]:
+        for top in self.tops:
+            yield from top.walk()
+
+    def leaves(self) -> List[Vdev]:
+        return [v for v in self.walk() if not v.children]
+
+
+@dataclass
+class Slow:
+    """Commands that begin with `argv` take `seconds` longer."""
+
+    argv: List[str]
+    seconds: float
+
+
+@dataclass
+class Faults:
+    """`hangs`: WWIDs of disks that answer no command; `slow`: commands that take their time."""
+
+    hangs: List[str] = field(default_factory=list)
+    slow: List[Slow] = field(default_factory=list)
+
+
+@dataclass
+class Knobs:
+    """`zpool replace` takes `replace_seconds` and acts in the middle of them; a resilver takes `resilver_seconds`."""
+
+    replace_seconds: float = 0.0
+    resilver_seconds: float = 90.0
+
+
+@dataclass
+class Node:
+    hostname: str
+    hostid: str  # "5b2f9c01"
+    boot_id: str
+    kernel: str  # "5.14.0-427.42.1.el9_4.x86_64"
+    kernel_build: str  # "#1 SMP PREEMPT_DYNAMIC ..."
+    zfs_userland: str  # "2.1.15-1"
+    zfs_module: str
+    disks: List[Disk] = field(default_factory=list)
+    enclosures: List[Enclosure] = field(default_factory=list)
+    pools: List[Pool] = field(default_factory=list)
+    hosts: Dict[str, str] = field(default_factory=dict)  # SCSI host number -> PCI address
+    mounts: List[str] = field(default_factory=list)  # lines of /proc/mounts that no partition explains
+    faults: Faults = field(default_factory=Faults)
+    knobs: Knobs = field(default_factory=Knobs)
+
+    def disk(self, wwid: str) -> Disk:
+        return next(d for d in self.disks if d.wwid == wwid)
+
+    def disk_named(self, name: str) -> Disk:
+        return next(d for d in self.disks if any(p.name == name for p in d.paths))
+
+    def pool(self, name: str) -> Pool:
+        return next(p for p in self.pools if p.name == name)
+
+    def bay_of(self, wwid: str) -> Optional[Tuple[Enclosure, Bay]]:
+        return next(((e, b) for e in self.enclosures for b in e.bays if b.wwid == wwid), None)
+
+    @property
+    def imported(self) -> List[Pool]:
+        return sorted((p for p in self.pools if p.imported), key=lambda p: p.name)
+
+    @property
+    def release(self) -> Tuple[int, ...]:
+        """The ZFS userland release as numbers: (2, 1, 15)."""
+        return tuple(int(n) for n in re.findall(r"\d+", self.zfs_userland)[:3])
+
+
+_INSIDE: Dict[type, Dict[str, type]] = {
+    Node: {"disks": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
+    Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
+    Partition: {"label": Label},
+    Label: {"top": Vdev},
+    Enclosure: {"bays": Bay},
+    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan},
+    Vdev: {"children": Vdev},
+    Faults: {"slow": Slow},
+}
+
+
+def load(cls: type, raw: Any) -> Any:
+    """Build `cls` from what `dataclasses.asdict` made of it. A key it does not know is a TypeError."""
+    if raw is None:
+        return None
+    if isinstance(raw, list):
+        return [load(cls, item) for item in raw]
+    inside = _INSIDE.get(cls, {})
+    return cls(**{key: load(inside[key], value) if key in inside else value for key, value in raw.items()})

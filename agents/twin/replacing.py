@@ -1,0 +1,176 @@
+"""`zpool replace`: the refusals of the tool, then those of the kernel, then the effect.
+
+    checked by the tool -> new disk partitioned -> checked by the kernel -> attached, resilver running
+
+As in OpenZFS, the tool partitions the new disk before it asks the kernel: what the kernel refuses (no such member, too
+small, too coarse sectors) leaves a freshly partitioned disk behind.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import List, Optional, Sequence, Tuple
+
+from agents.twin.answer import Answer, refused
+from agents.twin.model import SECTOR, Label, Node, Partition, Pool, Vdev
+from agents.twin.scan import start_resilver
+from agents.twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put, zfs_partitions
+from agents.twin.view import Device, View
+
+EXIT_REFUSED_BY_TOOL = 1
+EXIT_REFUSED_BY_KERNEL = 255
+USAGE = "usage:\n\treplace [-fsw] [-o property=value] <pool> <device> [new-device]\n"
+AMBIGUOUS = "already in replacing/spare config; wait for completion or use 'zpool detach'"
+TOO_COARSE = "The new device cannot have a higher alignment requirement than the top-level vdev."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for. `path` is the new device with its folder, as zpool completes a short name."""
+
+    pool: str
+    old: str
+    path: str
+    force: bool
+
+
+def parse(args: Sequence[str]) -> Optional[Wanted]:
+    """None for a command line the twin has no honest answer to."""
+    words = [a for a in args if not a.startswith("-")]
+    flags = [a for a in args if a.startswith("-")]
+    if any(flag != "-f" for flag in flags) or len(words) not in (2, 3):
+        return None
+    new = words[-1]
+    return Wanted(words[0], words[1], new if new.startswith("/") else f"/dev/{new}", bool(flags))
+
+
+def refused_by_tool(view: View, wanted: Wanted) -> Optional[Answer]:
+    if not any(pool.name == wanted.pool for pool in view.node.imported):
+        return refused(EXIT_REFUSED_BY_TOOL, f"cannot open '{wanted.pool}': no such pool")
+    device = view.device(wanted.path)
+    if device is None:
+        return refused(EXIT_REFUSED_BY_TOOL, f"cannot resolve path '{wanted.path}'")
+    if device.partition is None:
+        return _disk_in_use(view, device, wanted)
+    return _labelled(view.node, [(wanted.path, device.partition)], wanted.force)
+
+
+def _disk_in_use(view: View, device: Device, wanted: Wanted) -> Optional[Answer]:
+    """A whole disk is opened exclusively first: a member of an imported pool fails there, with or without -f."""
+    holder = next((p for p in device.disk.partitions if _is_open(view.node, p)), None)
+    if holder or device.disk.holders:
+        kind = (holder.filesystem if holder else "") or "unknown"
+        return refused(EXIT_REFUSED_BY_TOOL, f"{wanted.path} is in use and contains a {kind} filesystem.")
+    return _labelled(view.node, [(part_path(wanted.path, p.number), p) for p in device.disk.partitions], wanted.force)
+
+
+def _is_open(node: Node, partition: Partition) -> bool:
+    if partition.mountpoint or partition.swap or partition.holders:
+        return True
+    return partition.label is not None and _is_member(node, partition.label)
+
+
+def _is_member(node: Node, label: Label) -> bool:
+    """Whether an imported pool has this vdev open now."""
+    pool = node.pool(label.pool)
+    if not pool.imported:
+        return False
+    return find(pool, label.guid) is not None or any(spare.guid == label.guid for spare in pool.spares)
+
+
+def _labelled(node: Node, partitions: Sequence[Tuple[str, Partition]], force: bool) -> Optional[Answer]:
+    for path, partition in partitions:
+        complaint, overridable = _complaint(node, path, partition)
+        if complaint and not (force and overridable):
+            repair = "the following errors must be manually repaired:" if force else "use '-f' to override the following errors:"
+            return refused(EXIT_REFUSED_BY_TOOL, f"invalid vdev specification\n{repair}\n{complaint}")
+    return None
+
+
+def _complaint(node: Node, path: str, partition: Partition) -> Tuple[str, bool]:
+    """(what is wrong, whether -f overrides it)."""
+    label = partition.label
+    if label is None:
+        return (f"{path} contains a filesystem of type '{partition.filesystem}'", True) if partition.filesystem else ("", True)
+    pool = node.pool(label.pool)
+    if any(spare.guid == label.guid for spare in pool.spares):
+        return f"{path} is reserved as a hot spare for pool '{pool.name}'", False
+    if pool.imported:
+        return f"{path} is part of active pool '{pool.name}'", False
+    return f"{path} is part of {'exported' if pool.state == 1 else 'potentially active'} pool '{pool.name}'", True
+
+
+def attach(node: Node, wanted: Wanted, now: float) -> Answer:
+    """Partition the new disk, ask as the kernel asks, and change the pool. The tool's own checks are behind us."""
+    pool = node.pool(wanted.pool)
+    device = View(node).device(wanted.path)
+    assert device is not None
+    partition = device.partition or _partitioned(device)
+    refusal = _refused_by_kernel(node, pool, wanted, device, partition)
+    if refusal:
+        return refused(EXIT_REFUSED_BY_KERNEL, f"cannot replace {wanted.old} with {wanted.path}: {refusal}")
+    old, place = member(pool, wanted.old)  # type: ignore[misc]
+    new = _new_leaf(node, pool, old, wanted, device)
+    _stand_in(pool, old, new, place)
+    pool.txg += 1
+    partition.label = Label(pool.name, new.guid, pool.txg)
+    if pool.scan is None or pool.scan.state != "running" or pool.scan.function != "resilver":
+        start_resilver(node, pool, now)
+    return Answer(0)
+
+
+def _partitioned(device: Device) -> Partition:
+    parts = [Partition(number, start, sectors) for number, start, sectors in zfs_partitions(device.disk.size_bytes)]
+    device.disk.partitions[:] = parts
+    return parts[0]
+
+
+def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, partition: Partition) -> str:
+    if pool.suspended:
+        return "pool I/O is currently suspended"
+    found = member(pool, wanted.old)
+    if found is None:
+        return "no such device in pool"
+    old, place = found
+    if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
+        return "device is too small"
+    if device.disk.logical_block_bytes > 1 << place.top.ashift:
+        return TOO_COARSE if node.release >= (2, 2, 4) else AMBIGUOUS
+    return ""
+
+
+def _new_leaf(node: Node, pool: Pool, old: Vdev, wanted: Wanted, device: Device) -> Vdev:
+    found = node.bay_of(device.disk.wwid)
+    number = device.partition.number if device.partition else 1
+    return Vdev(
+        type="disk",
+        guid=_fresh_guid(pool, wanted),
+        path=wanted.path if device.partition else part_path(wanted.path, 1),
+        devid=f"scsi-3{device.disk.hex}-part{number}",
+        phys_path=device.path.phys_path,
+        enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
+        whole_disk=0 if device.partition else 1,
+        create_txg=old.create_txg,  # attach copies it
+        dtl=pool.txg % 1000 + 64,
+        deferred=True,  # until the resilver that begins now takes it up
+    )
+
+
+def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
+    """A guid nobody chose, yet the same for the same history, so that a run of the demo can be repeated."""
+    taken = {vdev.guid for vdev in pool.walk()}
+    seed = f"{pool.guid} {pool.txg} {wanted.path}".encode()
+    guid = (zlib.crc32(seed) << 32 | zlib.crc32(seed[::-1])) | 1 << 63
+    while guid in taken:
+        guid += 1
+    return guid
+
+
+def _stand_in(pool: Pool, old: Vdev, new: Vdev, place: Place) -> None:
+    """Under a `replacing` that is there already, the new leaf is one more child; else one is made around the old."""
+    if place.parent is not None and place.parent.type == "replacing":
+        place.parent.children.append(new)
+        return
+    children: List[Vdev] = [old, new]
+    put(pool, place, Vdev(type="replacing", guid=new.guid ^ 0x5A5A5A5A, children=children, create_txg=old.create_txg))

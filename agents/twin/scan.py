@@ -1,0 +1,136 @@
+"""Resilvers and scrubs: how far one is by the clock, how `zpool status` says it, and what its end changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Tuple
+
+from agents.twin.figures import ctime, dhms, nicebytes
+from agents.twin.model import Node, Pool, Scan, Vdev
+from agents.twin.vdevs import find, put
+
+SCAN_AHEAD = 5  # reading metadata runs this much faster than issuing the repairs
+ETA_BYTES_PER_SECOND_MIN = 10 * 1024 * 1024  # slower than this and zpool gives no estimate
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The counters the kernel keeps of a scan, in bytes, and the seconds of this pass."""
+
+    to_examine: int
+    examined: int
+    issued: int
+    processed: int
+    skipped: int
+    seconds: int
+
+    @property
+    def to_issue(self) -> int:
+        return self.to_examine - self.skipped
+
+
+def progress(scan: Scan, now: float) -> Progress:
+    if scan.state == "finished":
+        return Progress(scan.to_examine, scan.to_examine, scan.to_examine - scan.skipped, scan.to_write, scan.skipped, int(scan.seconds))
+    seconds = max(0.0, now - scan.started_at)
+    done = min(1.0, seconds / scan.seconds) if scan.seconds else 1.0
+    examined = int(scan.to_examine * min(1.0, done * SCAN_AHEAD))
+    issued = int((scan.to_examine - scan.skipped) * done)
+    return Progress(scan.to_examine, examined, issued, int(scan.to_write * done), scan.skipped, int(seconds))
+
+
+def scan_lines(scan: Scan, now: float, release: Tuple[int, ...]) -> str:
+    """The `scan:` entry. 2.2 changed the lines of a running scan and nothing else."""
+    if scan.state == "running":
+        return running_lines(scan, progress(scan, now), release)
+    if scan.state == "canceled":
+        return f"  scan: {scan.function} canceled on {ctime(scan.ends_at)}\n"
+    done = "resilvered" if scan.function == "resilver" else "scrub repaired"
+    end = f"with {scan.errors} errors on {ctime(scan.ends_at)}"
+    return f"  scan: {done} {nicebytes(scan.to_write)} in {dhms(scan.seconds)} {end}\n"
+
+
+def running_lines(scan: Scan, p: Progress, release: Tuple[int, ...]) -> str:
+    seconds = max(1, p.seconds)
+    rate = p.issued // seconds
+    if release >= (2, 2):
+        amounts = f"{nicebytes(p.examined)} / {nicebytes(p.to_examine)} scanned, {nicebytes(p.issued)} / {nicebytes(p.to_issue)} issued"
+        amounts += f" at {nicebytes(rate)}/s" if rate else ""
+        done, left = p.issued / max(1, p.to_issue), p.to_issue - p.issued
+        # Since 2.2 there is no estimate before the first repair, nor at the very end.
+        begun = left > 0 and (p.processed if scan.function == "resilver" else p.issued) > 0
+    else:
+        amounts = f"{nicebytes(p.examined)} scanned at {nicebytes(p.examined // seconds)}/s, "
+        amounts += f"{nicebytes(p.issued)} issued at {nicebytes(rate)}/s, {nicebytes(p.to_examine)} total"
+        done, left, begun = p.issued / max(1, p.to_examine), p.to_examine - p.issued, True
+    known = begun and left >= 0 and rate >= ETA_BYTES_PER_SECOND_MIN
+    to_go = f"{dhms(left // rate)} to go" if known else "no estimated completion time"
+    verb = "resilvered" if scan.function == "resilver" else "repaired"
+    return (
+        f"  scan: {scan.function} in progress since {ctime(scan.started_at)}\n\t{amounts}\n"
+        f"\t{nicebytes(p.processed)} {verb}, {done * 100:.2f}% done, {to_go}\n"
+    )
+
+
+def start_resilver(node: Node, pool: Pool, now: float) -> None:
+    """Begin filling every leaf that waits for it. What is read is the pool; what is written is one disk's share of it."""
+    filling = [leaf for leaf in pool.leaves() if leaf.resilver_txg or leaf.deferred]
+    for leaf in filling:
+        leaf.deferred = False
+        leaf.resilver_txg = pool.txg
+    members = max(1, len(pool.leaves()) - len(filling))
+    # Since 2.2 the blocks that a resilver has no business with are counted out beforehand.
+    skipped = pool.alloc_bytes * (len(pool.tops) - 1) // len(pool.tops) if node.release >= (2, 2) else 0
+    share = pool.alloc_bytes * len(filling) // members
+    pool.scan = Scan("resilver", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, share, skipped)
+
+
+def is_due(node: Node, now: float) -> bool:
+    return any(_due(pool, now) for pool in node.pools)
+
+
+def settle(node: Node, now: float) -> None:
+    """Let every scan that is over by `now` have its end: `replacing` collapses, deferred leaves get their turn."""
+    for pool in node.pools:
+        while _due(pool, now):
+            _finish(node, pool)
+
+
+def _due(pool: Pool, now: float) -> bool:
+    return pool.scan is not None and pool.scan.state == "running" and now >= pool.scan.ends_at
+
+
+def _finish(node: Node, pool: Pool) -> None:
+    scan = pool.scan
+    assert scan is not None
+    pool.scan = replace(scan, state="finished")
+    pool.txg += int(scan.seconds // 5) + 1  # a txg is written every five seconds
+    for leaf in pool.leaves():
+        leaf.resilver_txg = 0
+    for vdev in [v for v in pool.walk() if v.type == "replacing" and not any(c.deferred for c in v.children)]:
+        _collapse(node, pool, vdev)
+    _stamp_labels(node, pool)
+    if any(leaf.deferred for leaf in pool.leaves()):
+        start_resilver(node, pool, scan.ends_at)
+
+
+def _collapse(node: Node, pool: Pool, vdev: Vdev) -> None:
+    """The newest child takes the place; the others leave the pool and lose their labels where they can be reached."""
+    found = find(pool, vdev.guid)
+    assert found is not None
+    put(pool, found[1], vdev.children[-1])
+    forget(node, pool, [child.guid for child in vdev.children[:-1]])
+
+
+def forget(node: Node, pool: Pool, guids: list) -> None:
+    for disk in node.disks:
+        for partition in disk.partitions:
+            if partition.label and partition.label.pool == pool.name and partition.label.guid in guids:
+                partition.label = None
+
+
+def _stamp_labels(node: Node, pool: Pool) -> None:
+    for disk in node.disks:
+        for partition in disk.partitions:
+            if partition.label and partition.label.pool == pool.name:
+                partition.label.txg = pool.txg

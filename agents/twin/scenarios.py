@@ -1,0 +1,181 @@
+"""Tiny nodes for tests: one raidz2 of six lab disks and blank ones beside it, and the ways such a node goes wrong.
+
+The disks are those of the lab that took the genuine captures: WWN 0x5000c500a65b200b and up by 0x10, 512 MiB each.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path as FilePath
+from typing import Callable, Optional, Sequence
+
+from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
+from agents.twin.host import TwinHost
+from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Vdev
+from agents.twin.store import Store
+
+LAB_DISK_BYTES = 536870912
+LAB_FIRST_WWN = 0x5000C500A65B200B
+HBA_PHYS = 8  # the lab's HBAs take eight disks each
+LAB_HBAS = {2: "0000:00:05.0", 3: "0000:00:06.0"}
+
+
+def lab_disk(number: int, position: int, size_bytes: int = LAB_DISK_BYTES) -> Disk:
+    """Lab disk `number` at the `position`-th phy: position 0 is sda, [2:0:0:0], sg0."""
+    wwn = f"{LAB_FIRST_WWN + number * 0x10:016x}"
+    host, phy = 2 + position // HBA_PHYS, position % HBA_PHYS
+    path = Path(sd_name(position), f"{host}:0:{phy}:0", position, f"0x{wwn}", f"pci-{LAB_HBAS[host]}-sas-phy{phy}-lun-0")
+    serial = f"ZA2{number:04d}X"
+    return Disk(f"naa:{wwn}", serial, "SEAGATE", "ST10000NM0256", "TT54", size_bytes, [path], physical_block_bytes=512)
+
+
+def lab_node(release: str = "2.1.11-1", disks: Sequence[Disk] = ()) -> Node:
+    """A node named oss01 with `disks` in bays 1 and up of one enclosure of twelve."""
+    bays = [Bay(f"Slot{n:02d}", n, status="not installed") for n in range(1, 13)]
+    for bay, disk in zip(bays, disks):
+        bay.wwid, bay.status = disk.wwid, "OK"
+    return Node(
+        hostname="oss01",
+        hostid="5b2f9c01",
+        boot_id="6d1fb0f0-6a2c-4b7e-9d57-0e3f6c2f5a11",
+        kernel="6.1.0-50-amd64",
+        kernel_build="#1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 (2026-07-02)",
+        zfs_userland=release,
+        zfs_module=release,
+        disks=list(disks),
+        enclosures=[Enclosure("2:0:24:0", "0x500605b0000272bf", "LSI", "SAS2X28", "0e12", 24, bays)],
+        hosts={str(host): address for host, address in LAB_HBAS.items()},
+        knobs=Knobs(replace_seconds=0.0, resilver_seconds=4.0),
+    )
+
+
+def tiny(release: str = "2.1.11-1", blanks: int = 2, guids: Optional[Sequence[int]] = None, pool: str = "ost_0") -> Node:
+    """Pool `pool`: one raidz2 of lab disks 0 to 5 by their by-id names; `blanks` more disks that are in no pool.
+
+    `guids` are those of the pool, its raidz2 and the six leaves, in that order.
+    """
+    ids = list(guids) if guids else [guid_of("tiny", pool, i) for i in range(8)]
+    disks = [lab_disk(n, n) for n in range(6 + blanks)]
+    node = lab_node(release, disks)
+    leaves = [member(node, disk, guid) for disk, guid in zip(disks, ids[2:])]
+    for leaf in leaves:
+        leaf.enc_path = ""  # the lab's HBA has no enclosure behind it
+    raidz = top("raidz", ids[1], leaves, LAB_DISK_BYTES, parity=2)
+    made = Pool(pool, ids[0], [raidz], int(node.hostid, 16), node.hostname, alloc_bytes=392404992)
+    add_pool(node, made, disks, leaves)
+    return node
+
+
+# release -> (lab disks in the order of the leaves, their names after the boot, the name the lost one had)
+DRIFT = {
+    "2.1": ((0, 1, 2, 3, 4, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sdf", 8: "sde"}, "/dev/sdc1"),
+    "2.3": ((0, 2, 1, 4, 3, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sde", 8: "sdf"}, "/dev/sdb1"),
+}
+DRIFT_LOST = 2
+
+
+def drifted(release: str = "2.1.11-1", guids: Optional[Sequence[int]] = None) -> Node:
+    """The lab's small WWID mismatch. Pool ost_1 was made under sdX names; after a boot in another order disk 2 is away.
+
+    What it "was" is the name of a healthy member today; disk 8 is new, blank and the only right answer.
+    """
+    order, names, was = DRIFT[release[:3]]
+    node = tiny(release, blanks=0, guids=guids, pool="ost_1")
+    by_number = dict(enumerate(node.disks[:6]))
+    by_number[8] = lab_disk(8, 8)
+    node.disks.append(by_number[8])
+    node.enclosures[0].bays[6].wwid, node.enclosures[0].bays[6].status = by_number[8].wwid, "OK"
+    for number, name in names.items():
+        by_number[number].paths[0].name = name
+    for leaf, number in zip(node.pool("ost_1").leaves(), order):
+        disk = by_number[number]
+        partition(disk)[0].label = Label("ost_1", leaf.guid, 4)
+        leaf.path, leaf.devid, leaf.phys_path = f"/dev/{disk.paths[0].name}1", f"scsi-3{disk.hex}-part1", disk.paths[0].phys_path
+    lose(node, by_number[DRIFT_LOST].wwid, was)
+    return node
+
+
+def pull(node: Node, wwid: str) -> Vdev:
+    """Take a member's disk out of its bay: the leaf is REMOVED and the node does not see the disk any more."""
+    leaf = leaf_on(node, wwid)
+    leaf.state = "REMOVED"
+    take_away(node, wwid)
+    return leaf
+
+
+def lose(node: Node, wwid: str, was: str) -> Vdev:
+    """As after a boot without the disk: the leaf is FAULTED, known by its guid, "was" under a name of the past."""
+    leaf = leaf_on(node, wwid)
+    leaf.state, leaf.aux, leaf.not_present, leaf.path = "FAULTED", "corrupt_data", True, was
+    take_away(node, wwid)
+    return leaf
+
+
+def take_away(node: Node, wwid: str) -> None:
+    node.disks.remove(node.disk(wwid))
+    found = node.bay_of(wwid)
+    if found:
+        found[1].wwid, found[1].status = None, "not installed"
+
+
+def bring_back(node: Node, disk: Disk, name: str) -> None:
+    """Plug a disk in again, with what it carries. The kernel finds it under another name."""
+    disk.paths[0].name = name
+    node.disks.append(disk)
+
+
+def add_former_member(node: Node, pool: str, disk: Disk, place: int) -> int:
+    """A disk that once was the `place`-th leaf of the first raidz2: its label tells of a pool that has moved on."""
+    top_then = copy.deepcopy(node.pool(pool).tops[0])
+    guid = guid_of("former", disk.wwid)
+    top_then.children[place] = member(node, disk, guid)
+    partition(disk)[0].label = Label(pool, guid, 3, top=top_then)
+    return guid
+
+
+def leaf_on(node: Node, wwid: str) -> Vdev:
+    label = next(p.label for p in node.disk(wwid).partitions if p.label)
+    return next(leaf for leaf in node.pool(label.pool).leaves() if leaf.guid == label.guid)
+
+
+def add_foreign_pool(node: Node, disk: Disk, name: str, hostname: str, hostid: int, exported: bool = True) -> Pool:
+    """A one-disk pool of another host on `disk`."""
+    leaf = member(node, disk, guid_of(name, disk.wwid))
+    leaf.enc_path = ""
+    only = top("disk", leaf.guid, [leaf], disk.size_bytes)
+    pool = Pool(name, guid_of(name), [only], hostid, hostname, imported=False, state=1 if exported else 0, txg=4711)
+    return add_pool(node, pool, [disk], [leaf])
+
+
+def add_spare(node: Node, pool: str, disk: Disk) -> Vdev:
+    spare = member(node, disk, guid_of("spare", disk.wwid))
+    spare.state = "AVAIL"
+    add_pool_label(node, pool, disk, spare.guid)
+    node.pool(pool).spares.append(spare)
+    return spare
+
+
+def add_pool_label(node: Node, pool: str, disk: Disk, guid: int) -> None:
+    partition(disk)[0].label = Label(pool, guid, node.pool(pool).txg)
+
+
+class Clock:
+    """A clock for tests: time passes when somebody sleeps."""
+
+    def __init__(self, at: float = 1795248315.0) -> None:
+        self.at = at
+
+    def __call__(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.at += seconds
+
+
+def host(folder: FilePath, node: Node, clock: Optional[Callable[[], float]] = None) -> TwinHost:
+    """A TwinHost on a fresh state in `folder`. With a `Clock` nothing ever really sleeps."""
+    path = FilePath(folder) / "state.json"
+    Store(path).create(node)
+    if clock is None:
+        return TwinHost(path)
+    return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]

@@ -1,0 +1,29 @@
+"""Which database, as which role."""
+
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+
+def database(url: str) -> dict:
+    """Django's DATABASES entry for `postgresql://user:password@host:port/name?option=value`.
+
+    A Unix socket is written as `?host=/path`; it wins over the host part.
+    """
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": options.pop("port", parts.port or ""),
+        "OPTIONS": options,
+    }
+
+
+def point_at(url: str) -> None:
+    """Let this process continue in another database, or as another role. For tests and for preparing an installation."""
+    from django.db import connections
+
+    connections["default"].close()
+    connections["default"].settings_dict.update(database(url))

@@ -1,0 +1,232 @@
+"""Reports of genuine nodes and twins: evidence, facts, history and situations out of one payload."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agents.captured import CapturedHost
+from agents.tests.scenarios import step
+from app.fleet import intake, services
+from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Report, Sighting, Situation
+from app.fleet.tests.cast import collect, node, payload
+from app.ledger.models import Blob, LedgerEvent
+from workflows.facts import known
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+LATER = AT + timedelta(seconds=15)
+
+
+def captured(name):
+    return collect(CapturedHost(step(name)))
+
+
+def report(name, captures, at=AT, **more):
+    return intake.receive(node(name), payload(name, captures, **more), at)
+
+
+def replaced(captures, source, key="", **more):
+    return [replace(c, **more) if (c.source, c.key) == (source, key) else c for c in captures]
+
+
+@pytest.fixture
+def oss01(twins):
+    return collect(twins["oss01"])
+
+
+def test_it_keeps_every_body_as_it_was_said(oss01):
+    assert report("oss01", oss01) == []
+    kept = dict(Blob.objects.values_list("pk", "bytes"))
+    assert {c.digest for c in oss01} <= kept.keys()
+    assert Report.objects.get().captures["zpool_status"] in kept
+
+
+def test_it_answers_an_unchanged_report_with_one_query(oss01, django_assert_num_queries):
+    report("oss01", oss01)
+    here, again = Node.objects.get(), payload("oss01", oss01, bodies=False)
+    with django_assert_num_queries(1):
+        assert intake.receive(here, again, LATER) == []
+    assert Node.objects.get().last_report_at == LATER
+
+
+def test_it_asks_for_what_it_lacks_and_changes_nothing_until_it_has_it(oss01):
+    missing = report("oss01", oss01, bodies=False)
+    assert set(missing) == {c.digest for c in oss01}
+    assert Node.objects.get().last_report_at is None
+    some = payload("oss01", oss01, bodies=False) | {"bodies": {c.digest: c.body() for c in oss01[:3]}}
+    assert set(intake.receive(node(), some, AT)) == {c.digest for c in oss01[3:]}
+    rest = payload("oss01", oss01, bodies=False) | {"bodies": {c.digest: c.body() for c in oss01[3:]}}
+    assert intake.receive(node(), rest, AT) == []
+    assert Node.objects.get().last_report_at == AT
+
+
+def test_it_reads_facts_with_the_age_of_the_report(oss01):
+    report("oss01", oss01)
+    facts = services.fleet_facts(AT + timedelta(seconds=42)).nodes["oss01"]
+    assert facts.age_seconds == 42
+    assert [pool.name for pool in facts.pools] == ["ost_0"]
+
+
+def test_it_parses_a_report_once_per_process(oss01, django_assert_num_queries):
+    report("oss01", oss01)
+    with django_assert_num_queries(2):
+        services.fleet_facts(LATER)
+
+
+def test_it_writes_one_event_per_changed_report(oss01):
+    before = LedgerEvent.objects.count()
+    report("oss01", oss01)
+    report("oss01", oss01, LATER)
+    event = LedgerEvent.objects.last()
+    assert LedgerEvent.objects.count() == before + 1
+    assert (event.type, event.actor, event.node) == ("report.changed", "node:oss01", "oss01")
+    assert event.said["body"]["changed"]["zpool_status"] == Report.objects.get().captures["zpool_status"]
+
+
+def test_it_opens_the_incident_of_the_demo(oss01):
+    report("oss01", oss01)
+    situation = Situation.objects.get(slug="wwid-mismatch")
+    assert situation.data["subject"]["vdev_guid"] == "14718944552882581455"
+    assert situation.data["answers"][0]["runbook"] == "wwid-mismatch-replace"
+    assert situation.closed_at is None
+
+
+def test_it_opens_a_situation_when_a_disk_goes_and_closes_it_when_it_is_back():
+    whole, removed = captured("sixty-disks/1-healthy"), captured("sixty-disks/2-one-removed")
+    report("n1", whole)
+    assert not Situation.objects.exists()
+    report("n1", removed, AT + timedelta(seconds=60))
+    found = Situation.objects.get()
+    assert (found.slug, found.opened_at) == ("disk-missing", AT + timedelta(seconds=60))
+    report("n1", whole, AT + timedelta(seconds=120))
+    assert Situation.objects.get().closed_at == AT + timedelta(seconds=120)
+
+
+def test_it_does_not_close_a_situation_because_zpool_hangs():
+    removed = captured("disk-removed/2-removed")
+    report("n1", removed)
+    report("n1", replaced(removed, "zpool_status", outcome="failed", text="", reason="timeout"), LATER)
+    assert Situation.objects.get().closed_at is None
+
+
+def test_it_keeps_a_situation_open_as_one_row_while_its_evidence_changes(oss01):
+    report("oss01", oss01)
+    first = Situation.objects.get()
+    status = next(c for c in oss01 if c.source == "zpool_status")
+    report("oss01", replaced(oss01, "zpool_status", text=status.text.replace("errors: No known", "errors: no known")), LATER)
+    assert Situation.objects.get().pk == first.pk
+
+
+def test_it_remembers_which_leaf_left_online():
+    report("n1", captured("sixty-disks/1-healthy"))
+    report("n1", captured("sixty-disks/2-one-removed"), AT + timedelta(seconds=60))
+    change, *others = services.fleet_facts(AT + timedelta(seconds=90)).nodes["n1"].leaf_changes
+    assert (change.before, change.after, change.age_seconds, others) == ("ONLINE", "REMOVED", 30.0, [])
+    assert LeafHistory.objects.get(state="REMOVED").before == "ONLINE"
+    assert services.fleet_facts(AT + timedelta(hours=2)).nodes["n1"].leaf_changes == ()
+
+
+def test_it_keeps_the_history_of_a_disk_that_gets_another_name():
+    """The names of the wwid-drift capture moved over a reboot; the disks did not."""
+    report("n1", captured("wwid-drift/1-before"))
+    before = dict(Sighting.objects.values_list("disk__wwid", "name"))
+    report("n1", captured("wwid-drift/2-booted-not-imported"), LATER)
+    moved = [wwid for wwid, name in Sighting.objects.filter(until=None).values_list("disk__wwid", "name") if before.get(wwid, name) != name]
+    assert moved
+    for wwid in moved:
+        rows = list(Disk.objects.get(wwid=wwid).sightings.order_by("since"))
+        assert [(row.since, row.until) for row in rows] == [(AT, LATER), (LATER, None)]
+
+
+def test_it_sees_one_disk_behind_two_paths(oss01):
+    """A second path gives a second kernel name for the same WWID."""
+    block = next(c for c in oss01 if c.source == "block")
+    listing, *lines = block.text.splitlines()
+    twins = [line.replace("sdcw", "sdzz") for line in lines if line.startswith("/sys/block/sdcw/")]
+    report("oss01", replaced(oss01, "block", text="\n".join([f"{listing} sdzz", *lines, *twins, ""])))
+    disk = Disk.objects.get(wwid="naa:5000cca273a7d9e8")
+    assert sorted(disk.sightings.filter(until=None).values_list("name", flat=True)) == ["sdcw", "sdzz"]
+
+
+def test_it_lets_two_nodes_see_the_same_disk(oss01):
+    report("oss01", oss01)
+    disks = Disk.objects.count()
+    report("oss77", oss01)
+    assert Disk.objects.count() == disks
+    assert set(Disk.objects.first().sightings.values_list("node__name", flat=True)) == {"oss01", "oss77"}
+
+
+def test_it_records_what_labels_claim(oss01):
+    report("oss01", oss01)
+    label = LabelSeen.objects.get(vdev_guid="7602460441426092393", until=None)
+    assert (label.pool, label.disk.wwid) == ("ost_0", "naa:5000cca273a7d9e8")
+    assert LabelSeen.objects.filter(pool="scratch9").exists()
+
+
+def test_it_leaves_the_history_alone_when_sources_fail(oss01):
+    report("oss01", oss01)
+    was = (
+        Sighting.objects.filter(until=None).count(),
+        LabelSeen.objects.filter(until=None).count(),
+        LeafHistory.objects.filter(until=None).count(),
+    )
+    report("oss01", [replace(c, outcome="failed", text="", reason="timeout") for c in oss01], LATER)
+    now = (
+        Sighting.objects.filter(until=None).count(),
+        LabelSeen.objects.filter(until=None).count(),
+        LeafHistory.objects.filter(until=None).count(),
+    )
+    assert now == was
+
+
+def test_it_takes_what_came_with_a_receipt(oss01):
+    report("oss01", oss01)
+    status = next(c for c in oss01 if c.source == "zpool_status")
+    fresh = replace(status, text=status.text.replace("ost_0", "ost_9"))
+    said = payload("oss01", [fresh])
+    assert intake.merge(node(), said["captures"], said["bodies"], LATER) == []
+    facts = services.fleet_facts(LATER).nodes["oss01"]
+    assert [pool.name for pool in facts.pools] == ["ost_9"]
+    assert facts.age_seconds == 15
+    assert known(facts.disks)
+
+
+BAD = {
+    "another node": {"node": "oss02"},
+    "another version": {"v": "2"},
+    "a mode we do not know": {"mode": "root"},
+    "captures that are no list": {"captures": {}},
+    "a capture listed twice": {"captures": [{"source": "node", "key": "", "digest": "0" * 64}] * 2},
+    "a digest that is none": {"captures": [{"source": "node", "key": "", "digest": "0"}]},
+    "a source that is a path": {"captures": [{"source": "../x", "key": "", "digest": "0" * 64}]},
+    "too many captures": {"captures": [{"source": "node", "key": str(n), "digest": "0" * 64} for n in range(5000)]},
+    "a body that belongs to nothing": {"bodies": {"1" * 64: {}}},
+    "a body that is not what its name says": {
+        "captures": [{"source": "node", "key": "", "digest": "0" * 64}],
+        "bodies": {"0" * 64: {"outcome": "data"}},
+    },
+    "a boot id with a newline": {"boot_id": "a\n"},
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_it_refuses(what):
+    with pytest.raises(intake.BadReport, match=r"\."):
+        intake.receive(node(), payload("oss01", []) | BAD[what], AT)
+    assert Node.objects.get().last_report_at is None
+
+
+@pytest.mark.parametrize("said", [None, [], "x", 7, {}])
+def test_it_refuses_what_is_no_report_at_all(said):
+    with pytest.raises(intake.BadReport):
+        intake.receive(node(), said, AT)
+
+
+def test_it_refuses_a_body_that_was_changed_on_the_way(oss01):
+    said = payload("oss01", oss01)
+    digest = next(iter(said["bodies"]))
+    said["bodies"][digest] = said["bodies"][digest] | {"text": "all is well"}
+    with pytest.raises(intake.BadReport, match="changed on the way"):
+        intake.receive(node(), said, AT)
+    assert not Blob.objects.exists()

@@ -1,0 +1,161 @@
+"""Walk the whole ledger in the database and name everything that is not as it was written: `./run manage ledger verify`.
+
+The chain is walked by its sequence, never by time. Rows are streamed, so the ledger may be larger than the memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from django.db import connection, transaction
+
+from agents.wire import canonical
+from app.ledger import checkpoints, grants, merkle, notes
+from app.ledger.forms import LedgerDown
+from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerEvent, LedgerHead
+from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
+
+COLUMNS = ("at", "actor", "type", "run", "node")
+
+
+@dataclass
+class Audit:
+    """What was counted and what was found wrong."""
+
+    counts: dict[str, int] = field(default_factory=lambda: {"events": 0, "runs": 0, "checkpoints": 0, "blobs": 0})
+    signed: int = 0
+    tampered: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        if self.tampered:
+            return TAMPERED
+        if self.incomplete:
+            return INCOMPLETE
+        return UNCHECKED if self.unchecked else INTACT
+
+
+@dataclass
+class Walk:
+    """Where the walk along the chain stands."""
+
+    seq: int = 0
+    link: bytes = checkpoints.NO_LINK
+    frontier: list[bytes] = field(default_factory=list)
+    runs: dict[str, tuple[int, str]] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
+
+
+def audit() -> Audit:
+    """One look at one moment: everything is read in one snapshot, while writers go on."""
+    found = Audit()
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            found.tampered += grants.trigger_faults(cursor)
+        walk = walk_chain(found)
+        check_ends(walk, found)
+        check_blobs(walk, found)
+    found.counts["events"], found.counts["runs"] = walk.seq, len(walk.runs)
+    return found
+
+
+def walk_chain(found: Audit) -> Walk:
+    walk, signed = Walk(), signed_sizes(found)
+    rows = LedgerChain.objects.select_related("event").order_by("seq")
+    for row in rows.iterator(chunk_size=checkpoints.BATCH):
+        if row.seq != walk.seq + 1:
+            found.tampered.append(f"The chain jumps from event {walk.seq} to event {row.seq}: what stood between is missing.")
+        check_row(row, walk, found)
+        if row.seq in signed:
+            check_checkpoint(signed.pop(row.seq), walk, found)
+    for size in signed:
+        found.tampered.append(f"A checkpoint was signed over {size} events; the chain ends at event {walk.seq}.")
+    return walk
+
+
+def check_row(row: LedgerChain, walk: Walk, found: Audit) -> None:
+    leaf = merkle.leaf_hash(bytes(row.event.body))
+    if bytes(row.event.leaf) != leaf:
+        found.tampered.append(f"Event {row.seq} was edited: its bytes are not the ones its leaf was made from.")
+    if bytes(row.prev) != walk.link:
+        found.tampered.append(f"Event {row.seq} does not follow the event before it.")
+    if bytes(row.link) != sha256(b"\x02" + walk.link + leaf).digest():
+        found.tampered.append(f"The chain does not hold at event {row.seq}: another event stood here when it was sealed.")
+    walk.seq, walk.link = row.seq, bytes(row.link)
+    # One full leaf after the other: where events are missing no later root can agree, and each checkpoint will say so.
+    walk.frontier = merkle.grow(walk.frontier, row.seq - 1, [leaf]) if fits(walk.frontier, row.seq - 1) else []
+    check_body(row, leaf, walk, found)
+
+
+def fits(frontier: list[bytes], size: int) -> bool:
+    return len(frontier) == size.bit_count()
+
+
+def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
+    """The columns say what the bytes say, the bytes are canonical, and the run counts on."""
+    try:
+        said = row.event.said
+        columns = {name: said[name] for name in COLUMNS}
+        run, run_seq, run_prev, evidence = said["run"], said["run_seq"], said["run_prev"], said["evidence"]
+        whole = canonical(said) == bytes(row.event.body)
+    except (ValueError, TypeError, KeyError):
+        found.tampered.append(f"Event {row.seq} does not read as an event.")
+        return
+    if not whole or columns != {name: getattr(row.event, name) for name in COLUMNS} or run_seq != str(row.event.run_seq or ""):
+        found.tampered.append(f"Event {row.seq} shows in its columns what its bytes do not say.")
+    if run:
+        count, before = walk.runs.get(run, (0, ""))
+        if (run_seq, run_prev) != (str(count + 1), before):
+            found.tampered.append(f"Event {row.seq} calls itself event {run_seq} of run {run}, but does not follow event {count} of it.")
+        walk.runs[run] = (count + 1, leaf.hex())
+    for digest in evidence:
+        walk.named.setdefault(digest, row.seq)
+
+
+def signed_sizes(found: Audit) -> dict[int, LedgerCheckpoint]:
+    signed = {row.size: row for row in LedgerCheckpoint.objects.order_by("size")}
+    found.counts["checkpoints"], found.signed = len(signed), max(signed, default=0)
+    return signed
+
+
+def check_checkpoint(row: LedgerCheckpoint, walk: Walk, found: Audit) -> None:
+    root = merkle.frontier_root(walk.frontier)
+    if bytes(row.root) != root or b"".join(walk.frontier) != bytes(row.frontier):
+        found.tampered.append(
+            f"The first {row.size} events are not the ones that were signed: the Merkle root differs from the checkpoint's."
+        )
+    try:
+        note = notes.signer().checkpoint(row.size, bytes(row.root))
+    except (OSError, ValueError, LedgerDown) as error:
+        found.unchecked.append(f"The signature of the checkpoint over {row.size} events is not checked: {error}")
+        return
+    if note != row.note:
+        found.tampered.append(f"The checkpoint over {row.size} events is not signed by the key {notes.key_path()} as {notes.origin()}.")
+
+
+def check_ends(walk: Walk, found: Audit) -> None:
+    """The head agrees with the last link, and no event stands outside the chain."""
+    head = LedgerHead.objects.first()
+    if head is None or (head.seq, bytes(head.link)) != (walk.seq, walk.link):
+        stands = head.seq if head else "gone"
+        found.tampered.append(f"The head of the ledger is {stands}, the chain ends at event {walk.seq}.")
+    for pk in LedgerEvent.objects.filter(chain=None).values_list("id", flat=True)[:20]:
+        found.tampered.append(f"The event with the row id {pk} is not in the chain: it was put in, or its place was taken away.")
+
+
+def check_blobs(walk: Walk, found: Audit) -> None:
+    for digest in kept(found):
+        walk.named.pop(digest, None)
+    for digest, seq in walk.named.items():
+        found.incomplete.append(f"The evidence {digest} is missing; event {seq} names it.")
+
+
+def kept(found: Audit) -> Iterator[str]:
+    for row in Blob.objects.iterator(chunk_size=50):
+        found.counts["blobs"] += 1
+        if sha256(bytes(row.bytes)).hexdigest() != row.sha256:
+            found.tampered.append(f"The evidence {row.sha256} was edited: its bytes have another SHA-256.")
+        yield row.sha256

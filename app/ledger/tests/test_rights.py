@@ -1,0 +1,103 @@
+"""What the database refuses, whoever asks, and how the portal notices when it does not."""
+
+import psycopg
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from app.ledger import grants
+from app.ledger.models import LedgerHead
+from tests.ground import SECRET
+
+TABLES = tuple(grants.GRANTS)
+WRITES = [
+    *(f"UPDATE {table} SET {column} = {column}" for table, column in zip(TABLES, ("at", "seq", "seq", "at", "media"), strict=True)),
+    *(f"DELETE FROM {table}" for table in TABLES),
+    *(f"TRUNCATE {table} CASCADE" for table in TABLES),
+]
+REFUSED = [
+    *WRITES,
+    *(f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in TABLES),
+    *(f"DROP TABLE {table} CASCADE" for table in TABLES),
+    "SET session_replication_role = replica",
+    "DROP TRIGGER ledger_event_seal ON ledger_event",
+    "CREATE TRIGGER mine BEFORE INSERT ON ledger_event FOR EACH ROW EXECUTE FUNCTION ledger_refuse()",
+    "CREATE OR REPLACE FUNCTION ledger_seal() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    "INSERT INTO ledger_chain (seq, event_id, prev, link) VALUES (99, 1, '\\x00', '\\x01')",
+    "INSERT INTO ledger_head (one, seq, prev, link) VALUES (true, 99, '\\x00', '\\x01')",
+    "INSERT INTO ledger_event (body, actor) SELECT body, 'somebody else' FROM ledger_event LIMIT 1",
+    "SET ROLE slotlight_owner",
+]
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+@pytest.mark.django_db
+def test_the_app_role_is_refused(statement):
+    refused = pytest.raises(DatabaseError, match=r"permission denied|must be owner|must be able to SET ROLE")
+    with refused, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+@pytest.mark.parametrize("role", ["app role", "owner", "superuser without triggers"])
+def test_nobody_changes_what_is_written(cast, ground, committed_db, role):
+    urls = {
+        "app role": ground.url(committed_db),
+        "owner": ground.url(committed_db, "owner"),
+        "superuser without triggers": superuser(ground),
+    }
+    with psycopg.connect(urls[role], dbname=committed_db, autocommit=True) as somebody:
+        if role.startswith("superuser"):
+            somebody.execute("SET session_replication_role = replica")
+        for statement in WRITES:
+            if role == "app role" or not statement.startswith("UPDATE ledger_head"):
+                with pytest.raises(psycopg.DatabaseError, match=r"only grows|permission denied"):
+                    somebody.execute(statement)
+
+
+def superuser(ground) -> str:
+    return ground.owner if ground.external else ground.postgres.url("postgres", SECRET, "postgres")
+
+
+def test_a_checkpoint_cannot_run_ahead_of_the_ledger(cast):
+    with pytest.raises(DatabaseError), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO ledger_checkpoint VALUES (99, sha256(''), sha256(''), 'note', 'at')")
+
+
+def test_it_finds_a_ledger_that_is_well(ledger):
+    ledger.refuse_if_broken()
+    assert grants.faults() == []
+    assert LedgerHead.objects.get().seq == 0
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        ("ALTER TABLE ledger_event DISABLE TRIGGER ledger_event_seal", "ledger_event_seal"),
+        ("ALTER TABLE ledger_blob ENABLE TRIGGER ledger_blob_keep", "ledger_blob_keep"),
+        ("DROP TRIGGER ledger_chain_keep ON ledger_chain", "ledger_chain_keep"),
+        ("CREATE TRIGGER swallow BEFORE INSERT ON ledger_event FOR EACH ROW EXECUTE FUNCTION ledger_refuse()", "swallow"),
+        ("GRANT UPDATE ON ledger_event TO {role}", "may UPDATE ledger_event"),
+        ("GRANT INSERT ON ledger_chain TO {role}", "ledger_chain"),
+        ("REVOKE INSERT (body) ON ledger_event FROM {role}", "ledger_event"),
+        ("ALTER TABLE ledger_head ADD CONSTRAINT full_disk CHECK (seq < 1)", "full_disk"),
+        ("DELETE FROM ledger_head", "cannot be written"),
+    ],
+)
+def test_it_stops_mutating_work_when_the_ledger_is_not_as_it_was_made(ledger, ground, committed_db, harm, named):
+    with psycopg.connect(ground.url(committed_db, "owner")) as owner:
+        if harm.startswith("DELETE"):
+            owner.execute("ALTER TABLE ledger_head DISABLE TRIGGER ledger_head_keep")
+        owner.execute(harm.format(role=grants.app_role()))
+        if harm.startswith("DELETE"):
+            owner.execute("ALTER TABLE ledger_head ENABLE ALWAYS TRIGGER ledger_head_keep")
+    with pytest.raises(ledger.LedgerDown, match=named):
+        ledger.refuse_if_broken()
+
+
+def test_it_believes_good_news_for_a_moment_and_bad_news_never(ledger, ground, committed_db):
+    ledger.refuse_if_broken()
+    with psycopg.connect(ground.url(committed_db, "owner")) as owner:
+        owner.execute("DROP TRIGGER ledger_chain_keep ON ledger_chain")
+    ledger.refuse_if_broken()
+    for _ in range(2):
+        with pytest.raises(ledger.LedgerDown):
+            ledger.refuse_if_broken(fresh=True)

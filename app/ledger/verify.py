@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+"""Check a run exported from Slotlight, offline: python3 verify.py BUNDLE [--key FINGERPRINT]
+
+BUNDLE is the zip as it was exported, or the folder it was unpacked into. Needs Python 3.9 or later and nothing else;
+the signature is checked with the package `cryptography` where it is installed.
+
+Exit code: 0 intact, 1 tampered, 2 incomplete, 3 the signature could not be checked. 64 when there is nothing to check.
+
+A bundle holds the whole run as it stood when it was exported, and this program checks each link of that claim:
+  1. every event line is canonical, and its leaf is SHA-256 of a zero byte and the line;
+  2. the events count from 1 without a gap, each names the leaf before it, and the last is the export itself;
+  3. every leaf is in the Merkle tree (RFC 6962) of the checkpoint, and the checkpoint ends with the export;
+  4. the checkpoint is signed (C2SP signed note, Ed25519) by the key the export names;
+  5. every file named as evidence is there and has the named SHA-256, and no other file is;
+  6. the zip has no byte that does not follow from its files.
+What it cannot see: events never written, and what happened to the run after the export. Whoever holds the key could sign another
+history; get the fingerprint from somewhere else than the bundle and give it with --key.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import json
+import re
+import struct
+import sys
+import zlib
+from hashlib import sha256
+from pathlib import Path
+
+INTACT, TAMPERED, INCOMPLETE, UNCHECKED, NOTHING = 0, 1, 2, 3, 64
+FILES = ("events.jsonl", "proofs.json", "checkpoint", "keys.json", "verify.py")
+FIELDS = {"v", "type", "at", "actor", "run", "node", "run_seq", "run_prev", "evidence", "body"}
+CLOSING = "run.exported"
+
+
+class Report:
+    """What was found wrong, and what the bundle says."""
+
+    def __init__(self):
+        self.tampered = []
+        self.incomplete = []
+        self.unchecked = []
+        self.facts = []
+
+    @property
+    def exit_code(self) -> int:
+        if self.tampered:
+            return TAMPERED
+        if self.incomplete:
+            return INCOMPLETE
+        return UNCHECKED if self.unchecked else INTACT
+
+
+# --- the container ------------------------------------------------------------------------------------------------
+
+
+def unpack(raw: bytes, report: Report) -> dict:
+    """The files of a stored zip, read one local header after the other."""
+    files, at = [], 0
+    while raw[at : at + 4] == b"PK\x03\x04" and len(raw) >= at + 30:
+        crc, _, size, name_size = struct.unpack("<IIIH", raw[at + 14 : at + 28])
+        data = at + 30 + name_size
+        name = raw[at + 30 : data].decode("utf-8", "replace")
+        files.append((name, raw[data : data + size]))
+        if zlib.crc32(files[-1][1]) != crc:
+            report.tampered.append(f"{name}: the bytes are not those that were exported.")
+        at = data + size
+    names = [name for name, _ in files]
+    if len(set(names)) != len(names):
+        report.tampered.append("The zip holds two files of one name.")
+    if pack(files) != raw:
+        report.tampered.append(
+            "The zip is not byte for byte the one that was exported. If it was repacked, unpack it and check the folder."
+        )
+    return dict(files)
+
+
+def pack(files: list) -> bytes:
+    """The one zip that an export of these files gives."""
+    body, directory = bytearray(), bytearray()
+    for name, data in files:
+        encoded = name.encode()
+        common = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, zlib.crc32(data), len(data), len(data), len(encoded), 0)
+        directory += b"PK\x01\x02\x14\x03" + common + struct.pack("<HHHII", 0, 0, 0, 0o100644 << 16, len(body)) + encoded
+        body += b"PK\x03\x04" + common + encoded + data
+    counts = struct.pack("<HHHHIIH", 0, 0, len(files) & 0xFFFF, len(files) & 0xFFFF, len(directory), len(body), 0)
+    return bytes(body + directory) + b"PK\x05\x06" + counts
+
+
+def read_folder(folder: Path) -> dict:
+    """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
+    paths = [folder / name for name in FILES] + sorted(folder.glob("blobs/*"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+
+
+# --- the forms ----------------------------------------------------------------------------------------------------
+
+
+def canonical(value) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def read_json(raw: bytes, fields: set):
+    """An object with exactly these fields, or None when the bytes are not its canonical form."""
+    try:
+        value = json.loads(raw.decode("utf-8"))
+        return value if isinstance(value, dict) and set(value) == fields and canonical(value) == raw else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def number(text) -> int:
+    """A positive decimal number as text, or 0."""
+    return int(text) if isinstance(text, str) and re.fullmatch(r"[1-9][0-9]{0,17}", text) else 0
+
+
+def digest(text) -> bytes | None:
+    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) else None
+
+
+def unbase64(text: str) -> bytes | None:
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if base64.b64encode(raw).decode() == text else None
+
+
+# --- the events ---------------------------------------------------------------------------------------------------
+
+
+def read_events(raw: bytes, report: Report) -> list:
+    """(object, leaf) of each line; a line that is no event is reported and stands as (None, leaf)."""
+    *lines, rest = raw.split(b"\n")
+    if rest:
+        report.tampered.append("events.jsonl: the last line has no end.")
+    events = [(read_event(line), sha256(b"\x00" + line).digest()) for line in lines]
+    for count, (event, _) in enumerate(events, 1):
+        if event is None:
+            report.tampered.append(f"events.jsonl line {count}: this is not an event as the ledger writes it.")
+    if not lines:
+        report.incomplete.append("events.jsonl: there is no event.")
+    return events
+
+
+def read_event(line: bytes):
+    event = read_json(line, FIELDS)
+    if event is None or not isinstance(event["body"], dict) or not is_digests(event["evidence"]):
+        return None
+    texts = all(isinstance(event[name], str) for name in FIELDS - {"body", "evidence"})
+    return event if texts and event["v"] == "1" else None
+
+
+def is_digests(value) -> bool:
+    return isinstance(value, list) and all(digest(item) for item in value) and value == sorted(set(value))
+
+
+def check_order(events: list, report: Report) -> None:
+    """The events count from 1, each naming the leaf of the one before, all of one run, the last closing it."""
+    before, expected = "", 1
+    for count, (event, leaf) in enumerate(events, 1):
+        where = f"events.jsonl line {count}"
+        here = number(event["run_seq"])
+        if event["run"] != events[0][0]["run"]:
+            report.tampered.append(f"{where}: the event belongs to the run {event['run']}.")
+        elif here > expected:
+            report.incomplete.append(f"{where}: event {expected} of the run is missing; event {here} stands here.")
+        elif here < expected:
+            report.tampered.append(f"{where}: event {event['run_seq']} of the run stands where event {expected} belongs.")
+        elif event["run_prev"] != before:
+            report.tampered.append(f"{where}: event {here} does not follow the event before it.")
+        before, expected = leaf.hex(), here + 1
+    if events and events[-1][0]["type"] != CLOSING:
+        report.incomplete.append(f"events.jsonl: the last event is not the export. Whatever came after event {expected - 1} is missing.")
+
+
+# --- the tree -----------------------------------------------------------------------------------------------------
+
+
+def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
+    """RFC 9162, section 2.1.3.2: whether `path` leads from the leaf to the root of a tree of this size."""
+    if index >= size:
+        return False
+    here, last, node = index, size - 1, leaf
+    for other in path:
+        if last == 0:
+            return False
+        if here & 1 or here == last:
+            node = sha256(b"\x01" + other + node).digest()
+            while here and not here & 1:
+                here >>= 1
+                last >>= 1
+        else:
+            node = sha256(b"\x01" + node + other).digest()
+        here >>= 1
+        last >>= 1
+    return last == 0 and node == root
+
+
+def check_proofs(raw: bytes, events: list, size: int, root: bytes, report: Report) -> None:
+    said = read_json(raw, {"size", "events"})
+    if said is None or not isinstance(said["events"], list):
+        report.tampered.append("proofs.json: this is not a list of proofs as an export writes it.")
+        return
+    if number(said["size"]) != size:
+        report.tampered.append(f"proofs.json: the proofs are for a tree of {said['size']} events, the checkpoint is over {size}.")
+    if len(said["events"]) < len(events):
+        report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
+    elif len(said["events"]) > len(events):
+        report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
+    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905, `strict` came with Python 3.10
+    seqs = [check_proof(*pair, size, root, report) for pair in pairs]
+    if seqs != sorted(set(seqs)):
+        report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
+    if seqs and seqs[-1] != size:
+        report.tampered.append(
+            f"checkpoint: it is over {size} events, the export is event {seqs[-1]} of the ledger; they must be the same."
+        )
+
+
+def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -> int:
+    """Check one proof and say the place in the ledger it is for."""
+    count, (_, leaf) = counted
+    if not isinstance(proof, dict) or set(proof) != {"seq", "leaf", "path"} or not isinstance(proof["path"], list):
+        report.tampered.append(f"proofs.json proof {count}: this is not a proof as an export writes it.")
+        return 0
+    seq, path = number(proof["seq"]), [digest(item) for item in proof["path"]]
+    if digest(proof["leaf"]) != leaf:
+        report.tampered.append(f"events.jsonl line {count}: the event is not the one that proof {count} is for.")
+    elif not seq or None in path or not climbs(leaf, seq - 1, size, path, root):
+        report.tampered.append(f"events.jsonl line {count}: event {proof['seq']} of the ledger is not under the root of the checkpoint.")
+    return seq
+
+
+# --- the signature ------------------------------------------------------------------------------------------------
+
+
+def read_checkpoint(raw: bytes) -> dict | None:
+    """A note of three lines, an empty one, and one signature. None when it is anything else."""
+    form = r"(?P<text>(?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n\u2014 (?P<name>[^ \n]+) (?P<signature>[^ \n]+)\n"
+    match = re.fullmatch(form, raw.decode("utf-8", "replace"))
+    if not match:
+        return None
+    root, signature, size = unbase64(match["root"]), unbase64(match["signature"]), number(match["size"])
+    if not size or not root or len(root) != 32 or not signature or len(signature) != 68 or match["name"] != match["origin"]:
+        return None
+    return {"text": match["text"].encode(), "origin": match["origin"], "size": size, "root": root, "signature": signature}
+
+
+def check_key(raw: bytes, checkpoint: dict, closing: dict, pinned: str, report: Report) -> None:
+    said = read_json(raw, {"origin", "ed25519", "fingerprint"})
+    public = digest(said["ed25519"]) if said else None
+    if not public or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != checkpoint["origin"]:
+        report.tampered.append("keys.json: this is not the key of this checkpoint as an export writes it.")
+        return
+    if closing["body"].get("key") != said["fingerprint"]:
+        report.tampered.append(
+            f"keys.json: the export names the key {closing['body'].get('key')}, the bundle brings {said['fingerprint']}."
+        )
+    if pinned and pinned != said["fingerprint"]:
+        report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pinned}.")
+    report.facts.append(("key", said["fingerprint"]))
+    check_signature(public, checkpoint, report)
+
+
+def check_signature(public: bytes, checkpoint: dict, report: Report) -> None:
+    key_id = sha256(checkpoint["origin"].encode() + b"\n\x01" + public).digest()[:4]
+    if checkpoint["signature"][:4] != key_id:
+        report.tampered.append("checkpoint: it is signed by another key than keys.json brings.")
+        return
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        report.unchecked.append("checkpoint: the signature is not checked, the Python package `cryptography` is not installed here.")
+        return
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(checkpoint["signature"][4:], checkpoint["text"])
+    except (InvalidSignature, ValueError):
+        report.tampered.append("checkpoint: the signature is not one of this key over this text.")
+
+
+# --- the evidence -------------------------------------------------------------------------------------------------
+
+
+def check_blobs(files: dict, events: list, report: Report) -> None:
+    named = {item: count for count, (event, _) in enumerate(events, 1) for item in event["evidence"]}
+    for item, count in named.items():
+        if f"blobs/{item}" not in files:
+            report.incomplete.append(f"blobs/{item} is missing; event {count} of the run names it as evidence.")
+    for name, data in files.items():
+        if name.startswith("blobs/"):
+            if sha256(data).hexdigest() != name[6:]:
+                report.tampered.append(f"{name}: the bytes have another SHA-256 than the name says.")
+            elif name[6:] not in named:
+                report.tampered.append(f"{name}: no event names this evidence.")
+    report.facts.append(("evidence", f"{len(named)} files"))
+
+
+# --- the whole ----------------------------------------------------------------------------------------------------
+
+
+def check(files: dict, pinned: str, report: Report) -> None:
+    for name in FILES:
+        if name not in files:
+            report.incomplete.append(f"{name} is missing.")
+    for name in files:
+        if name not in FILES and not name.startswith("blobs/"):
+            report.tampered.append(f"{name}: no export writes such a file.")
+    if "events.jsonl" not in files:
+        return
+    events = read_events(files["events.jsonl"], report)
+    if not events or any(event is None for event, _ in events):
+        return
+    check_order(events, report)
+    check_blobs(files, events, report)
+    closing = events[-1][0]
+    tell(events, report)
+    if "verify.py" in files and sha256(files["verify.py"]).hexdigest() != closing["body"].get("verifier") and closing["type"] == CLOSING:
+        report.tampered.append("verify.py: this is not the program that was exported. Check the bundle with a copy from elsewhere.")
+    check_signed(files, events, closing, pinned, report)
+
+
+def check_signed(files: dict, events: list, closing: dict, pinned: str, report: Report) -> None:
+    if "checkpoint" not in files:
+        return
+    checkpoint = read_checkpoint(files["checkpoint"])
+    if checkpoint is None:
+        report.tampered.append("checkpoint: this is not a signed note as an export writes it.")
+        return
+    report.facts.append(("checkpoint", f"{checkpoint['origin']}, {checkpoint['size']} events, root {checkpoint['root'].hex()}"))
+    if "proofs.json" in files:
+        check_proofs(files["proofs.json"], events, checkpoint["size"], checkpoint["root"], report)
+    if "keys.json" in files:
+        check_key(files["keys.json"], checkpoint, closing, pinned, report)
+
+
+def tell(events: list, report: Report) -> None:
+    first, last = events[0][0], events[-1][0]
+    report.facts.insert(0, ("run", first["run"]))
+    report.facts.insert(1, ("events", f"{len(events)}, from {first['at']} to {last['at']}"))
+
+
+def verify(path: Path, pinned: str = "") -> Report:
+    report = Report()
+    files = read_folder(path) if path.is_dir() else unpack(path.read_bytes(), report)
+    check(files, pinned, report)
+    return report
+
+
+VERDICTS = {
+    INTACT: "INTACT. The bundle holds the whole run as it stood at its last event.",
+    TAMPERED: "TAMPERED. Trust nothing in this bundle.",
+    INCOMPLETE: "INCOMPLETE. What is there holds; something is missing.",
+    UNCHECKED: "NOT CHECKED TO THE END. All hashes hold; nobody's signature stands behind them yet.",
+}
+
+
+def show(report: Report, pinned: str) -> None:
+    for name, fact in report.facts:
+        print(f"{name + ':':<12}{fact}")
+    for label, found in (("TAMPERED", report.tampered), ("INCOMPLETE", report.incomplete), ("NOT CHECKED", report.unchecked)):
+        for sentence in found:
+            print(f"{label:<12}{sentence}")
+    if not pinned:
+        print(
+            "KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare its fingerprint with one you know (--key)."
+        )
+    print(VERDICTS[report.exit_code])
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        """Like the original, but 2 means "incomplete" here."""
+        self.exit(NOTHING, f"{self.format_usage()}{message}\n")
+
+
+def fingerprint(text: str) -> str:
+    if not digest(text.lower()):
+        raise argparse.ArgumentTypeError("a fingerprint is 64 hex digits")
+    return text.lower()
+
+
+def main(argv: list | None = None) -> int:
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
+    parser.add_argument(
+        "--key",
+        type=fingerprint,
+        help="the fingerprint of the ledger's key, 64 hex digits, from somewhere else than the bundle",
+    )
+    asked = parser.parse_args(argv)
+    try:
+        report = verify(asked.bundle, asked.key or "")
+    except OSError as error:
+        print(f"{asked.bundle} cannot be read: {error}", file=sys.stderr)
+        return NOTHING
+    show(report, asked.key or "")
+    return report.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""The ledger, as pages: search, one event, one piece of evidence, the bundle of a run. Looking needs a sign-in and nothing more."""
+
+import json
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET, require_safe
+
+from app.htmx import render_page
+from app.ledger import search
+from app.ledger.bundle import NoSuchRun, bundle
+from app.ledger.forms import LedgerDown
+from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerHead
+from app.ledger.services import blob
+
+SHORT = 140
+READABLE = ("text/", "application/json")
+
+
+@login_required
+@require_safe
+def ledger(request: HttpRequest) -> HttpResponse:
+    fields = search.asked(request.GET)
+    page = search.page(fields, request.GET.get("before", ""))
+    context = {
+        "section": "ledger",
+        "fields": fields,
+        "rows": [{"seq": row.seq, "event": row.event, "short": short(row.event.said["body"])} for row in page.rows],
+        "older": search.query_string(fields, page.older) if page.older else "",
+        "newest": search.query_string(fields, 0) if request.GET.get("before") else "",
+        "length": LedgerHead.objects.get().seq,
+        "signed": LedgerCheckpoint.objects.order_by("-size").first(),
+    }
+    return render_page(request, "ledger/ledger.html", context, partial="ledger-events")
+
+
+def short(body: dict) -> str:
+    """What the body says in plain words, cut to one line."""
+    words = " · ".join(f"{name} {value}" for name, value in body.items() if isinstance(value, str) and value)
+    return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
+
+
+@login_required
+@require_safe
+def event(request: HttpRequest, pk: int) -> HttpResponse:
+    place = get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
+    said = place.event.said
+    context = {
+        "section": "ledger",
+        "place": place,
+        "event": place.event,
+        "said": said,
+        "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
+        "raw": bytes(place.event.body).decode(),
+        "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
+        "evidence": Blob.objects.filter(pk__in=said["evidence"]).defer("bytes").order_by("pk"),
+        "checkpoint": LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first(),
+        "before": neighbour(place.seq - 1),
+        "after": neighbour(place.seq + 1),
+    }
+    return render_page(request, "ledger/event.html", context, partial="ledger-event")
+
+
+def neighbour(seq: int) -> LedgerChain | None:
+    return LedgerChain.objects.filter(seq=seq).first()
+
+
+@login_required
+@require_safe
+def evidence(request: HttpRequest, digest: str) -> HttpResponse:
+    """The kept bytes, as text or as a download; never as something a browser runs."""
+    kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
+    data = blob(digest)
+    if kept.media.startswith(READABLE):
+        return HttpResponse(data, content_type="text/plain; charset=utf-8")
+    return attachment(data, "application/octet-stream", digest)
+
+
+@login_required
+@require_GET
+def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
+    """The run's bundle. Each download is itself an event of the run: an audit trail says who took a copy."""
+    try:
+        data = bundle(run, actor=request.user.get_username())
+    except NoSuchRun:
+        raise Http404("The ledger holds no event of this run.") from None
+    except LedgerDown as down:
+        return HttpResponse(str(down), status=503, content_type="text/plain; charset=utf-8")
+    return attachment(data, "application/zip", f"slotlight-run-{slugify(run)}.zip")
+
+
+def attachment(data: bytes, media: str, name: str) -> HttpResponse:
+    return HttpResponse(data, content_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})

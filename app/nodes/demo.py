@@ -1,0 +1,89 @@
+"""The demo fleet: nodes played by twins, and two people to try it as.
+
+Warm starts change nothing that is there: an enrolled node keeps its key, a person keeps the password, and a policy file
+stays as somebody may have edited it.
+"""
+
+import json
+import os
+import secrets
+from ipaddress import ip_address
+from pathlib import Path
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from agents.twin.demo import node_names
+from app.accounts.models import User
+from app.fleet.models import Node
+from app.ledger import services as ledger
+from app.nodes.keys import issue_token
+
+ACTOR = "demo"
+POLICY = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
+PEOPLE = {"operator": "operators", "approver": "approvers"}
+SIGN_INS = "sign-ins.json"
+
+
+def is_loopback(bind: str) -> bool:
+    try:
+        return ip_address(bind.strip("[]")).is_loopback
+    except ValueError:
+        return bind == "localhost"
+
+
+def make_nodes(folder: Path) -> list[str]:
+    """Policy files, and a token for every node that has no key; returns the names of those nodes."""
+    waiting = []
+    for name in node_names():
+        _write_policy(folder / name)
+        token = folder / f"{name}.token"
+        if Node.objects.filter(name=name, state=Node.State.ENROLLED).exists():
+            token.unlink(missing_ok=True)
+            continue
+        _write_secret(token, issue_token(name, ACTOR))
+        waiting.append(name)
+    return waiting
+
+
+def make_people(folder: Path) -> dict[str, str]:
+    """The demo's people and their passwords. Where the file with the passwords is lost, they get new ones."""
+    path = folder / SIGN_INS
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    with transaction.atomic():
+        passwords = {name: _person(name, group, kept.get(name, "")) for name, group in PEOPLE.items()}
+        _write_secret(path, json.dumps(passwords, indent=1))
+        if passwords != kept:
+            ledger.record("demo.people-made", {"names": sorted(passwords)}, ACTOR)
+    return passwords
+
+
+def _person(name: str, group: str, password: str) -> str:
+    person, is_new = User.objects.get_or_create(username=name)
+    if is_new or not password:
+        password = secrets.token_urlsafe(12)
+        person.set_password(password)
+    person.is_active = True
+    person.save()
+    person.groups.set([Group.objects.get(name=group)])
+    return password
+
+
+def shut_out(folder: Path) -> None:
+    """Where others can reach the portal there are no people whose passwords lie in a file."""
+    User.objects.filter(username__in=PEOPLE).update(is_active=False)
+    (folder / SIGN_INS).unlink(missing_ok=True)
+
+
+def _write_policy(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "policy.json"
+    if not path.exists():
+        path.write_text(json.dumps(POLICY, indent=1))
+
+
+def _write_secret(path: Path, text: str) -> None:
+    making = path.with_name(path.name + ".new")
+    with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    making.rename(path)

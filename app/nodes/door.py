@@ -1,0 +1,92 @@
+"""The one way into every route of the agents' API, and the one shape of its answers.
+
+A view gets the verified caller and the request's JSON object, and returns (status, JSON object).
+"""
+
+import json
+import zlib
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from agents.wire import BadSignature, canonical, sign_answer
+from app.nodes.keys import Caller, authenticate
+
+BODY_BYTES_MAX = 16 * 1024 * 1024  # as sent; the first report of a 90-bay node is about 100 KiB
+JSON_BYTES_MAX = 64 * 1024 * 1024  # after decompression
+
+Answer = tuple[int, dict]
+
+
+class BadBody(Exception):
+    """The body cannot be read."""
+
+
+def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
+    """Let in only an enrolled agent with a request nobody has sent before, and sign what it is told."""
+
+    @csrf_exempt
+    @wraps(view)
+    def door(request: HttpRequest, **kwargs: str) -> HttpResponse:
+        if request.method != "POST":
+            return unsigned(405, f"{request.path} takes POST.")
+        try:
+            body = read_body(request)
+            caller = authenticate("POST", request.path, request.META.get("QUERY_STRING", ""), request.headers, body, timezone.now())
+        except BadBody as error:
+            return unsigned(413, str(error))
+        except BadSignature as error:
+            return unsigned(401, str(error))
+        try:
+            status, said = view(caller, read_json(body, request.headers.get("Content-Encoding", "")), **kwargs)
+        except BadBody as error:
+            status, said = 400, {"reason": str(error)}
+        return signed_answer(caller, status, said)
+
+    door.is_signed = True
+    return door
+
+
+def read_body(request: HttpRequest) -> bytes:
+    body = request.read(BODY_BYTES_MAX + 1)
+    if len(body) > BODY_BYTES_MAX:
+        raise BadBody(f"The body is larger than {BODY_BYTES_MAX} bytes. Send the bodies of captures in several reports.")
+    return body
+
+
+def read_json(body: bytes, encoding: str) -> dict:
+    try:
+        said = json.loads(_inflate(body) if encoding == "gzip" else body)
+    except (ValueError, RecursionError) as error:
+        raise BadBody(f"The body is not JSON: {error}.") from None
+    if not isinstance(said, dict):
+        raise BadBody("The body is not a JSON object.")
+    return said
+
+
+def _inflate(body: bytes) -> bytes:
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        data = stream.decompress(body, JSON_BYTES_MAX)
+    except zlib.error as error:
+        raise BadBody(f"The body is not gzip: {error}.") from None
+    if stream.unconsumed_tail or not stream.eof:
+        raise BadBody(f"The body is cut short, or larger than {JSON_BYTES_MAX} bytes when unpacked.")
+    return data
+
+
+def signed_answer(caller: Caller, status: int, said: dict) -> HttpResponse:
+    body = canonical(said)
+    return _answer(status, body, sign_answer(caller.secret, status, body, caller.signed.nonce))
+
+
+def unsigned(status: int, reason: str) -> HttpResponse:
+    """A refusal of somebody we do not know; there is no key to sign it with."""
+    return _answer(status, canonical({"reason": reason}), {})
+
+
+def _answer(status: int, body: bytes, headers: dict[str, str]) -> HttpResponse:
+    return HttpResponse(body, status=status, content_type="application/json", headers=headers | {"Cache-Control": "no-store"})

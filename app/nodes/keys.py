@@ -1,0 +1,118 @@
+"""Who an agent is: one-time tokens, keys, and the check that a request is its owner's and new."""
+
+import base64
+import binascii
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
+from app.doorbell import ring
+from app.fleet.models import Node
+from app.ledger import services as ledger
+from app.nodes.models import EnrolToken, NodeKey
+
+TOKEN_SECONDS = 3600
+
+
+class EnrolRefused(Exception):
+    """The enrolment cannot be accepted."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An agent whose request was verified."""
+
+    node: Node
+    key: NodeKey
+    signed: Signed
+
+    @property
+    def secret(self) -> bytes:
+        return bytes(self.key.secret)
+
+    def elapsed_seconds(self, taken_at: float) -> float:
+        """How long before sending this the agent did something; both times are by the node's clock, so skew cancels out."""
+        return max(0.0, self.signed.created - taken_at)
+
+
+def issue_token(name: str, by: str, user=None) -> str:
+    """A new one-time token for the node `name`, which is added when there is none. The token is shown only here."""
+    token, now = secrets.token_urlsafe(32), timezone.now()
+    with transaction.atomic():
+        node = Node.objects.filter(name=name).first() or Node(name=name)
+        node.full_clean(validate_unique=False)
+        node.save()
+        hashed, until = sha256_hex(token.encode()), now + timedelta(seconds=TOKEN_SECONDS)
+        EnrolToken.objects.create(node=node, token_hash=hashed, created_by=user, created_at=now, expires_at=until)
+        ring("fleet")
+        ledger.record("token.issued", {"token_hash": hashed, "expires_at": until.isoformat()}, by, node=name)
+    return token
+
+
+def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
+    """Give the node the key its agent made. The same token with the same key answers again; with another key never."""
+    secret, name = _secret(said.get("key")), str(said.get("node"))
+    with transaction.atomic():
+        token = EnrolToken.objects.select_for_update(of=["self"]).filter(token_hash=sha256_hex(str(said.get("token")).encode())).first()
+        if token is None or token.node.name != name:
+            raise EnrolRefused(f"This token is not one of node {name[:63]}. Make one for it on the page of the fleet, or with `add_node`.")
+        known = NodeKey.objects.filter(node=token.node, key_id=fingerprint(secret), revoked_at__isnull=True).first()
+        if known is not None:  # the first answer was lost on the way
+            return known
+        _use(token, now)
+        return _admit(token.node, secret, said, now)
+
+
+def _secret(text: object) -> bytes:
+    try:
+        secret = base64.b64decode(str(text), validate=True)
+    except (binascii.Error, ValueError):
+        raise EnrolRefused("The key is not base64. Start the agent again; it makes a new one.") from None
+    if len(secret) != KEY_BYTES:
+        raise EnrolRefused(f"The key has {len(secret)} bytes and must have {KEY_BYTES}. Update the agent.")
+    return secret
+
+
+def _use(token: EnrolToken, now: datetime) -> None:
+    if token.used_at is not None:
+        raise EnrolRefused(
+            f"The token was used at {token.used_at:%Y-%m-%d %H:%M:%S} UTC. If that was not you, revoke the node's key. Make a new token."
+        )
+    if token.expires_at <= now:
+        raise EnrolRefused(f"The token expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC. Make a new one.")
+    token.used_at = now
+    token.save(update_fields=["used_at"])
+
+
+def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime) -> NodeKey:
+    """The node has one key: whoever enrols last, with a token a person made, is its agent."""
+    if NodeKey.objects.filter(key_id=fingerprint(secret)).exists():
+        raise EnrolRefused("This key was used before. Remove the agent's key file and enrol again.")
+    revoked = [key.key_id for key in node.keys.filter(revoked_at__isnull=True)]
+    node.keys.filter(key_id__in=revoked).update(revoked_at=now)
+    hostname, version = str(said.get("hostname", ""))[:255], str(said.get("version", ""))[:40]
+    key = NodeKey.objects.create(node=node, key_id=fingerprint(secret), secret=secret, hostname=hostname, created_at=now)
+    Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
+    ring("fleet")
+    body = {"key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
+    ledger.record("node.enrolled", body, f"node:{node.name}", node=node.name)
+    return key
+
+
+def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
+    """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
+    key = NodeKey.objects.select_related("node").filter(key_id=key_id_of(headers), revoked_at__isnull=True).first()
+    if key is None:
+        raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
+    signed = verify_request(bytes(key.secret), method, path, query, headers, body)
+    check_fresh(signed, now.timestamp(), key.counter)
+    # The condition decides between two copies of one request that arrive at the same moment.
+    alive = NodeKey.objects.filter(pk=key.pk, counter__lt=signed.counter, revoked_at__isnull=True)
+    if alive.update(counter=signed.counter, used_at=now) == 0:
+        raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
+    return Caller(key.node, key, signed)

@@ -1,0 +1,26 @@
+"""`manage.py demo --dir DIR`: prepares the demo fleet for the twins that play it."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand
+
+from app.nodes import demo
+
+
+class Command(BaseCommand):
+    help = "Add the demo nodes with tokens and policies in DIR, and, when bound to loopback, the demo's two people."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--dir", type=Path, required=True, help="the folder the twins play from")
+        parser.add_argument("--bind", default="127.0.0.1", help="the address the portal listens on")
+
+    def handle(self, *, dir: Path, bind: str, **_):
+        dir.mkdir(parents=True, exist_ok=True)
+        waiting = demo.make_nodes(dir)
+        self.stdout.write(f"Demo nodes: {', '.join(demo.node_names())}; waiting for their agents: {', '.join(waiting) or 'none'}.")
+        if not demo.is_loopback(bind):
+            demo.shut_out(dir)
+            self.stdout.write(f"The portal listens on {bind}, so the demo's sign-ins are switched off. They exist on loopback only.")
+            return
+        for name, password in demo.make_people(dir).items():
+            self.stdout.write(f"Sign in as {name} with {password}")

@@ -1,0 +1,59 @@
+"""What an agent may ask of the portal. The long poll for orders is in `app/live.py`; it holds no thread."""
+
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from agents.times import seconds_of
+from agents.wire import ENROL_NONCE, canonical, sign_answer
+from app.fleet import intake
+from app.nodes import keys
+from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
+from app.runs import orders
+
+
+@csrf_exempt
+def enrol(request: HttpRequest) -> HttpResponse:
+    """The only unsigned route: the token is the proof, and the key that comes with it signs the answer."""
+    if request.method != "POST":
+        return unsigned(405, f"{request.path} takes POST.")
+    try:
+        key = keys.enrol(read_json(read_body(request), ""), timezone.now())
+    except BadBody as error:
+        return unsigned(400, str(error))
+    except keys.EnrolRefused as refusal:
+        return unsigned(403, str(refusal))
+    body = canonical({"key_id": key.key_id, "node": key.node.name})
+    return HttpResponse(body, content_type="application/json", headers=sign_answer(bytes(key.secret), 200, body, ENROL_NONCE))
+
+
+@signed
+def reports(caller: keys.Caller, said: dict) -> Answer:
+    now = timezone.now()
+    try:
+        taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(said.get("taken_at")))))
+        missing = intake.receive(caller.node, said, taken_at)
+    except (intake.BadReport, ValueError, OverflowError) as error:
+        return 422, {"reason": str(error)}
+    return 200, {"missing": missing, "at": now.isoformat()}
+
+
+@signed
+def claim(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.claim(caller.node.name, order_id, str(said.get("digest"))))
+
+
+@signed
+def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.start(caller.node.name, order_id, str(said.get("digest"))))
+
+
+@signed
+def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+    return _go(orders.receipt(caller.node.name, order_id, said))
+
+
+def _go(reason: str) -> Answer:
+    return (409, {"reason": reason}) if reason else (200, {"go": True})

@@ -1,0 +1,244 @@
+"""The life of an order, as the node's agent and time move it. `app.nodes` calls the first four; `sweep` is rung by beat.
+
+Every move takes the run's row first and the order's second, and tells the run in the same transaction. Claim and start
+answer "" for go and else why not; asking again after a lost answer gets the same answer. Silence ends an order only
+before it was started: from then on it is UNKNOWN until the node or two people say what became of it.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.operations import OPERATIONS
+from app.fleet.models import Node
+from app.ledger import services as ledger
+from app.runs import rights, services
+from app.runs.models import Approval, Order, ResourceLock, Run
+from app.runs.receipts import BadReceipt, Receipt, read, take_captures
+from workflows import events as ev
+from workflows.state import ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES
+
+SILENCE_SECONDS = 120  # past the command's own time limit
+NODE_SILENT_SECONDS = 90  # a node that does not even report is not at work we could wait for
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def _in_hand(order_id: str, node: str = "") -> Iterator[Order | None]:
+    """The order and its run, both locked, run first; None when this node has no such order."""
+    with transaction.atomic():
+        run_id = Order.objects.filter(pk=order_id).values_list("run_id", flat=True).first()
+        run = Run.objects.select_for_update().get(pk=run_id) if run_id else None
+        order = Order.objects.select_for_update().filter(pk=order_id, **({"node": node} if node else {})).first()
+        if order is not None:
+            order.run = run
+        yield order
+
+
+# --- what the agent asks
+
+
+def next_for(node: str) -> list[dict[str, str]]:
+    """Every order this node may take now, oldest first."""
+    now = timezone.now()
+    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now).order_by("sealed_at")
+    found = list(out.values_list("pk", "effect"))
+    if any(effect != "pure" for _, effect in found) and not _ledger_signs():
+        found = [(pk, effect) for pk, effect in found if effect == "pure"]
+    return [{"order": order.canonical, "digest": order.digest} for pk, _ in found if (order := _offer(pk, now))]
+
+
+def _ledger_signs() -> bool:
+    """Sign what has been recorded before an order that destroys leaves the house. Without it nothing is offered."""
+    try:
+        ledger.refuse_if_broken()
+        ledger.checkpoint_now()
+    except ledger.LedgerDown as down:
+        log.error("No order is offered: %s", down)
+        return False
+    return True
+
+
+def _offer(order_id: str, now: datetime) -> Order | None:
+    with _in_hand(order_id) as order:
+        if order is None or order.status not in ("SEALED", "OFFERED"):
+            return None
+        if why := _not_allowed(order):
+            _move(order, "REFUSED", now, "portal", why)
+            return None
+        if order.status == "SEALED":
+            _move(order, "OFFERED", now, "portal")
+        return order
+
+
+def claim(node: str, order_id: str, digest: str) -> str:
+    """The node takes the order. "" is go."""
+    return _go(node, order_id, digest, "CLAIMED", "claimed_at")
+
+
+def start(node: str, order_id: str, digest: str) -> str:
+    """The node is about to run the command. "" is go, and from here on silence proves nothing."""
+    return _go(node, order_id, digest, "STARTED", "started_at")
+
+
+def _go(node: str, order_id: str, digest: str, status: str, moment: str) -> str:
+    try:
+        ledger.refuse_if_broken()
+    except ledger.LedgerDown as down:
+        return str(down)
+    now = timezone.now()
+    with _in_hand(order_id, node) as order:
+        if order is None or order.digest != digest:
+            return f"The portal has sealed no such order for {node}."
+        if order.status == status:
+            return ""
+        if status not in ORDER_MOVES[order.status] or order.effect == "pure":
+            return f"The order is {order.status}. {order.reason}".strip()
+        if order.expires_at <= now:
+            _move(order, "EXPIRED", now, "portal", f"It was not started before {ledger.moment(order.expires_at)}.")
+            return f"The order expired at {ledger.moment(order.expires_at)}."
+        if why := _not_allowed(order):
+            _move(order, "REFUSED", now, "portal", why)
+            return why
+        setattr(order, moment, now)
+        _move(order, status, now, f"node:{node}")
+    return ""
+
+
+def _not_allowed(order: Order) -> str:
+    """Whether the people behind a sealed order still have their rights, and the run what it holds. "" is yes."""
+    if order.effect == "pure":
+        return ""
+    if order.sealed_by is None or not rights.may(order.sealed_by, rights.OPERATE):
+        return f"{order.sealed_by} may not operate any more."
+    approvals = Approval.objects.filter(plan_id=order.plan_id).exclude(approver_id=order.sealed_by_id).select_related("approver")
+    lost = [a.approver.username for a in approvals if not rights.may(a.approver, rights.APPROVE)]
+    if order.destructive and (lost or not approvals):
+        return f"{' and '.join(lost) or 'Nobody'} may approve this plan any more."
+    if order.fence and not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
+        return "The run does not hold the pool any more."
+    return ""
+
+
+def receipt(node: str, order_id: str, said: dict) -> str:
+    """How an order ended, as the node says. "" is taken. The same bytes again are taken again; other bytes never."""
+    now = timezone.now()
+    try:
+        told = read(order_id, said)
+    except BadReceipt as bad:
+        return str(bad)
+    with _in_hand(order_id, node) as order:
+        if order is None or told.order_digest != order.digest:
+            return f"The portal has sealed no such order for {node}."
+        if order.receipt_digest == told.digest:
+            return ""
+        ledger.keep(told.raw, "application/json")
+        if order.receipt_digest:
+            _record(order, "order.second-receipt", node, {"receipt": told.digest, "first": order.receipt_digest})
+            return "This order has another receipt already. Both are kept; a person must look at them."
+        _take(order, told, node, now)
+    return ""
+
+
+def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
+    order.receipt, order.receipt_digest = told.shown, told.digest
+    evidence, problem = take_captures(node, told, now)
+    body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
+    _record(order, "order.receipt", node, body | {"captures": list(evidence), "problem": problem})
+    status = told.status(order.effect)
+    moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
+    if status not in moves[order.status] and status != order.status:
+        # Said too late or out of turn. It is kept and recorded; the order's own end stands.
+        order.save(update_fields=["receipt", "receipt_digest"])
+        log.error("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
+        return
+    order.save(update_fields=["receipt", "receipt_digest"])
+    _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
+
+
+# --- what time does
+
+
+def sweep() -> None:
+    """Expire what was not started in time; call unknown what was started and fell silent."""
+    now = timezone.now()
+    for pk in Order.objects.filter(status__in=("SEALED", "OFFERED", "CLAIMED"), expires_at__lte=now).values_list("pk", flat=True):
+        _expire(pk, now)
+    for pk in Order.objects.filter(status="STARTED").values_list("pk", flat=True):
+        _give_up(pk, now)
+
+
+def _expire(order_id: str, now: datetime) -> None:
+    with _in_hand(order_id) as order:
+        if order is not None and order.status in ("SEALED", "OFFERED", "CLAIMED"):
+            answer = "answer" if order.effect == "pure" else "start it"
+            _move(order, "EXPIRED", now, "portal", f"{order.node} did not {answer} in time. Check its agent.")
+            if order.run is None:
+                _record(order, "order.expired", "", {"reason": order.reason})
+
+
+def _give_up(order_id: str, now: datetime) -> None:
+    with _in_hand(order_id) as order:
+        if order is not None and order.status == "STARTED" and (why := _silent(order, now)):
+            _move(order, "UNKNOWN", now, "portal", why)
+
+
+def _silent(order: Order, now: datetime) -> str:
+    limit = OPERATIONS[order.operation].TIMEOUT_SECONDS + SILENCE_SECONDS
+    age = now - order.started_at
+    if age > timedelta(seconds=limit):
+        return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not said how it ended."
+    heard = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
+    silent = heard is None or now - heard > timedelta(seconds=NODE_SILENT_SECONDS)
+    return f"{order.node} started the command and has fallen silent." if silent and age > timedelta(seconds=SILENCE_SECONDS) else ""
+
+
+# --- moving
+
+
+def _move(
+    order: Order,
+    status: str,
+    now: datetime,
+    actor: str,
+    reason: str = "",
+    told: Receipt | None = None,
+    evidence: tuple[str, ...] = (),
+    problem: str = "",
+) -> None:
+    """Store the order's new status and tell its run."""
+    order.status, order.reason = status, reason
+    if status not in ORDER_IS_OUT:
+        order.ended_at = now
+    order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at"])
+    if order.run is None:
+        return
+    if order.effect != "pure":
+        said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
+        services.tell(order.run, ev.OrderMoved, actor, now, probe=told.probe if told else "", **said)
+    elif status not in ORDER_IS_OUT:
+        _answer(order, status, now, actor, told, problem)
+
+
+def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt | None, problem: str) -> None:
+    """The end of a pure order, for the run that asked."""
+    why = problem or order.reason or "The node gave no reason."
+    good = status == "SUCCEEDED" and told is not None and not problem
+    if order.operation == "plan":
+        if good and told.result is not None:
+            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=told.result)
+        else:
+            services.tell(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
+    elif good:
+        services.tell(order.run, ev.FactsArrived, actor, now, number=order.number, taken_after=order.sealed_at.timestamp())
+    else:
+        services.tell(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
+
+
+def _record(order: Order, type: str, node: str, body: dict) -> None:
+    said = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
+    ledger.record(type, said, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node)

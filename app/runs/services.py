@@ -1,0 +1,229 @@
+"""What pages and tasks may do with runs. Every act asks for the right, takes the row, compares the version, decides and
+writes state, orders, locks and ledger in one transaction; the ledger last.
+"""
+
+from dataclasses import fields as fields_of
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.doorbell import ring
+from app.fleet.models import Node
+from app.fleet.services import fleet_facts
+from app.ledger import services as ledger
+from app.runs import locks, sealing
+from app.runs.applying import apply
+from app.runs.models import Order, Plan, Run
+from app.runs.rights import APPROVE, OPERATE, may
+from workflows import events as ev
+from workflows import plans
+from workflows.core import Option, Step, Verdict, ask
+from workflows.engine import Refused
+from workflows.lint import definition_digest
+from workflows.runbooks import RUNBOOKS
+from workflows.state import RunState
+
+NEEDS_APPROVE = (ev.Approved, ev.Denied)
+WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted)  # what people may still do when the runbook has changed under a run
+LOOK_SOURCES_MAX = 20
+
+
+class RunRefused(Exception):
+    """Nothing was done. `reason` is for the person who asked; `verdicts` holds every answer of the guards."""
+
+    def __init__(self, reason: str, verdicts: tuple[Verdict, ...] = ()) -> None:
+        super().__init__(reason)
+        self.reason, self.verdicts = reason, verdicts
+
+
+class RunMoved(RunRefused):
+    """Somebody moved this run since the page was loaded."""
+
+
+class NotAllowed(RunRefused):
+    """This person may not do this."""
+
+
+def start_run(user: User, runbook: str, params: dict[str, str], situation_key: str = "") -> Run:
+    """Begin a run. When the situation has an open run already, that one is returned: a second click begins nothing."""
+    ledger.refuse_if_broken()
+    _need(user, OPERATE)
+    if runbook not in RUNBOOKS:
+        raise RunRefused(f"There is no runbook {runbook}.")
+    if not Node.objects.filter(name=params.get("node", "")).exists():
+        raise RunRefused(f"There is no node {params.get('node') or 'without a name'}.")
+    open_runs = Run.objects.filter(situation_key=situation_key, ended_at__isnull=True).exclude(situation_key="")
+    try:
+        with transaction.atomic():
+            return open_runs.first() or _begin(user, runbook, params, situation_key)
+    except IntegrityError:
+        # The other click was faster; the constraint kept it to one run.
+        return open_runs.get()
+
+
+def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str) -> Run:
+    now = timezone.now()
+    run = Run.objects.create(
+        runbook=runbook,
+        definition_digest=definition_digest(RUNBOOKS[runbook]),
+        params=params,
+        node=params["node"],
+        requester=user,
+        situation_key=situation_key,
+        state=RunState(params=params, requester=user.username).to_json(),
+        status="new",
+        created_at=now,
+    )
+    refused = apply(run, ev.Start(at=now.timestamp(), by=user.username), user.username, user, now)
+    if refused is not None:
+        raise RunRefused(refused.reason, refused.verdicts)
+    return run
+
+
+def act(run_id: int, version: int, kind: type[ev.Event], user: User, **said) -> Run:
+    """A person's act: `act(run.pk, version, ev.Chosen, request.user, value=wwid)`. `at`, `by` and `facts` are filled in here.
+
+    Raises RunMoved when the page was old, NotAllowed, RunRefused (which the ledger keeps), LedgerDown.
+    """
+    ledger.refuse_if_broken()
+    _need(user, APPROVE if kind in NEEDS_APPROVE else OPERATE)
+    with transaction.atomic():
+        now = timezone.now()
+        run = Run.objects.select_for_update().get(pk=run_id)
+        if run.version != version:
+            raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
+        refused = _try(run, kind, user, now, said)
+        if refused is not None:
+            body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
+            ledger.record("run.refused", body, user.username, run=str(run.pk), node=run.node)
+    if refused is not None:
+        raise RunRefused(refused.reason, refused.verdicts)
+    return run
+
+
+def _try(run: Run, kind: type[ev.Event], user: User, now: datetime, said: dict) -> Refused | None:
+    """The refusal, and the database as it was before; or None, and all of it done."""
+    if kind not in WITHOUT_THE_DEFINITION and _definition_changed(run):
+        return Refused("This runbook has changed since the run began. End this run and start a new one.")
+    if kind is ev.ExecuteAsked and (without := _lost_approvals(run)):
+        return Refused(f"{without} may not approve any more. Ask for a new plan and another approval.")
+    try:
+        with transaction.atomic():
+            return apply(run, event(kind, now, user.username, said), user.username, user, now)
+    except (locks.Held, sealing.NotEnrolled) as held:
+        run.refresh_from_db()
+        return Refused(str(held))
+
+
+def event(kind: type[ev.Event], now: datetime, by: str, said: dict) -> ev.Event:
+    """The event with what the portal knows: the time, the person and, where guards are asked, the facts of this moment."""
+    if "facts" in {f.name for f in fields_of(kind)} and "facts" not in said:
+        said = {**said, "facts": fleet_facts(now)}
+    return kind(at=now.timestamp(), by=by, **said)
+
+
+def _definition_changed(run: Run) -> bool:
+    return run.runbook not in RUNBOOKS or definition_digest(RUNBOOKS[run.runbook]) != run.definition_digest
+
+
+def _lost_approvals(run: Run) -> str:
+    """Approvers of the plan in hand who have lost the right since."""
+    digest = run.here.plan_digest
+    approvers = User.objects.filter(approvals__plan_id=digest) if digest else ()
+    return " and ".join(user.username for user in approvers if not may(user, APPROVE))
+
+
+def _need(user: User, right: str) -> None:
+    if not may(user, right):
+        group = {OPERATE: "operators", APPROVE: "approvers"}[right]
+        raise NotAllowed(f"{user.username or 'Who is not signed in'} may not do this. It takes a member of the group {group}.")
+
+
+# --- what nobody's hand does
+
+
+def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **said) -> Refused | None:
+    """An event from a node or from time, on a run whose row the caller has locked."""
+    return apply(run, event(kind, now, "", said), actor, None, now)
+
+
+def tick(run_id: int) -> None:
+    """Look at a waiting run again. Harmless however often it is rung."""
+    with transaction.atomic():
+        run = Run.objects.select_for_update().filter(pk=run_id, status="waiting").first()
+        if run is not None:
+            tell(run, ev.FactsArrived, "portal", timezone.now())
+
+
+def waiting_on(node: str) -> list[int]:
+    return list(Run.objects.filter(node=node, status="waiting").values_list("pk", flat=True))
+
+
+def advance_from_facts(node: str) -> None:
+    """The node said something: look at every run that waits for it."""
+    for run_id in waiting_on(node):
+        tick(run_id)
+
+
+# --- looking
+
+
+def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
+    """Have a node look again. While the same question is out, that order is returned."""
+    ledger.refuse_if_broken()
+    _need(user, OPERATE)
+    listed = ",".join(sorted(set(sources)))
+    if not listed or len(sources) > LOOK_SOURCES_MAX:
+        raise RunRefused("Say which sources the node should look at.")
+    now = timezone.now()
+    with transaction.atomic():
+        out = Order.objects.filter(node=node, operation="look", run=None, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
+        for order in out:
+            if f'"sources":"{listed}"' in order.canonical:
+                return order
+        try:
+            order = sealing.look(node, listed, user, now)
+        except sealing.NotEnrolled as error:
+            raise RunRefused(str(error)) from None
+        ledger.record("order.sealed", {"order": order.id, "operation": "look", "digest": order.digest}, user.username, node=node)
+        ring(f"orders:{node}")
+    return order
+
+
+def step_of(run: Run) -> Step:
+    return RUNBOOKS[run.runbook].step(run.step)
+
+
+def options(run: Run) -> tuple[Option, ...]:
+    """What may be chosen at a DECIDE step, and what speaks against each."""
+    step = step_of(run)
+    return step.options(fleet_facts(), run.here.params) if step.options else ()
+
+
+def verdicts_now(run: Run) -> tuple[Verdict, ...]:
+    """What this step's guards would say at this moment. For showing; acting asks them again."""
+    return ask(step_of(run).guards, fleet_facts(), run.here.params)
+
+
+def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:
+    """How the newest plan differs from the one before it, fact by fact: (what, before, now)."""
+    newest = list(Plan.objects.filter(run=run).order_by("-round")[:2])
+    if len(newest) < 2:
+        return ()
+    return tuple(change for change in plans.differences(newest[1].body, newest[0].body) if change[0] != "round")
+
+
+def waiting_for_approval(user: User) -> list[Run]:
+    """Open runs whose plan this person may judge."""
+    runs = Run.objects.filter(status="open", step__in=_approve_steps()).exclude(requester=user).select_related("requester")
+    return [run for run in runs if user.username not in run.here.hands and step_of(run).kind == "APPROVE"]
+
+
+def _approve_steps() -> set[str]:
+    return {step.slug for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "APPROVE"}
+
+
+def _lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:
+    return [[v.guard, v.outcome, v.reason] for v in verdicts]

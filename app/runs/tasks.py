@@ -1,0 +1,37 @@
+"""What the worker does for runs. Messages carry ids; a lost, late or repeated one does no harm, because `sweep` rings again."""
+
+from functools import partial
+
+from celery import Task, shared_task
+from django.db import transaction
+from django.utils import timezone
+
+from app.doorbell import ring
+from app.runs import orders, services
+from app.runs.models import Order, Run
+
+
+@shared_task
+def tick(run_id: int) -> None:
+    services.tick(run_id)
+
+
+@shared_task
+def facts_arrived(node: str) -> None:
+    """A node reported: look at the runs that wait for it."""
+    services.advance_from_facts(node)
+
+
+@shared_task
+def sweep() -> None:
+    """Every 15 s: end what ran out of time, ring every due run, and wake every agent that has an order waiting."""
+    orders.sweep()
+    for run_id in Run.objects.filter(ended_at__isnull=True, due_at__lte=timezone.now()).values_list("pk", flat=True):
+        tick.delay(run_id)
+    for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():
+        ring(f"orders:{node}")
+
+
+def soon(task: Task, *ids: int | str) -> None:
+    """Ring a task once the transaction has committed. A broker that is down costs time, nothing else: `sweep` comes."""
+    transaction.on_commit(partial(task.delay, *ids), robust=True)

@@ -1,0 +1,175 @@
+"""Connections that wait, through a real uvicorn: who may, what they hear, and that nobody is left hanging."""
+
+import http.client
+import json
+import threading
+import time
+
+import pytest
+from django.test import Client
+
+from agents.wire import verify_answer
+from app import live
+from app.accounts.models import User
+from app.doorbell import ring
+from app.nodes.models import NodeKey
+
+ORDERS = "/agent/v1/orders"
+
+
+@pytest.fixture
+def cookie(portal):
+    """The session of somebody who is signed in."""
+    client = Client()
+    client.force_login(User.objects.create_user("ann"))
+    return {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+
+
+class Stream:
+    """A browser's event source, read line by line."""
+
+    def __init__(self, port, topics, headers=()):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        self.connection.request("GET", f"/events?topics={topics}", headers=dict(headers))
+        self.response = self.connection.getresponse()
+
+    def event(self):
+        while not (line := self.response.readline()).startswith(b"event: "):
+            assert line, "the stream ended"
+        return line.removeprefix(b"event: ").strip().decode()
+
+    def close(self):
+        # A response without Content-Length keeps its own handle on the socket.
+        self.response.close()
+        self.connection.close()
+
+
+def heard(what):
+    """Wait for something that another thread brings about."""
+    deadline = time.monotonic() + 3
+    while not what() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return what()
+
+
+def test_it_tells_a_page_what_changed_and_nothing_else(portal, cookie):
+    stream = Stream(portal, "fleet,node:oss01", cookie)
+    assert stream.response.status == 200
+    assert heard(lambda: live.FANOUT.connected)
+    ring("node:oss02")
+    ring("node:oss01", {"secret": "stays inside"})
+    assert stream.event() in ("fleet", "node:oss01")  # both may come once after the subscriber connected
+    while stream.event() != "node:oss01":
+        pass
+    stream.close()
+
+
+def test_it_hears_a_ring_soon(portal, cookie):
+    stream = Stream(portal, "fleet", cookie)
+    assert heard(lambda: live.FANOUT.connected)
+    stream.event()  # the subscriber has just connected
+    waits = []
+    for _ in range(20):
+        begun = time.monotonic()
+        ring("fleet")
+        stream.event()
+        waits.append(time.monotonic() - begun)
+    stream.close()
+    assert sorted(waits)[10] < 0.05, waits
+
+
+def test_it_shows_nothing_to_who_is_not_signed_in(portal, cookie):
+    assert Stream(portal, "fleet").response.status == 403
+    assert Stream(portal, "fleet", {"Cookie": "sessionid=madeup"}).response.status == 403
+    User.objects.update(is_active=False)
+    assert Stream(portal, "fleet", cookie).response.status == 403
+
+
+def test_it_refuses_topics_that_are_not_for_pages(portal, cookie):
+    for topics in ("", "orders:oss01", "fleet,", "node:%0a", "bell", ",".join(["fleet"] * 21)):
+        assert Stream(portal, topics, cookie).response.status == 400, topics
+
+
+def test_it_forgets_a_page_that_was_closed(portal, cookie):
+    stream = Stream(portal, "fleet", cookie)
+    assert heard(lambda: live._open["streams"] == 1)
+    stream.close()
+    assert heard(lambda: live._open["streams"] == 0)
+
+
+def test_it_turns_a_page_away_when_too_many_are_open(portal, cookie, monkeypatch):
+    monkeypatch.setattr(live, "STREAMS_MAX", 0)
+    assert Stream(portal, "fleet", cookie).response.status == 503
+
+
+def poll(agent, wire, wait, **signing):
+    query = f"wait={wait}"
+    headers, nonce = agent.sign(ORDERS, b"", method="GET", query=query, **signing)
+    status, answered, body = wire("GET", f"{ORDERS}?{query}", headers=headers)
+    if status != 401:
+        verify_answer(agent.key, status, answered, body, nonce)
+    return status, json.loads(body or b"{}")
+
+
+def test_it_answers_a_poll_without_orders_when_its_time_is_up(agent, wire):
+    begun = time.monotonic()
+    assert poll(agent, wire, 1) == (204, {})
+    assert 0.9 < time.monotonic() - begun < 3
+
+
+def test_it_hands_out_an_order_the_moment_it_is_rung_for(agent, wire, monkeypatch):
+    queue, asked = [], []
+    monkeypatch.setattr(live.orders, "next_for", lambda node: asked.append(node) or list(queue))
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append((poll(agent, wire, 20), time.monotonic())))
+    waiting.start()
+    assert heard(lambda: live.FANOUT.connected and len(asked) >= 2)  # its own look, and the one after the subscriber connected
+    queue.append({"order": "{}", "digest": "d"})
+    rung = time.monotonic()
+    ring("orders:oss01")
+    waiting.join()
+    (answer, at), *_ = answers
+    assert answer == (200, {"orders": [{"order": "{}", "digest": "d"}]})
+    assert set(asked) == {"oss01"}
+    assert at - rung < 0.2
+
+
+def test_it_offers_nothing_to_a_node_that_hung_up(agent, portal, monkeypatch):
+    asked = []
+    monkeypatch.setattr(live.orders, "next_for", lambda node: asked.append(node) or [])
+    headers, _ = agent.sign(ORDERS, b"", method="GET", query="wait=20")
+    connection = http.client.HTTPConnection("127.0.0.1", portal, timeout=5)
+    connection.request("GET", f"{ORDERS}?wait=20", headers=headers)
+    assert heard(lambda: live.FANOUT.connected and len(asked) >= 2)
+    connection.close()
+    assert heard(lambda: live._open["polls"] == 0)
+    before = len(asked)
+    ring("orders:oss01")
+    time.sleep(0.05)
+    assert len(asked) == before
+
+
+def test_it_refuses_a_poll_that_is_not_signed_or_not_new(agent, wire):
+    assert wire("GET", f"{ORDERS}?wait=1")[0] == 401
+    assert poll(agent, wire, 0)[0] == 204
+    assert poll(agent, wire, 0, counter=1)[0] == 401
+    NodeKey.objects.update(revoked_at="2026-11-21T00:00:00Z")
+    assert poll(agent, wire, 0)[0] == 401
+
+
+def test_it_keeps_polling_while_valkey_is_away(agent, wire, monkeypatch):
+    """The fan-out may be deaf; a poll then looks by itself every now and then."""
+    queue = []
+    monkeypatch.setattr(live, "DEAF_SECONDS", 0.05)
+    monkeypatch.setattr(live.FANOUT, "url", "unix:///nowhere/valkey.sock")
+    monkeypatch.setattr(live.orders, "next_for", lambda node: list(queue))
+    threading.Timer(0.3, lambda: queue.append({"order": "{}", "digest": "d"})).start()
+    assert poll(agent, wire, 5)[0] == 200
+
+
+def test_it_hangs_up_on_a_body_that_is_too_large(wire, monkeypatch):
+    from app import asgi
+
+    monkeypatch.setattr(asgi, "PAGE_BYTES_MAX", 10)
+    status, _, _ = wire("POST", "/sign-in/", b"x" * 5000)
+    assert status >= 400

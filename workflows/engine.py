@@ -1,0 +1,483 @@
+"""decide(runbook, state, event): the only place that says what may happen next in a run.
+
+Pure and total: the same three values always give the same answer, and an event that cannot happen here is
+`Refused` with a reason. Only a guard that passes lets a run move; not knowing is a refusal. A plan gets at most
+one order, for ever. What nobody knows stays UNKNOWN until the node shows evidence or two people agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workflows import events as ev
+from workflows import plans
+from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
+from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
+from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, trim, void, with_hand
+
+__all__ = ["Decision", "Refused", "decide"]
+
+PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
+SETTLERS = 2
+
+Outcome = Decision | Refused
+
+
+def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
+    """What `event` makes of `state`."""
+    if state.status in ENDED:
+        return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
+    if (state.status == "new") != isinstance(event, ev.Start):
+        return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
+    handler = _HANDLERS.get(type(event))
+    if handler is None:
+        return Refused(f"A run has no use for {type(event).__name__}.")
+    return handler(runbook, state, event)
+
+
+# --- the beginning and the end
+
+
+def _start(runbook: Runbook, state: RunState, event: ev.Start) -> Outcome:
+    for name, meaning in runbook.params.items():
+        if bad := _bad_param(state.params.get(name)):
+            return Refused(f"{name} ({meaning}) {bad}. Start the run from its situation.")
+    if extra := sorted(set(state.params) - set(runbook.params)):
+        return Refused(f"This runbook has no parameter {', '.join(extra)}. Start the run from its situation.")
+    if not event.by or event.by != state.requester:
+        return Refused("A run begins with the person who asks for it.")
+    begun = replace(state, hands=(event.by,))
+    return enter(runbook, begun, runbook.steps[0], event, ev.Record("run.started", {"runbook": runbook.slug, "params": dict(state.params)}))
+
+
+def _bad_param(value: str | None) -> str:
+    """An empty or wildcard target must never come to mean "everything"."""
+    if not isinstance(value, str) or not value.strip():
+        return "is empty"
+    return "holds a wildcard" if set(value) & set("*?") else ""
+
+
+def _abort(runbook: Runbook, state: RunState, event: ev.Aborted) -> Outcome:
+    if state.order_is_out:
+        return Refused("An order is under way, and what becomes of it must be known first. Wait for its end.")
+    if not event.by or not event.reason.strip():
+        return Refused("Say why this run ends here; whoever reads the ledger will ask.")
+    note = f"{event.by} ended the run: {event.reason.strip()}"
+    if any(f.step == runbook.point_of_no_return for f in state.finished):
+        note += " The command had been given before, and what it began on the node goes on."
+    ended = replace(state, status="aborted", note=note, asked=None)
+    return Decision(ended, (ev.Unlock(), ev.Record("run.aborted", {"step": state.step, "reason": event.reason.strip()})))
+
+
+def _went_back(runbook: Runbook, state: RunState, event: ev.WentBack) -> Outcome:
+    if why := _cannot_go_back(state):
+        return Refused(why)
+    step = next((s for s in runbook.steps[: runbook.place(state.step)] if s.slug == event.step), None)
+    if step is None or not event.by or step.kind not in ("DECIDE", "CHECK", "PLAN", "MANUAL"):
+        return Refused("A person can go back to an earlier step that chooses, checks or plans; this is none.")
+    between = runbook.steps[runbook.place(step.slug) : runbook.place(state.step)]
+    if any(s.kind == "EXECUTE" for s in between):
+        return Refused("A command was given since that step. From here there is only forward.")
+    record = ev.Record("run.went-back", {"from": state.step, "to": event.step})
+    return back(runbook, state, step, event, f"{event.by} went back to this step.", (record,))
+
+
+def _cannot_go_back(state: RunState) -> str:
+    if state.order_is_out:
+        return "An order is under way. Wait for its end."
+    return "" if state.status in ("open", "planning", "stopped") else "Nothing can be taken back while the node is at work. Wait."
+
+
+# --- steps a person does
+
+
+def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
+    step = _open_step(runbook, state, "DECIDE", event)
+    if isinstance(step, Refused):
+        return step
+    options = step.options(event.facts, state.params) if step.options else ()
+    picked = next((o for o in options if o.value == event.value), None)
+    if picked is None:
+        return Refused(f"{event.value or 'An empty choice'} is not among the options. Reload to see what the node has now.")
+    params = {**state.params, step.param: picked.value}
+    verdicts = picked.verdicts + ask(step.guards, event.facts, params)
+    if blocked(verdicts):
+        return Refused(f"{picked.title} cannot be chosen.", verdicts)
+    chosen = replace(with_hand(state, event.by), params=params)
+    return finish(
+        runbook,
+        chosen,
+        event,
+        f"{picked.title}",
+        verdicts,
+        ev.Record("run.chosen", {"param": step.param, "value": picked.value, "title": picked.title, "verdicts": lines(verdicts)}),
+    )
+
+
+def _check_asked(runbook: Runbook, state: RunState, event: ev.CheckAsked) -> Outcome:
+    step = _open_step(runbook, state, "CHECK", event)
+    if isinstance(step, Refused):
+        return step
+    verdicts = ask(step.guards, event.facts, state.params)
+    if blocked(verdicts):
+        return Refused(f"{step.title}: not everything needed is known to be so.", verdicts)
+    return finish(
+        runbook,
+        state,
+        event,
+        f"{len(verdicts)} checks passed.",
+        verdicts,
+        ev.Record("run.checked", {"step": step.slug, "verdicts": lines(verdicts)}),
+    )
+
+
+def _hands_done(runbook: Runbook, state: RunState, event: ev.HandsDone) -> Outcome:
+    step = _open_step(runbook, state, "MANUAL", event)
+    if isinstance(step, Refused):
+        return step
+    if not event.evidence.strip():
+        return Refused("Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
+    verdicts = ask(step.guards, event.facts, state.params)
+    if blockers(verdicts):
+        return Refused(f"{step.title}: the node does not show it.", verdicts)
+    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": event.evidence.strip(), "verdicts": lines(verdicts)})
+    return finish(runbook, with_hand(state, event.by), event, event.evidence.strip(), verdicts, record)
+
+
+def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcome:
+    step = _open_step(runbook, state, "CONFIRM", event)
+    if isinstance(step, Refused):
+        return step
+    if state.plan is None or step.phrase is None:
+        return Refused("There is no plan to confirm. Ask the node for one.")
+    if event.text.strip() != step.phrase(state.params, state.plan):
+        return Refused(f"What was typed is not what the plan says. {step.phrase_hint}")
+    record = ev.Record("run.confirmed", {"step": step.slug, "typed": event.text.strip(), "plan_digest": state.plan_digest})
+    return finish(runbook, with_hand(state, event.by), event, f"Typed: {event.text.strip()}", (), record)
+
+
+# --- the plan
+
+
+def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outcome:
+    step = _plan_step(runbook, state)
+    if step is None or not event.by:
+        return Refused("No plan can be asked for at this step.")
+    if state.status == "planning":
+        return Refused("The node is making a plan already. Wait for its answer.")
+    if why := _cannot_go_back(state):
+        return Refused(why)
+    verdicts = ask(step.guards, event.facts, state.params)
+    if blocked(verdicts):
+        return Refused("No plan is asked for while something speaks against it.", verdicts)
+    params = dict(step.params(event.facts, state.params)) if step.params else {}
+    if empty := sorted(name for name, value in params.items() if not value.strip()):
+        return Refused(f"{', '.join(empty)} is not known, so the node cannot be asked for a plan.", verdicts)
+    before = void(trim(runbook, state, step))
+    asked = Asked(before.asks + 1, step.operation, params)
+    planning = replace(
+        with_hand(before, event.by), step=step.slug, status="planning", since=event.at, asks=asked.number, asked=asked, verdicts=verdicts
+    )
+    planning = replace(planning, note="The node is making the plan. It changes nothing.")
+    record = ev.Record("run.plan-asked", {"step": step.slug, "operation": step.operation, "params": params, "verdicts": lines(verdicts)})
+    return Decision(
+        planning, (ev.Unlock(), ev.AskNode("plan", plans.ask_params(step.operation, params), asked.number), ev.Ring(RING_SECONDS), record)
+    )
+
+
+def _plan_step(runbook: Runbook, state: RunState) -> Step | None:
+    """The PLAN step a plan asked for now would belong to: this one, or the last before it with no EXECUTE between."""
+    for step in reversed(runbook.steps[: runbook.place(state.step) + 1]):
+        if step.kind == "PLAN":
+            return step
+        if step.kind == "EXECUTE" and step.slug != state.step:
+            return None
+    return None
+
+
+def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> Outcome:
+    if state.status != "planning" or state.asked is None or state.asked.number != event.number:
+        return Refused("Nobody waits for this plan any more.")
+    step = runbook.step(state.step)
+    verdicts = tuple(refuse(why) for why in plans.problems(event.plan, state.asked.operation, state.asked.params))
+    if not verdicts and step.agrees is not None:
+        verdicts = step.agrees(event.facts, state.params, event.plan)
+    if blockers(verdicts):
+        return _plan_is_no_good(state, event, "The node's plan cannot be used.", verdicts)
+    added = dict(step.adds(event.facts, state.params, event.plan)) if step.adds else {}
+    plan = {**event.plan, **added, "round": str(state.rounds + 1)}  # the round keeps approvals of an equal older plan from counting
+    planned = replace(state, rounds=state.rounds + 1, plan=plan, plan_digest=plans.digest(plan), planned_at=event.at, asked=None)
+    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"]})
+    return finish(runbook, planned, event, "The node made the plan.", state.verdicts + verdicts, record)
+
+
+def _plan_failed(runbook: Runbook, state: RunState, event: ev.PlanFailed) -> Outcome:
+    if state.status != "planning" or state.asked is None or state.asked.number != event.number:
+        return Refused("Nobody waits for this plan any more.")
+    return _plan_is_no_good(state, event, f"There is no plan: {event.reason}", ())
+
+
+def _plan_is_no_good(state: RunState, event: ev.Event, why: str, verdicts: tuple[Verdict, ...]) -> Decision:
+    back = replace(state, status="open", asked=None, note=why, verdicts=verdicts, since=event.at)
+    return Decision(back, (ev.Record("run.plan-failed", {"step": state.step, "reason": why, "verdicts": lines(verdicts)}),))
+
+
+# --- approval
+
+
+def _approved(runbook: Runbook, state: RunState, event: ev.Approved) -> Outcome:
+    step = _open_step(runbook, state, "APPROVE", event)
+    if isinstance(step, Refused):
+        return step
+    if why := _may_not_judge(state, event.by, event.plan_digest) or _plan_is_old(state, event.at):
+        return Refused(why)
+    if any(a.by == event.by for a in state.approvals):
+        return Refused("You have approved this plan already. Another person must be the next.")
+    judged = replace(state, approvals=(*state.approvals, Approval(event.by, event.plan_digest, event.at)))
+    record = ev.Record("run.approved", {"step": step.slug, "plan_digest": event.plan_digest})
+    if len(judged.approvals) < max(step.approvals, 1):
+        return Decision(replace(judged, note=f"{len(judged.approvals)} of {step.approvals} people approved."), (record,))
+    return finish(runbook, judged, event, "Approved by " + ", ".join(a.by for a in judged.approvals) + ".", (), record)
+
+
+def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
+    step = _open_step(runbook, state, "APPROVE", event)
+    if isinstance(step, Refused):
+        return step
+    if why := _may_not_judge(state, event.by, event.plan_digest):
+        return Refused(why)
+    if not event.reason.strip():
+        return Refused("Say why the plan is denied, so that the next one can be better.")
+    plan_step = _plan_step(runbook, state)
+    assert plan_step is not None  # lint: an APPROVE follows a PLAN
+    record = ev.Record("run.denied", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
+    return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
+
+
+def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
+    if person in state.hands or person == state.requester:
+        return "Who asked for or shaped this run cannot approve it. Ask another person."
+    if not state.plan_digest or plan_digest != state.plan_digest:
+        return "The plan has changed since it was shown. Reload and read the new one."
+    return ""
+
+
+def _plan_is_old(state: RunState, at: float) -> str:
+    return "The plan is older than half an hour. Ask the node for a new one." if at - state.planned_at > PLAN_AGE_SECONDS_MAX else ""
+
+
+# --- the order
+
+
+def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) -> Outcome:
+    step = _open_step(runbook, state, "EXECUTE", event)
+    if isinstance(step, Refused):
+        return step
+    if why := _not_ready(runbook, state, step, event):
+        return Refused(why)
+    verdicts = ask(step.guards, event.facts, state.params)
+    if blocked(verdicts):
+        return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
+    locks = tuple(sorted(runbook.locks(event.facts, state.params))) if runbook.locks else ()
+    if step.destructive and not locks:
+        return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
+    plan: Mapping[str, Any] = state.plan or {}
+    seal = ev.Seal(
+        step.slug, step.operation, step.effect, dict(plan["params"]), tuple(plan["argv"]), dict(plan["preconditions"]), state.plan_digest
+    )
+    ordered = replace(
+        with_hand(state, event.by), status="ordered", since=event.at, verdicts=verdicts, sealed=(*state.sealed, state.plan_digest)
+    )
+    ordered = replace(
+        ordered, order=OrderSeen(state.plan_digest, "SEALED", at=event.at), note="The order is sealed and waits for the node."
+    )
+    record = ev.Record(
+        "run.ordered",
+        {"step": step.slug, "plan_digest": state.plan_digest, "argv": list(seal.argv), "locks": list(locks), "verdicts": lines(verdicts)},
+    )
+    return Decision(ordered, (ev.Lock(locks), seal, ev.Ring(RING_SECONDS), record))
+
+
+def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteAsked) -> str:
+    """Everything but the guards that must be so before an order is sealed."""
+    if state.plan is None or not state.plan_digest:
+        return "There is no plan. Ask the node for one."
+    if state.plan_digest in state.sealed:
+        return "This plan has had its one order. Ask for a new plan."
+    if why := _plan_is_old(state, event.at):
+        return why
+    if state.plan["operation"] != step.operation or state.plan["params"] != dict(
+        step.params(event.facts, state.params) if step.params else {}
+    ):
+        return "The plan is not for what this step would do now. Ask for a new plan."
+    judges = {a.by for a in state.approvals if a.plan_digest == state.plan_digest} - set(state.hands)
+    if event.by in judges:
+        return "Who approved the plan cannot also carry it out. Ask the requester or a third person."
+    needed = _approvals_needed(runbook, step)
+    return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest." if len(judges) < needed else ""
+
+
+def _approvals_needed(runbook: Runbook, step: Step) -> int:
+    asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
+    return max([*asked, 1 if step.destructive else 0])
+
+
+def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
+    order = state.order
+    if order is None or not state.order_is_out or event.plan_digest != order.plan_digest:
+        return Refused("This run does not wait for that order.")
+    again = event.status == order.status == "UNKNOWN"
+    if not again and event.status not in ORDER_MOVES.get(order.status, ()):
+        return Refused(f"An order that is {order.status} cannot become {event.status}.")
+    probe = event.probe if event.evidence else "cannot_tell" if event.probe else ""  # a probe that shows nothing proves nothing
+    moved = replace(state, order=OrderSeen(order.plan_digest, event.status, event.reason, probe, event.at))
+    record = ev.Record(
+        "run.order-moved",
+        {"step": state.step, "plan_digest": order.plan_digest, "status": event.status, "reason": event.reason, "probe": probe},
+    )
+    if event.status == "SUCCEEDED":
+        return finish(runbook, moved, event, "The command succeeded.", state.verdicts, record)
+    if event.status in ORDER_HAD_NO_EFFECT:
+        return _stop(moved, event, record)
+    if event.status == "UNKNOWN":
+        return _unknown(runbook, moved, event, probe, record)
+    return Decision(replace(moved, note=_UNDER_WAY[event.status]), (record, ev.Ring(RING_SECONDS)))
+
+
+_UNDER_WAY = {
+    "OFFERED": "The order is offered to the node.",
+    "CLAIMED": "The node has taken the order and makes its last checks.",
+    "STARTED": "The node has started the command.",
+}
+
+
+def _stop(state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
+    said = {
+        "FAILED": "The command failed",
+        "REFUSED": "The order was refused and nothing was run",
+        "EXPIRED": "The node did not take the order in time and nothing was run",
+    }
+    note = f"{said[event.status]}: {event.reason}" if event.reason else f"{said[event.status]}."
+    return Decision(replace(state, status="stopped", since=event.at, note=note), (ev.Unlock(), record))
+
+
+def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str, record: ev.Record) -> Outcome:
+    if probe == "did":
+        return finish(runbook, state, event, f"The node shows that it took effect: {event.reason}", state.verdicts, record)
+    if probe == "did_not":
+        return _did_not(runbook, state, event, f"The node shows that it did not take effect: {event.reason}", record)
+    note = f"Nobody knows whether the command took effect: {event.reason} Look at the node; two people settle it."
+    return Decision(replace(state, status="unknown", since=event.at, note=note), (record, ev.Ring(RING_SECONDS)))
+
+
+def _did_not(runbook: Runbook, state: RunState, event: ev.Event, note: str, record: ev.Record) -> Decision:
+    plan_step = _plan_step(runbook, state)
+    assert plan_step is not None  # lint: an EXECUTE follows a PLAN
+    return back(runbook, state, plan_step, event, note, (record,))
+
+
+def _settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
+    if state.status != "unknown" or state.order is None:
+        return Refused("There is nothing to settle: the outcome is not in doubt.")
+    if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
+        return Refused("Say whether the command took effect and by what you can tell.")
+    others = tuple(s for s in state.statements if s.by != event.by)
+    statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))
+    agreed = sorted(s.by for s in statements if s.outcome == event.outcome)
+    record = ev.Record(
+        "run.settled", {"plan_digest": state.order.plan_digest, "outcome": event.outcome, "reason": event.reason.strip(), "agreed": agreed}
+    )
+    heard = replace(state, statements=statements)
+    if len(agreed) < SETTLERS:
+        return Decision(replace(heard, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
+    note = f"{' and '.join(agreed)} settled it: {_SAID[event.outcome]}."
+    if event.outcome == "did":
+        return finish(runbook, heard, event, note, state.verdicts, record)
+    return _did_not(runbook, heard, event, note, record)
+
+
+_SAID = {"did": "the command took effect", "did_not": "the command did not take effect"}
+
+
+# --- waiting on facts
+
+
+def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) -> Outcome:
+    if state.status != "waiting":
+        return Refused("This run does not wait for facts.")
+    step = runbook.step(state.step)
+    return _verify(runbook, state, step, event) if step.kind == "VERIFY" else _wait(runbook, state, step, event)
+
+
+def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+    progress = step.progress(event.facts, state.params) if step.progress else None
+    verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
+    seen = replace(state, progress=progress, verdicts=verdicts)
+    after = state.order.at if state.order else state.since
+    if verdicts and not blockers(verdicts) and _reported_after(event, state.params, after):
+        return finish(
+            runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
+        )
+    late = step.deadline_seconds is not None and event.at - state.since > step.deadline_seconds
+    if late and not state.overdue:
+        seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
+        return Decision(seen, (ev.Ring(RING_SECONDS), ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)})))
+    return Decision(seen, (ev.Ring(RING_SECONDS),))
+
+
+def _reported_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float) -> bool:
+    node = event.facts.nodes.get(params.get("node", ""))
+    return node is not None and event.at - node.age_seconds > moment
+
+
+def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+    answered = state.asked is not None and event.number == state.asked.number
+    if not answered or event.taken_after < state.since:
+        return look(state, step) if state.asked is None else Decision(state, (ev.Ring(RING_SECONDS),))
+    verdicts = ask(step.guards, event.facts, state.params)
+    seen = replace(state, asked=None, verdicts=verdicts)
+    record = ev.Record("run.verified", {"step": step.slug, "verdicts": lines(verdicts)})
+    if blocked(verdicts):
+        unverified = replace(seen, note="Not everything is as it should be afterwards. The node looks again every few seconds.")
+        told = () if verdicts == state.verdicts else (ev.Record("run.not-verified", record.body),)
+        return Decision(unverified, (ev.Ring(RING_SECONDS), *told))
+    return finish(runbook, seen, event, f"{len(verdicts)} things are as they should be.", verdicts, record)
+
+
+def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Outcome:
+    if state.status != "waiting" or state.asked is None or state.asked.number != event.number:
+        return Refused("Nobody waits for that look any more.")
+    note = f"The node did not look again: {event.reason} It is asked again."
+    return Decision(replace(state, asked=None, note=note), (ev.Ring(RING_SECONDS),))
+
+
+def _open_step(runbook: Runbook, state: RunState, kind: str, event: ev.Event) -> Step | Refused:
+    step = runbook.step(state.step)
+    if not event.by:
+        return Refused("This step needs a person.")
+    if step.kind != kind or state.status != "open":
+        return Refused(f"This run is at the step “{step.title}” and cannot do that now. Reload to see what it asks for.")
+    return step
+
+
+_HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
+    ev.Start: _start,
+    ev.Chosen: _chosen,
+    ev.CheckAsked: _check_asked,
+    ev.HandsDone: _hands_done,
+    ev.PlanAsked: _plan_asked,
+    ev.PlanArrived: _plan_arrived,
+    ev.PlanFailed: _plan_failed,
+    ev.LookFailed: _look_failed,
+    ev.Confirmed: _confirmed,
+    ev.Approved: _approved,
+    ev.Denied: _denied,
+    ev.ExecuteAsked: _execute_asked,
+    ev.OrderMoved: _order_moved,
+    ev.FactsArrived: _facts_arrived,
+    ev.Settled: _settled,
+    ev.WentBack: _went_back,
+    ev.Aborted: _abort,
+}

@@ -1,0 +1,193 @@
+"""What can happen to a run, and what a decision asks the portal to do. Values only.
+
+Every event carries `at`, the portal's clock in seconds, because the engine has none. `by` is the user name of the
+person, or empty when nobody's hand is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workflows.facts import FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    at: float
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start(Event):
+    """The run begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Event):
+    """A person picks one option of a DECIDE step."""
+
+    value: str
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckAsked(Event):
+    """A person asks the guards of a CHECK step."""
+
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandsDone(Event):
+    """A person did what a MANUAL step asks, and says by what that can be told: a scanned serial, the bay that lit."""
+
+    evidence: str
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanAsked(Event):
+    """A person asks the node for a plan; from a later step this throws the old plan away."""
+
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanArrived(Event):
+    number: int  # which ask it answers
+    plan: Mapping[str, Any]
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanFailed(Event):
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookFailed(Event):
+    """The node did not look again when a VERIFY step asked it to."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmed(Event):
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approved(Event):
+    plan_digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Denied(Event):
+    plan_digest: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecuteAsked(Event):
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderMoved(Event):
+    """The order of this plan moved. `evidence` holds the digests of the captures a probe rests on."""
+
+    plan_digest: str
+    status: str
+    reason: str = ""
+    probe: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactsArrived(Event):
+    """The node said something new, or it is time to look again.
+
+    `taken_after`: every capture that matters was taken after this moment of the portal's clock; 0 when the
+    portal cannot vouch for that. `number` is the ask this answers, 0 for an ordinary report.
+    """
+
+    facts: FleetFacts
+    taken_after: float = 0.0
+    number: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled(Event):
+    """A person says what became of an order of unknown outcome: "did" or "did_not"."""
+
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WentBack(Event):
+    """A person returns to an earlier step. Plan, confirmation and approvals are void."""
+
+    step: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aborted(Event):
+    reason: str
+
+
+# Effects. The portal applies them in the order given, all in the transaction that stores the new state.
+
+
+@dataclass(frozen=True)
+class Record:
+    """One ledger event. Text only."""
+
+    type: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class AskNode:
+    """Seal a pure order; its answer comes back with `number`."""
+
+    operation: str
+    params: Mapping[str, str]
+    number: int
+
+
+@dataclass(frozen=True)
+class Lock:
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Unlock:
+    """Give back every lock this run holds."""
+
+
+@dataclass(frozen=True)
+class Seal:
+    """Seal the one order of this plan."""
+
+    step: str
+    operation: str
+    effect: str
+    params: Mapping[str, str]
+    argv: tuple[str, ...]
+    preconditions: Mapping[str, str]
+    plan_digest: str
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Come back after so many seconds, whatever happens in between."""
+
+    due_seconds: int
+
+
+Effect = Record | AskNode | Lock | Unlock | Seal | Ring

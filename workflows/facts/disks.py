@@ -1,0 +1,161 @@
+"""Disks as the kernel shows them: one per WWID however many paths lead there, who uses them and how they feel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workflows.facts.bays import bay_of
+from workflows.facts.labels import Read
+from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
+from workflows.facts.sources import Sources
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is known beside the disks themselves, ready to be looked up by kernel name."""
+
+    links: Mapping[str, tuple[str, ...]]  # kernel name -> /dev/disk/by-id/… links
+    sg: Mapping[str, str]
+    use: Known[Mapping[str, tuple[str, ...]]]  # kernel name -> "mounted on /", "swap"
+    labels: Mapping[str, Read]  # kernel name of a partition or disk
+    bays: Known[tuple[BayFacts, ...]]
+
+
+def around(sources: Sources, labels: Mapping[str, Read], bays: Known[tuple[BayFacts, ...]]) -> Around:
+    return Around(_links(sources), _sg(sources), _use(sources), labels, bays)
+
+
+def read_disks(sources: Sources, about: Around) -> Known[tuple[DiskFacts, ...]]:
+    devices = sources.read("block")
+    if not known(devices):
+        return devices
+    return tuple(_disk(sources, about, group) for group in by_disk(devices).values())
+
+
+def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
+    """Devices by what they are: the WWID, or the kernel name of one that says none."""
+    groups: dict[str, list[Any]] = {}
+    for device in devices:
+        groups.setdefault(device.wwid or device.name, []).append(device)
+    return groups
+
+
+def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
+    """Where labels of a device are read: its first partition when it has one, and wherever else somebody looked."""
+    first = next((p.name for p in device.partitions if p.number == 1), device.name)
+    others = (device.name, *(p.name for p in device.partitions))
+    return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))
+
+
+def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
+    one = devices[0]
+    return DiskFacts(
+        wwid=one.wwid or Unknown("The device gives no WWID."),
+        serial=_same(devices, "serial", "serial number"),
+        vendor=one.vendor or "",
+        model=one.model or "",
+        firmware=one.rev or "",
+        size_bytes=_same(devices, "size_bytes", "size"),
+        logical_block_bytes=_same(devices, "logical_block_bytes", "logical block size"),
+        physical_block_bytes=_same(devices, "physical_block_bytes", "physical block size"),
+        paths=tuple(_path(about, device) for device in devices),
+        labels=_labels(about, devices),
+        in_use=_in_use(about, devices),
+        bay=bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link)),
+        health=_health(sources, devices),
+    )
+
+
+def _path(about: Around, device: Any) -> PathFacts:
+    return PathFacts(
+        name=device.name,
+        hctl=device.hctl,
+        state=device.state or Unknown(f"The kernel gives no state for {device.name}."),
+        sas_address=device.sas_address,
+        holders=_holders(device),
+        partitions=tuple(p.name for p in device.partitions),
+        by_id=about.links.get(device.name, ()),
+        sg=about.sg.get(device.name),
+    )
+
+
+def _labels(about: Around, devices: list[Any]) -> Known[tuple[LabelFacts, ...]]:
+    """Every label on any partition, by any path. One place that could not be read leaves the whole disk unknown."""
+    found: list[LabelFacts] = []
+    for name in dict.fromkeys(name for device in devices for name in label_names(device, about.labels)):
+        read = about.labels.get(name)
+        if read is None:
+            return Unknown(f"The label of {name} was not collected.")
+        if not known(read.labels):
+            return read.labels
+        found += [label for label, _ in read.labels]
+    return tuple(found)
+
+
+def _in_use(about: Around, devices: list[Any]) -> Known[tuple[str, ...]]:
+    if not known(about.use):
+        return about.use
+    found: list[str] = []
+    for device in devices:
+        holders = _holders(device)
+        if not known(holders):
+            return holders
+        found += [f"held by {holder}" for holder in holders]
+        found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
+    return tuple(dict.fromkeys(found))
+
+
+def _holders(device: Any) -> Known[tuple[str, ...]]:
+    each = [device.holders, *(p.holders for p in device.partitions)]
+    if any(holders is None for holders in each):
+        return Unknown(f"What holds {device.name} could not be read.")
+    return tuple(dict.fromkeys(holder for holders in each for holder in holders))
+
+
+def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
+    said = [sources.read(f"smart/{device.name}") for device in devices]
+    told = [smart for smart in said if known(smart) and smart.passed is not None]
+    if told:
+        worst = min(told, key=lambda smart: smart.passed)
+        return HealthFacts(worst.passed, worst.line, worst.grown_defects)
+    mute = Unknown(f"smartctl does not say whether {devices[0].name} is healthy.")
+    return next((smart for smart in said if not known(smart)), mute)
+
+
+def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
+    """What every path says; paths that contradict each other say nothing."""
+    values = {getattr(device, field) for device in devices} - {None}
+    if len(values) == 1:
+        return values.pop()
+    return Unknown(f"The paths of {devices[0].name} disagree about its {what}." if values else f"{devices[0].name} gives no {what}.")
+
+
+def _links(sources: Sources) -> dict[str, tuple[str, ...]]:
+    """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
+    said, links = sources.read("disk_links"), {}
+    for path, name in said if known(said) else ():
+        links[name] = (*links.get(name, ()), path)
+    return links
+
+
+def _sg(sources: Sources) -> dict[str, str]:
+    said = sources.read("lsscsi")
+    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if d.node and d.sg}
+
+
+def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
+    said, links = sources.read("mounts"), sources.read("disk_links")
+    if not known(said):
+        return said
+    if said.swaps is None:
+        return Unknown("mounts: the node does not say what it swaps to.")
+    names = {path: name for path, name in links} if known(links) else {}
+    use: dict[str, tuple[str, ...]] = {}
+    uses = [(device, f"mounted on {place}") for device, place, _ in said.mounts] + [(device, "swap") for device in said.swaps]
+    for device, what in uses:
+        name = names.get(device, device.rsplit("/", 1)[-1])
+        if device.startswith("/dev/"):
+            use[name] = (*use.get(name, ()), f"{what} ({name})")
+    return use

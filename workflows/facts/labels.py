@@ -1,0 +1,117 @@
+"""Labels as the disks tell them: which disk carries which vdev, and what the pool last wrote about each vdev."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from workflows.facts.model import Known, LabelFacts, Unknown, known
+from workflows.facts.sources import Sources
+
+SOURCE = "zdb_label"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What `zdb -l` said of one partition or disk: its labels with their vdev trees, or why they are not known."""
+
+    name: str  # kernel name, "sda1"
+    labels: Known[tuple[tuple[LabelFacts, Any], ...]]  # with the collector's LabelVdev
+
+
+def read_labels(sources: Sources) -> dict[str, Read]:
+    return {key: Read(key, _labels(sources, key)) for key in sources.keys(SOURCE)}
+
+
+def _labels(sources: Sources, key: str) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
+    where = f"{SOURCE}/{key}"
+    said = sources.read(where)
+    if not known(said):
+        return said
+    if said.unread:  # a dead disk is silent, not blank
+        return Unknown(f"{where}: the disk does not answer; zdb could not read {len(said.unread)} of the 4 label copies.")
+    return tuple((_facts(key, label), label.tree) for label in said.labels)
+
+
+def _facts(partition: str, label: Any) -> LabelFacts:
+    return LabelFacts(
+        partition=partition,
+        copies=tuple(label.copies),
+        pool_name=label.name,
+        pool_guid=label.pool_guid,
+        guid=label.guid,
+        top_guid=label.top_guid,
+        state=label.state,
+        txg=label.txg,
+        hostid=None if label.hostid is None else int(label.hostid),
+        hostname=label.hostname,
+        ashift=None if label.tree is None else label.tree.ashift,
+    )
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the freshest label of a top-level vdev says of one of its vdevs."""
+
+    devid: str | None
+    ashift: int | None
+    filling_since_txg: int | None
+
+
+@dataclass
+class LabelIndex:
+    """Labels of one node by vdev guid. `carriers` pairs each with the disk's key: its WWID, or its kernel name when it has none."""
+
+    carriers: dict[int, list[tuple[str, LabelFacts]]] = field(default_factory=dict)
+    written: dict[tuple[int, int], Written] = field(default_factory=dict)  # (pool guid, vdev guid)
+    unread: tuple[str, ...] = ()  # where labels could not be read
+    blind: str = ""  # why no label can be put to a disk at all
+
+    def absent(self, guid: int) -> Unknown:
+        """Why no disk was found for a vdev."""
+        if self.blind:
+            return Unknown(f"Which disk carries the label of {guid} is not known: {self.blind}")
+        unread = f"; the labels on {', '.join(self.unread)} are not known" if self.unread else ""
+        return Unknown(f"No disk carries the label of {guid}{unread}.")
+
+    def disks(self, guid: int, pool_guid: int | None) -> frozenset[str]:
+        """Disks that claim to be this vdev. A spare's or cache device's label names no pool."""
+        return frozenset(disk for disk, label in self.carriers.get(guid, ()) if label.pool_guid in (None, pool_guid))
+
+    def pool_guid(self, guids: Iterable[int]) -> Known[int]:
+        """The pool that these leaves say they belong to, when they agree."""
+        said = {label.pool_guid for guid in guids for _, label in self.carriers.get(guid, ())} - {None}
+        if len(said) == 1:
+            return said.pop()
+        if said:
+            return Unknown(f"The labels of its disks name {len(said)} different pool guids.")
+        return Unknown(f"No label of its disks could be read. {self.blind}".rstrip())
+
+
+def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
+    """Build the index from (disk key, read) pairs."""
+    result, freshest, unread = LabelIndex(), {}, []
+    for disk, read in reads:
+        if not known(read.labels):
+            unread.append(read.name)
+            continue
+        for label, tree in read.labels:
+            result.carriers.setdefault(label.guid, []).append((disk, label))
+            top = (label.pool_guid, label.top_guid)
+            if label.pool_guid is not None and tree is not None and (label.txg or 0) >= freshest.get(top, (-1, None))[0]:
+                freshest[top] = (label.txg or 0, tree)
+    for (pool_guid, _), (_, tree) in freshest.items():
+        result.written.update({(pool_guid, vdev.guid): _written(vdev) for vdev in _walk(tree)})
+    result.unread = tuple(unread)
+    return result
+
+
+def _written(vdev: Any) -> Written:
+    return Written(vdev.devid, vdev.ashift, vdev.resilver_txg if vdev.resilver_txg is not None else vdev.rebuild_txg)
+
+
+def _walk(vdev: Any) -> Iterator[Any]:
+    yield vdev
+    for child in vdev.children:
+        yield from _walk(child)

@@ -1,0 +1,61 @@
+"""What the sources of one node said, parsed; or why there is nothing to read.
+
+Most texts repeat from report to report, so a parsed text is remembered: a full node costs its changed texts only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture, Unparsed
+from agents.wire import canonical
+from workflows.facts.model import Known, Unknown, known
+
+TEXTS_REMEMBERED = 16384  # about a hundred full nodes
+
+
+class Sources:
+    """The captures of one node by "source" or "source/key"; each is a `Capture` or the body of one."""
+
+    def __init__(self, captures: Mapping[str, Capture | Mapping[str, Any]]):
+        self._bodies = {where: c.body() if isinstance(c, Capture) else c for where, c in captures.items()}
+
+    def digests(self) -> dict[str, str]:
+        return {where: _digest(body) for where, body in self._bodies.items()}
+
+    def failures(self) -> dict[str, str]:
+        """Every source that gave nothing we can use although it is there, and why."""
+        why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
+        return {where: value.reason for where, value in why.items() if not known(value)}
+
+    def keys(self, source: str) -> Iterator[str]:
+        """The keys under which a source was collected: "sda1" of "zdb_label/sda1"."""
+        return (where.partition("/")[2] for where in self._bodies if where.partition("/")[0] == source)
+
+    def read(self, where: str, if_nothing: Any = None) -> Known[Any]:
+        """The parsed value. `if_nothing` is the answer when the node has no such tool or directory; else that is unknown."""
+        body = self._bodies.get(where)
+        if body is None:
+            return Unknown(f"{where} was not collected.")
+        if body["outcome"] == "nothing":
+            return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
+        if body["outcome"] != "data":
+            return Unknown(f"{where}: {body['reason']}.")
+        value = _parsed(where.partition("/")[0], body["text"])
+        if isinstance(value, Unparsed):
+            return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
+        return value
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _parsed(source: str, text: str) -> Any:
+    collector = COLLECTORS.get(source)
+    return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(dict(body))).hexdigest()

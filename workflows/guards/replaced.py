@@ -1,0 +1,134 @@
+"""Questions after a replacement: is the old member gone, does the new disk serve, is the vdev whole again?"""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.guards.subject import number, the_pool
+
+REPAIRS_AND_SCRUB = (*redundancy.REPAIRS, "scrub")  # a scrub that came after reads every block, and hides the resilver's line
+
+
+def the_old_member_is_gone(facts: FleetFacts, params: Params) -> Verdict:
+    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
+    if not known(pool) or not known(guid):
+        return unknown(guid.reason if known(pool) else pool.reason)
+    line = lookup.pool_lineage(pool, guid)
+    if not known(line):
+        return unknown(line.reason)
+    if line is None:
+        return ok(f"{pool.name} has no vdev {guid} any more.")
+    place = f"{line[-2].name} of {pool.name}" if len(line) > 1 else pool.name
+    return refuse(f"{guid} is still in {place}. It leaves when the resilver has ended without errors.")
+
+
+def the_new_disk_has_its_place(facts: FleetFacts, params: Params) -> Verdict:
+    """Directly under its vdev, with no `replacing` or `spare` left above it."""
+    line = the_new_line(facts, params)
+    if not known(line):
+        return unknown(line.reason)
+    temporary = [vdev.name for vdev in line[:-1] if vdev.kind in ("replacing", "spare")]
+    if temporary:
+        return refuse(f"{params['wwid']} is still under {temporary[0]}. Wait until the resilver has ended.")
+    return ok(f"{params['wwid']} is a member of {line[0].name}, and no replacing vdev is left above it.")
+
+
+def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
+    line = the_new_line(facts, params)
+    if not known(line):
+        return unknown(line.reason)
+    leaf = line[-1]
+    if leaf.state != "ONLINE":
+        return refuse(f"The new disk {params['wwid']} is {leaf.state}. Look at the pool; it needs attention.")
+    if not redundancy.leaf_counts(leaf):
+        return refuse(f"The new disk {params['wwid']} is ONLINE and still being filled. Wait until that ends.")
+    return ok(f"The new disk {params['wwid']} is ONLINE and holds its whole share.")
+
+
+def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.scans):
+        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
+    if not scans:
+        return unknown(f"{pool.name} shows no scan, so how the resilver ended is not known.")
+    for scan in scans:
+        if scan.state != "finished":
+            return refuse(f"The {scan.function} of {pool.name} is {scan.state}. Wait until it has finished.")
+        if scan.errors is None:
+            return unknown(f"With how many errors the {scan.function} of {pool.name} finished is not known.")
+        if scan.errors:
+            return refuse(
+                f"The {scan.function} of {pool.name} finished with {scan.errors} errors. Read `zpool status -v` before anything else."
+            )
+    return ok(f"The {scans[0].function} of {pool.name} finished with 0 errors.")
+
+
+def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
+    """The margin this replacement was for. Other disks that are still lost are another run's matter, and said here."""
+    pool, line = the_pool(facts, params), the_new_line(facts, params)
+    if not known(pool) or not known(line):
+        return unknown(line.reason if known(pool) else pool.reason)
+    margin = redundancy.top_margin(pool, line[0])
+    if not known(margin):
+        return unknown(margin.reason)
+    if redundancy.being_rebuilt(line[0], pool.scans if known(pool.scans) else ()):
+        return refuse(f"{line[0].name} is still being rebuilt. Wait until that ends.")
+    full = full_margin(line[0])
+    if margin < 0:
+        return refuse(f"{line[0].name} has lost more disks than it can rebuild. Get help before anything else.")
+    if not known(full) or margin < full:
+        return ok(f"{line[0].name} survives {margin} more. {redundancy.explain(line[0], pool.scans)}")
+    return ok(f"{line[0].name} is whole and survives {margin} more.")
+
+
+def the_new_disk_has_taken_over(facts: FleetFacts, params: Params) -> Verdict:
+    """When waiting ends: the resilver is over and the old member left. How well it went is asked afterwards."""
+    verdicts = [guard(facts, params) for guard in (the_old_member_is_gone, the_new_disk_has_its_place, the_new_disk_is_in_service)]
+    return next((v for v in verdicts if v.outcome != "pass"), verdicts[-1])
+
+
+REPLACED_GUARDS = (
+    the_old_member_is_gone,
+    the_new_disk_has_its_place,
+    the_new_disk_is_in_service,
+    the_resilver_ended_without_errors,
+    the_vdev_counts_the_new_disk,
+)
+
+
+def the_new_line(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, ...]]:
+    """From the top-level vdev down to the one leaf that sits on the chosen disk."""
+    pool, wwid = the_pool(facts, params), params.get("wwid", "")
+    if not known(pool):
+        return pool
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    if not wwid:
+        return Unknown("No disk is chosen yet.")
+    found = [line for _, top in pool.tops for line in lines_to(top, wwid)]
+    if len(found) > 1:
+        return Unknown(f"{wwid} is {len(found)} members of {pool.name} at once. Look at the labels before anything else.")
+    return found[0] if found else Unknown(_not_seen(pool, wwid))
+
+
+def _not_seen(pool: PoolFacts, wwid: str) -> str:
+    return f"No member of {pool.name} is known to sit on {wwid}. Have the node look again."
+
+
+def lines_to(vdev: VdevFacts, wwid: str, above: tuple[VdevFacts, ...] = ()) -> list[tuple[VdevFacts, ...]]:
+    line = (*above, vdev)
+    if not vdev.children:
+        return [line] if known(vdev.wwid) and vdev.wwid == wwid else []
+    return [found for child in vdev.children for found in lines_to(child, wwid, line)]
+
+
+def full_margin(top: VdevFacts) -> Known[int]:
+    if top.kind in ("raidz", "draid") and top.parity:
+        return top.parity
+    if top.kind == "mirror":
+        return len(top.children) - 1
+    return 0 if not top.children else Unknown(f"{top.name} is a vdev of the kind {top.kind}.")

@@ -1,0 +1,9 @@
+"""Every runbook we ship. To add one: add a file, add it here. A definition that breaks a rule stops the portal."""
+
+from agents.operations import OPERATIONS
+from workflows.lint import load
+from workflows.runbooks import wwid_mismatch_replace
+
+RUNBOOKS = load((wwid_mismatch_replace.RUNBOOK,), OPERATIONS)
+
+__all__ = ["RUNBOOKS"]

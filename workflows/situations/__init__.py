@@ -1,0 +1,12 @@
+"""Every situation we detect. To add one: add a file with `SLUG` and `detect(fleet)`, list it here."""
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts
+from workflows.situations import disk_missing, wwid_mismatch
+
+SITUATIONS = {module.SLUG: module for module in (wwid_mismatch, disk_missing)}
+
+
+def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
+    """Everything wrong in the fleet. One lost disk is one situation: the more telling one."""
+    return tuple(found for module in SITUATIONS.values() for found in module.detect(fleet))

@@ -1,0 +1,119 @@
+"""Lost members: the leaves that serve nothing, read from the tree. The status line hides them while a resilver runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workflows import redundancy
+from workflows.core import Answer, Evidence
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.census import title
+
+LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
+RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A leaf that serves nothing, with everything above it."""
+
+    node: NodeFacts
+    pool: PoolFacts
+    role: str  # class of its top-level vdev
+    line: tuple[VdevFacts, ...]
+
+    @property
+    def leaf(self) -> VdevFacts:
+        return self.line[-1]
+
+    @property
+    def top(self) -> VdevFacts:
+        return self.line[0]
+
+    @property
+    def parent(self) -> VdevFacts | None:
+        return self.line[-2] if len(self.line) > 1 else None
+
+    @property
+    def path(self) -> str:
+        """Where the pool last opened it. A string of the past: another disk may have that name today."""
+        return self.leaf.was or self.leaf.name
+
+    @property
+    def guid(self) -> str:
+        return str(self.leaf.guid) if known(self.leaf.guid) else self.leaf.name
+
+    def key(self, slug: str) -> str:
+        return f"{slug}:{self.pool.guid if known(self.pool.guid) else f'{self.node.node}/{self.pool.name}'}:{self.guid}"
+
+    def replacement(self) -> VdevFacts | None:
+        """What already stands in its place and works: the new half of a replacement, or a hot spare."""
+        if self.parent is None or self.parent.kind not in ("replacing", "spare"):
+            return None
+        return next((v for v in reversed(self.parent.children) if v is not self.leaf and v.state in ("ONLINE", "DEGRADED")), None)
+
+    def carrier(self) -> DiskFacts | None:
+        """The disk that carries its label, when one is there."""
+        if not known(self.leaf.wwid) or not known(self.node.disks):
+            return None
+        return next((d for d in self.node.disks if d.wwid == self.leaf.wwid), None)
+
+    def evidence(self, source: str, line: str) -> Evidence:
+        return Evidence(self.node.node, source, self.node.digests.get(source, ""), line)
+
+    def tree_line(self) -> Evidence:
+        return self.evidence("zpool_status", "  ".join(part for part in (self.leaf.name, self.leaf.state, self.leaf.note) if part))
+
+    def margin_sentence(self) -> str:
+        margin = redundancy.top_margin(self.pool, self.top)
+        if not known(margin):
+            return f"How many more losses {self.top.name} survives is not known: {margin.reason}"
+        if margin < 0:
+            return f"{self.top.name} has lost more disks than it can rebuild."
+        return (
+            f"{self.top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
+            if margin
+            else f"One more loss in {self.top.name} loses the pool."
+        )
+
+    def params(self) -> dict[str, str] | None:
+        """What a run needs to be about this vdev; None when its guids are not known."""
+        if not known(self.pool.guid) or not known(self.leaf.guid):
+            return None
+        where = {"node": self.node.node, "pool": self.pool.name, "pool_guid": str(self.pool.guid)}
+        return {**where, "vdev_guid": str(self.leaf.guid), "was": self.path}
+
+    def answers(self, why: str) -> tuple[Answer, ...]:
+        """The runbook, when it would be the right one: not while a replacement runs, not when the member itself is back."""
+        params = self.params()
+        if params is None or (self.parent is not None and self.parent.kind == "replacing") or self.is_back():
+            return ()
+        return (Answer(RUNBOOK, params, why),)
+
+    def is_back(self) -> bool:
+        """Whether its own disk is there. A FAULTED disk under its own name is sick, not back."""
+        return self.carrier() is not None and not (self.leaf.state == "FAULTED" and self.leaf.was is None)
+
+    def back_sentence(self) -> str:
+        carrier = self.carrier()
+        if carrier is None or not self.is_back():
+            return ""
+        return (
+            f"{title(carrier)} carries its label, so the disk itself is there: `zpool online` brings it back, and no replacement is needed."
+        )
+
+
+def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            for role, top in pool.tops if known(pool.tops) else ():
+                yield from (Lost(node, pool, role, line) for line in _lines(top) if line[-1].state in LOST_STATES)
+
+
+def _lines(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:
+    line = (*above, vdev)
+    if not vdev.children:
+        yield line
+    for child in vdev.children:
+        yield from _lines(child, line)

@@ -1,0 +1,84 @@
+"""A member of a pool serves nothing: its disk is gone, switched off, or was given up.
+
+A lost member whose old name leads to another disk is a `wwid-mismatch` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Evidence, Situation
+from workflows.facts import DiskFacts, FleetFacts, known
+from workflows.facts.census import title
+from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations.wwid_mismatch import mismatch
+
+SLUG = "disk-missing"
+
+MEANINGS = {
+    "REMOVED": "Its disk went away: pulled, powered off, or lost by its cable.",
+    "UNAVAIL": "ZFS cannot open it.",
+    "FAULTED": "ZFS gave it up.",
+    "OFFLINE": "Somebody switched it off with `zpool offline`.",
+}
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None)
+
+
+def _situation(lost: Lost) -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=lost.key(SLUG),
+        node=lost.node.node,
+        severity="watch" if lost.replacement() else "act",
+        title=f"{lost.pool.name}: the member {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.replacement() else ''}",
+        meaning=_meaning(lost),
+        evidence=tuple(_evidence(lost)),
+        answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
+        subject=_subject(lost),
+        sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks nobody knows who has its old name
+    )
+
+
+def _meaning(lost: Lost) -> str:
+    said = [f"The member {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
+    new = lost.replacement()
+    if new is not None:
+        said.append(f"{new.name} takes its place. Wait, and take nothing else out of {lost.top.name} until it is done.")
+    elif lost.is_back():
+        said.append(lost.back_sentence())
+    elif lost.leaf.state == "FAULTED" and (sick := lost.carrier()) is not None:
+        said.append(f"The disk is still there: {title(sick)}{_bay(sick)}.")
+    else:
+        said.append(
+            "If it is only a cable or a loose tray, putting it back resilvers what it missed. If it is gone for good, replace it by its guid."
+        )
+    said.append(lost.margin_sentence())
+    return " ".join(said)
+
+
+def _bay(disk: DiskFacts) -> str:
+    return f", bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else ""
+
+
+def _evidence(lost: Lost) -> Iterator[Evidence]:
+    yield lost.tree_line()
+    yield lost.evidence("zpool_status_guid", f"{lost.guid}  {lost.leaf.state}")
+    carrier = lost.carrier()
+    if carrier is not None and known(carrier.labels):
+        for label in carrier.labels:
+            yield lost.evidence(
+                f"zdb_label/{label.partition}", f"{label.pool_name}: pool_guid {label.pool_guid}, guid {label.guid}, txg {label.txg}"
+            )
+
+
+def _subject(lost: Lost) -> dict[str, str]:
+    subject = {"node": lost.node.node, "pool": lost.pool.name, "vdev_guid": lost.guid, "was": lost.path, "top": lost.top.name}
+    subject |= {"pool_guid": str(lost.pool.guid)} if known(lost.pool.guid) else {}
+    return subject | ({"wwid": lost.leaf.wwid} if known(lost.leaf.wwid) else {})
+
+
+def _short(lost: Lost) -> str:
+    return lost.leaf.name.rsplit("/", 1)[-1]

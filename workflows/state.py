@@ -1,0 +1,148 @@
+"""Where a run stands: one frozen value that goes to JSON and back.
+
+The state says where we are; facts only say whether we may move. Facts cannot do both: once the new disk is in,
+no trace of the old one's absence is left. Times are seconds of the portal's clock and come with the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from workflows.core import Progress, Verdict
+
+Status = Literal[
+    "new",  # not begun
+    "open",  # a person is asked for this step
+    "planning",  # the node is making the plan
+    "ordered",  # an order is sealed and has not ended
+    "unknown",  # nobody knows whether the order took effect
+    "waiting",  # facts decide when this step is done
+    "stopped",  # the order ended without effect; only a new plan leads on
+    "done",
+    "aborted",
+]
+ENDED = ("done", "aborted")
+
+# The life of an order. Silence may end an order only before it was started: the agent needs our word to start,
+# so one that was not started never will be.
+ORDER_MOVES: Mapping[str, tuple[str, ...]] = {
+    "SEALED": ("OFFERED", "REFUSED", "EXPIRED"),
+    "OFFERED": ("CLAIMED", "REFUSED", "EXPIRED"),
+    "CLAIMED": ("STARTED", "REFUSED", "EXPIRED"),
+    "STARTED": ("SUCCEEDED", "FAILED", "REFUSED", "UNKNOWN"),
+    "UNKNOWN": ("SUCCEEDED", "FAILED", "REFUSED"),  # by the node's own journal, however late it comes
+    "SUCCEEDED": (),
+    "FAILED": (),
+    "REFUSED": (),
+    "EXPIRED": (),
+}
+# A pure order changes nothing, so the node answers it without claiming or starting it.
+PURE_ORDER_MOVES: Mapping[str, tuple[str, ...]] = {
+    "SEALED": ("OFFERED", "EXPIRED"),
+    "OFFERED": ("SUCCEEDED", "FAILED", "REFUSED", "EXPIRED"),
+    "SUCCEEDED": (),
+    "FAILED": (),
+    "REFUSED": (),
+    "EXPIRED": (),
+}
+ORDER_IS_OUT = ("SEALED", "OFFERED", "CLAIMED", "STARTED", "UNKNOWN")
+ORDER_HAD_NO_EFFECT = ("FAILED", "REFUSED", "EXPIRED")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A step that is behind us, and whose doing that was."""
+
+    step: str
+    by: str
+    at: float
+    note: str
+
+
+@dataclass(frozen=True)
+class Approval:
+    by: str
+    plan_digest: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A pure order we are waiting for. The number keeps an old answer from being taken for a new one."""
+
+    number: int
+    operation: str
+    params: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class OrderSeen:
+    """What we know of the one order of this plan."""
+
+    plan_digest: str
+    status: str
+    reason: str = ""
+    probe: str = ""  # "", "did", "did_not", "cannot_tell"
+    at: float = 0.0  # when we learnt it
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What one person says became of an order of unknown outcome."""
+
+    by: str
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RunState:
+    """One walk through one runbook, as far as it has come."""
+
+    params: Mapping[str, str]
+    requester: str
+    step: str = ""
+    status: Status = "new"
+    since: float = 0.0  # when this step was entered
+    note: str = ""  # why it stands as it stands, for the page
+    finished: tuple[Finished, ...] = ()
+    hands: tuple[str, ...] = ()  # everybody who shaped this run; none of them may approve it
+    verdicts: tuple[Verdict, ...] = ()  # the last answers of this step's guards
+    rounds: int = 0  # plans made so far
+    plan: Mapping[str, Any] | None = None
+    plan_digest: str = ""
+    planned_at: float = 0.0
+    approvals: tuple[Approval, ...] = ()
+    asks: int = 0
+    asked: Asked | None = None
+    order: OrderSeen | None = None
+    statements: tuple[Statement, ...] = ()
+    progress: Progress | None = None
+    overdue: bool = False
+    sealed: tuple[str, ...] = ()  # digests of every plan that ever had an order: one each, for ever
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunState:
+        return cls(
+            **{
+                **data,
+                "finished": tuple(Finished(**x) for x in data["finished"]),
+                "hands": tuple(data["hands"]),
+                "verdicts": tuple(Verdict(**x) for x in data["verdicts"]),
+                "approvals": tuple(Approval(**x) for x in data["approvals"]),
+                "asked": Asked(**data["asked"]) if data["asked"] else None,
+                "order": OrderSeen(**data["order"]) if data["order"] else None,
+                "statements": tuple(Statement(**x) for x in data["statements"]),
+                "progress": Progress(**data["progress"]) if data["progress"] else None,
+                "sealed": tuple(data["sealed"]),
+            }
+        )
+
+    @property
+    def order_is_out(self) -> bool:
+        return self.order is not None and self.order.status in ORDER_IS_OUT and self.status in ("ordered", "unknown")

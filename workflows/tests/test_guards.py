@@ -1,0 +1,350 @@
+"""Each guard on the incident: it passes as it is, and refuses when the one thing it asks about is wrong."""
+
+from dataclasses import fields, is_dataclass, replace
+
+import pytest
+
+from workflows.core import ask, blockers
+from workflows.facts import FleetFacts, LeafChange, ScanFacts, Unknown, known
+from workflows.guards import CANDIDATE_GUARDS, GUARDS, TARGET_GUARDS
+from workflows.tests.incident import (
+    BLANK_WWID,
+    DISKS,
+    FLEET,
+    FOREIGN_WWID,
+    LOST,
+    LOST_LEAF,
+    MEMBERS,
+    NODE,
+    OTHER,
+    PARAMS,
+    POOL,
+    POOL_GUID,
+    SDCW_WWID,
+    SDFL,
+    SDFL_WWID,
+    SMALL_WWID,
+    SPARE_WWID,
+    TOP,
+    TWIN,
+    disk,
+    fleet,
+    label,
+    leaf,
+    vdev,
+    with_disk,
+    with_leaf,
+    with_pool,
+)
+
+BLANK = next(d for d in DISKS if d.wwid == BLANK_WWID)
+
+
+def choose(wwid):
+    return PARAMS | {"wwid": wwid}
+
+
+def verdict(guard, facts=FLEET, params=PARAMS):
+    return GUARDS[guard](facts, params)
+
+
+def path(**changes):
+    return (replace(BLANK.paths[0], **changes),)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_it_passes_on_the_right_disk_for_the_incident(guard):
+    assert verdict(guard).outcome == "pass", verdict(guard)
+
+
+def change(vdev_guid, age_seconds=600.0):
+    return LeafChange(POOL_GUID, vdev_guid, "ONLINE", "REMOVED", age_seconds)
+
+
+SHARED = replace(OTHER, disks=DISKS, age_seconds=5.0)
+RESILVER = (ScanFacts("resilver", "running", "resilver in progress since …", "8.53"),)
+REPLACING = vdev(9, "replacing-0", "replacing", 0, LOST_LEAF, leaf(10, "/dev/disk/by-id/wwn-0x5-part1", resilvering=True))
+SPARE = vdev(9, "spare-0", "spare", 0, leaf(12, "/dev/sdx1", "FAULTED"), LOST_LEAF)
+OTHER_TOP = vdev(20, "raidz2-1", "raidz", 2, leaf(21, "/dev/sdq1", resilvering=True), leaf(22, "/dev/sdr1"))
+WRONG = {
+    "a report of yesterday": ("facts-are-fresh", fleet(replace(NODE, age_seconds=61.0)), PARAMS, "Check its agent."),
+    "a report from the future": ("facts-are-fresh", fleet(replace(NODE, age_seconds=-5.0)), PARAMS, "Check the clock"),
+    "an age that is no number": ("facts-are-fresh", fleet(replace(NODE, age_seconds=float("nan"))), PARAMS, "Check the clock"),
+    "a pool imported twice": (
+        "the-pool-is-imported-here-and-nowhere-else",
+        fleet(NODE, replace(SHARED, pools=(POOL,))),
+        PARAMS,
+        "imported on oss01 and on oss02",
+    ),
+    "a partner node that is silent": (
+        "the-pool-is-imported-here-and-nowhere-else",
+        fleet(NODE, replace(SHARED, age_seconds=3600.0)),
+        PARAMS,
+        "oss02 sees disks of ost_0",
+    ),
+    "a partner node whose pools are not known": (
+        "the-pool-is-imported-here-and-nowhere-else",
+        fleet(NODE, replace(SHARED, pools=Unknown("zpool status: timeout"))),
+        PARAMS,
+        "oss02 sees disks of ost_0",
+    ),
+    "a node whose disks are not known": (
+        "the-pool-is-imported-here-and-nowhere-else",
+        fleet(NODE, replace(OTHER, disks=Unknown("block was not collected."))),
+        PARAMS,
+        "oss02 may see the same disks",
+    ),
+    "a pool that is not there": (
+        "the-pool-is-imported-here-and-nowhere-else",
+        fleet(replace(NODE, pools=())),
+        PARAMS,
+        "not imported on oss01",
+    ),
+    "mixed versions": ("the-zfs-versions-match-and-are-tested", fleet(replace(NODE, zfs_module="zfs-kmod-2.1.12-1")), PARAMS, "2.1.12"),
+    "a release nobody tried": (
+        "the-zfs-versions-match-and-are-tested",
+        fleet(replace(NODE, zfs_userland="zfs-0.8.6-1", zfs_module="zfs-kmod-0.8.6-1")),
+        PARAMS,
+        "tested with 2.1 and 2.3 only",
+    ),
+    "a suspended pool": ("the-pool-is-not-suspended", with_pool(suspended=True), PARAMS, "ost_0 is suspended"),
+    "a vdev that is gone": (
+        "the-lost-member-is-one-known-vdev",
+        with_leaf(leaf(1, "/dev/sdx1")),
+        PARAMS,
+        "no vdev 14718944552882581455 any more",
+    ),
+    "a vdev listed twice": ("the-lost-member-is-one-known-vdev", with_leaf(LOST_LEAF, LOST_LEAF), PARAMS, "2 times"),
+    "an interior vdev": ("the-lost-member-is-one-known-vdev", FLEET, PARAMS | {"vdev_guid": str(TOP.guid)}, "is raidz2-0, not a disk"),
+    "a member in service": ("the-lost-member-is-out-of-service", FLEET, PARAMS | {"vdev_guid": str(SDFL)}, "still serves ost_0"),
+    "a member that is being replaced": ("the-lost-member-is-not-being-replaced", with_leaf(REPLACING), PARAMS, "under way already"),
+    "the spare itself": ("the-lost-member-is-not-being-replaced", with_leaf(SPARE), PARAMS, "hot spare of spare-0"),
+    "a member that is back": (
+        "the-lost-member-has-not-come-back",
+        with_disk(SMALL_WWID, labels=(label("sdcz1", LOST),)),
+        PARAMS,
+        "`zpool online`",
+    ),
+    "a disk that may be the member": (
+        "the-lost-member-has-not-come-back",
+        with_disk(SMALL_WWID, labels=Unknown("zdb_label/sdcz: the disk does not answer.")),
+        PARAMS,
+        "sdcz (naa:5000c500a65b2f1b) may be the lost member",
+    ),
+    "three disks lost": (
+        "the-vdev-can-still-rebuild",
+        with_leaf(LOST_LEAF, *(replace(m, state="UNAVAIL") for m in MEMBERS[:2]), *MEMBERS[2:]),
+        PARAMS,
+        "lost more disks than it can rebuild",
+    ),
+    "many disks lost at once": (
+        "no-mass-event-is-under-way",
+        fleet(replace(NODE, leaf_changes=(change(LOST), change(TWIN)))),
+        PARAMS,
+        "2 disks of oss01 left service",
+    ),
+    "a resilver on the same vdev": (
+        "no-resilver-touches-the-vdev",
+        with_leaf(LOST_LEAF, replace(MEMBERS[0], resilvering=True)),
+        PARAMS,
+        "is being rebuilt",
+    ),
+    "a resilver that names no disk": ("no-resilver-touches-the-vdev", with_pool(scans=RESILVER), PARAMS, "ost_0 is resilvering"),
+    "a removal": ("nothing-blocks-attaching", with_pool(removing=True), PARAMS, "a device removal"),
+    "an expansion": ("nothing-blocks-attaching", with_pool(expanding=True), PARAMS, "a raidz expansion"),
+    "a checkpoint": ("nothing-blocks-attaching", with_pool(checkpoint=True), PARAMS, "a checkpoint"),
+    "a disk that is not seen": ("the-disk-is-seen-and-running", FLEET, choose("naa:5000c500a65b0000"), "oss01 does not see the disk"),
+    "no disk chosen": ("the-disk-is-seen-and-running", FLEET, choose(""), "No disk is chosen yet."),
+    "a disk the kernel gave up": (
+        "the-disk-is-seen-and-running",
+        with_disk(BLANK_WWID, paths=path(state="offline")),
+        PARAMS,
+        "sdcx offline",
+    ),
+    "a disk without its link": (
+        "the-disk-answers-to-its-wwid",
+        with_disk(BLANK_WWID, paths=path(by_id=())),
+        PARAMS,
+        "wwn-0x5000c500a65b207b",
+    ),
+    "a disk known by its serial only": (
+        "the-disk-answers-to-its-wwid",
+        with_disk(BLANK_WWID, wwid="ser:QEMU:7"),
+        choose("ser:QEMU:7"),
+        "no NAA name",
+    ),
+    "sdcw, the twin": ("the-disk-carries-no-label", FLEET, choose(SDCW_WWID), f"sdcw ({SDCW_WWID}) is already member {TWIN} of ost_0."),
+    "sdfl, the stale name": (
+        "the-disk-carries-no-label",
+        FLEET,
+        choose(SDFL_WWID),
+        f"sdfl ({SDFL_WWID}) is already member {SDFL} of ost_0.",
+    ),
+    "a foreign label": ("the-disk-carries-no-label", FLEET, choose(FOREIGN_WWID), "the pool scratch9 of oss01 (exported)"),
+    "a disk whose label another node reads": (
+        "no-other-node-uses-the-disk",
+        fleet(NODE, replace(SHARED, disks=(disk("sdq", BLANK_WWID, label("sdq1", 5, 777, "ost_7")),))),
+        PARAMS,
+        "oss02 reads a label of ost_7",
+    ),
+    "a disk another node mounts": (
+        "no-other-node-uses-the-disk",
+        fleet(NODE, replace(SHARED, disks=(disk("sdq", BLANK_WWID, in_use=("mounted on /srv (sdq)",)),))),
+        PARAMS,
+        "oss02 uses sdq",
+    ),
+    "a mounted disk": (
+        "nothing-else-uses-the-disk",
+        with_disk(BLANK_WWID, in_use=("mounted on / (sdcx1)",)),
+        PARAMS,
+        "mounted on / (sdcx1)",
+    ),
+    "a partitioned disk": ("the-disk-has-no-partitions", with_disk(BLANK_WWID, paths=path(partitions=("sdcx1",))), PARAMS, "sdcx1"),
+    "a disk that is too small": ("the-disk-is-large-enough", FLEET, choose(SMALL_WWID), "8001563222016 bytes"),
+    "a disk one sector short": (
+        "the-disk-is-large-enough",
+        with_disk(BLANK_WWID, size_bytes=BLANK.size_bytes - 512),
+        PARAMS,
+        "Choose a larger disk.",
+    ),
+    "a disk with large blocks": (
+        "the-disk-block-size-fits",
+        with_disk(BLANK_WWID, logical_block_bytes=8192),
+        PARAMS,
+        "blocks of 8192 bytes; raidz2-0 writes 4096",
+    ),
+    "a failing disk": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, health=replace(BLANK.health, passed=False, text="SMART Health Status: FAILURE PREDICTION")),
+        PARAMS,
+        "FAILURE PREDICTION",
+    ),
+    "a disk in a guessed bay": (
+        "the-disk-sits-in-a-known-bay",
+        with_disk(BLANK_WWID, bay=replace(BLANK.bay, evidence=7)),
+        PARAMS,
+        "only guessed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_it_refuses(name):
+    guard, facts, params, said = WRONG[name]
+    answer = verdict(guard, facts, params)
+    assert answer.outcome != "pass"
+    assert said in answer.reason
+
+
+def test_every_guard_is_shown_to_refuse():
+    assert {guard for guard, *_ in WRONG.values()} == set(GUARDS)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_its_refusal_is_readable(name):
+    guard, facts, params, _ = WRONG[name]
+    reason = verdict(guard, facts, params).reason
+    assert reason.endswith(".")
+    assert not any(word in reason for word in ("Unknown(", "None", "Error", "please", "nan"))
+
+
+ASIDE = {
+    "a disk lost an hour ago": ("no-mass-event-is-under-way", fleet(replace(NODE, leaf_changes=(change(LOST), change(TWIN, 3600.0))))),
+    "a resilver on another vdev": ("no-resilver-touches-the-vdev", with_pool(scans=RESILVER, tops=(("data", TOP), ("data", OTHER_TOP)))),
+    "a scrub": ("no-resilver-touches-the-vdev", with_pool(scans=(ScanFacts("scrub", "running", "", "3.1"),))),
+    "a sick disk in its place": (
+        "the-lost-member-has-not-come-back",
+        fleet(
+            replace(
+                NODE,
+                disks=(*DISKS, disk("sdq", SPARE_WWID, label("sdq1", LOST))),
+                pools=(
+                    replace(
+                        POOL, tops=(("data", replace(TOP, children=(replace(LOST_LEAF, was=None, note="too many errors"), *MEMBERS))),)
+                    ),
+                ),
+            )
+        ),
+    ),
+    "a partner node that sees the disks and imports nothing": ("the-pool-is-imported-here-and-nowhere-else", fleet(NODE, SHARED)),
+    "a lost disk under a finished spare": (
+        "the-lost-member-is-not-being-replaced",
+        with_leaf(vdev(9, "spare-0", "spare", 0, LOST_LEAF, leaf(12, "/dev/sdx1"))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASIDE)
+def test_it_lets_pass(name):
+    guard, facts = ASIDE[name]
+    assert verdict(guard, facts).outcome == "pass", verdict(guard, facts)
+
+
+# Knowing less never opens a gate.
+
+
+def less_known(thing, told=()):
+    """Every way to know one field less below `thing`, as (name, changed thing). Only `Known` fields may be unknown."""
+    hints = type(thing).__annotations__
+    for f in fields(thing):
+        value = getattr(thing, f.name)
+        if str(hints[f.name]).startswith("Known[") and known(value):
+            yield f"{type(thing).__name__}.{f.name}", replace(thing, **{f.name: Unknown("nobody said")})
+        yield from _less_below(thing, f.name, value)
+
+
+def _less_below(thing, name, value):
+    if is_dataclass(value) and known(value):
+        yield from ((where, replace(thing, **{name: less})) for where, less in less_known(value))
+    elif isinstance(value, tuple):
+        for i, item in enumerate(value):
+            if is_dataclass(item):
+                yield from ((w, replace(thing, **{name: (*value[:i], less, *value[i + 1 :])})) for w, less in less_known(item))
+            elif isinstance(item, tuple) and len(item) == 2 and is_dataclass(item[1]):  # (class, top-level vdev)
+                yield from (
+                    (w, replace(thing, **{name: (*value[:i], (item[0], less), *value[i + 1 :])})) for w, less in less_known(item[1])
+                )
+
+
+def less_known_fleets(facts):
+    for name, node in facts.nodes.items():
+        yield f"{name} missing", FleetFacts({n: f for n, f in facts.nodes.items() if n != name})
+        yield from ((f"{name}: {where}", FleetFacts({**facts.nodes, name: less})) for where, less in less_known(node))
+
+
+# A partner that has left the fleet cannot be asked; that is the operator's decision, not a fact that went missing.
+RETIRED = "oss02 missing"
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_knowing_less_never_opens_a_gate(name):
+    guard, facts, params, _ = WRONG[name]
+    opened = [where for where, less in less_known_fleets(facts) if where != RETIRED and verdict(guard, less, params).outcome == "pass"]
+    assert opened == []
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_every_guard_needs_some_fact(guard):
+    needed = [where for where, less in less_known_fleets(FLEET) if verdict(guard, less).outcome != "pass"]
+    assert len(needed) > (0 if guard == "facts-are-fresh" else 1)  # its one fact, the age, is always there
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("missing", [*PARAMS, None])
+def test_it_never_passes_for_a_run_that_does_not_say_what_it_is_about(guard, missing):
+    params = {k: v for k, v in PARAMS.items() if k != missing} if missing else {}
+    needs = {"node"} if guard in ("facts-are-fresh", "the-zfs-versions-match-and-are-tested") else {"node", "pool_guid"}
+    if missing is None or (missing in needs and guard in {g.__name__.replace("_", "-") for g in TARGET_GUARDS}):
+        assert verdict(guard, FLEET, params).outcome != "pass"
+    assert verdict(guard, FLEET, params).outcome in ("pass", "refuse", "unknown")
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_it_never_passes_on_an_empty_fleet(guard):
+    assert verdict(guard, FleetFacts({})).outcome != "pass"
+
+
+def test_the_right_disk_and_no_other_is_open():
+    every = TARGET_GUARDS + CANDIDATE_GUARDS
+    open_to = [d.wwid for d in DISKS if not blockers(ask(every, FLEET, choose(d.wwid)))]
+    assert open_to == [BLANK_WWID]

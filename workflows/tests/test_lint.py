@@ -1,0 +1,80 @@
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+
+from workflows import lint
+from workflows.core import Step
+from workflows.tests.cast import OPERATIONS, RUNBOOK
+
+
+def changed(which: str, **over):
+    return dataclasses.replace(RUNBOOK, steps=tuple(dataclasses.replace(s, **over) if s.slug == which else s for s in RUNBOOK.steps))
+
+
+def without(*slugs: str):
+    return dataclasses.replace(RUNBOOK, steps=tuple(s for s in RUNBOOK.steps if s.slug not in slugs))
+
+
+def test_it_has_nothing_to_say_of_a_good_runbook():
+    assert lint.problems(RUNBOOK, OPERATIONS) == ()
+
+
+@pytest.mark.parametrize(
+    ("runbook", "words"),
+    [
+        (changed("execute", effect=""), "declares its effect"),
+        (changed("execute", effect="idempotent"), "catalogue says"),
+        (changed("execute", destructive=False), "catalogue says"),
+        (changed("execute", guards=()), "needs guards"),
+        (changed("execute", operation="zpool_destroy"), "no operation"),
+        (changed("execute", params=lambda facts, params: {}), "same params"),
+        (changed("plan", guards=()), "needs guards"),
+        (changed("verify", sources=()), "needs sources"),
+        (changed("wait", deadline_seconds=None), "needs deadline_seconds"),
+        (changed("approve", approvals=0), "needs approvals"),
+        (changed("confirm", phrase=None), "needs phrase"),
+        (changed("check", why=""), "why"),
+        (changed("check", kind="HOPE"), "no kind of step"),
+        (changed("check", destructive=True), "only an EXECUTE"),
+        (changed("check", slug="choose"), "one slug"),
+        (without("approve"), "follows an APPROVE"),
+        (without("plan"), "follows a PLAN"),
+        (without("verify"), "followed by a VERIFY"),
+        (without("execute"), "is no step"),
+        (dataclasses.replace(RUNBOOK, locks=None), "its locks"),
+        (dataclasses.replace(RUNBOOK, point_of_no_return=""), "point of no return"),
+        (dataclasses.replace(RUNBOOK, params={"pool": "the pool"}), "parameter node"),
+    ],
+)
+def test_it_refuses_a_definition_that_breaks_a_rule(runbook, words):
+    assert any(words in why for why in lint.problems(runbook, OPERATIONS)), lint.problems(runbook, OPERATIONS)
+    with pytest.raises(ValueError, match=runbook.slug):
+        lint.load((runbook,), OPERATIONS)
+
+
+def test_an_approval_before_the_plan_does_not_count():
+    steps = [s for s in RUNBOOK.steps if s.slug != "approve"]
+    approve = RUNBOOK.step("approve")
+    early = dataclasses.replace(RUNBOOK, steps=(approve, *steps))
+    assert any("follows an APPROVE" in why for why in lint.problems(early, OPERATIONS))
+
+
+def test_an_at_most_once_operation_without_a_probe_is_refused():
+    blind = {"replace": SimpleNamespace(EFFECT="at_most_once", DESTRUCTIVE=True)}
+    assert any("needs a probe" in why for why in lint.problems(RUNBOOK, blind))
+
+
+def test_two_runbooks_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="called sample"):
+        lint.load((RUNBOOK, RUNBOOK), OPERATIONS)
+
+
+def test_the_digest_changes_with_what_is_declared():
+    digest = lint.definition_digest(RUNBOOK)
+    assert digest == lint.definition_digest(RUNBOOK)
+    assert len(digest) == 64
+    assert lint.definition_digest(changed("wait", deadline_seconds=1)) != digest
+    assert lint.definition_digest(changed("verify", guards=(RUNBOOK.step("check").guards))) != digest
+    assert lint.definition_digest(without("swap")) != digest
+    assert lint.definition_digest(dataclasses.replace(RUNBOOK, steps=(*RUNBOOK.steps, Step("x", "X", "MANUAL", "Why.")))) != digest
