@@ -8,9 +8,11 @@ import json
 
 import pytest
 
+from agents.captured import CapturedHost
 from agents.operations import OPERATIONS, _candidate, _tree
 from agents.operations import zpool_replace as op
 from agents.tests import rig
+from agents.tests.scenarios import STEPS, step
 from agents.twin.host import TwinHost
 from agents.twin.model import Partition
 from agents.wire import canonical
@@ -187,3 +189,38 @@ def test_a_link_that_leads_to_another_disk_is_refused(host, monkeypatch):
     with pytest.raises(_tree.Unread, match=f"which is {MEMBER}"):
         _candidate.find(host, rig.BLANK)
     assert f"which is {MEMBER}" in against(host)
+
+
+@pytest.mark.parametrize(
+    ("name", "pool_name", "guid", "leaves"),
+    [
+        ("healthy-raidz2", "ost_0", "7963212167240562355", 6),
+        ("healthy-mixed", "tank", "17530970335740660196", 8),
+        ("healthy-mixed-zfs2.3", "tank", "2041595502068262595", 8),
+        ("healthy-mixed-cache-draid/2-draid", "dpool", "4712084022277632920", 9),
+        ("disk-removed/2-removed", "ost_0", "4384816311869892781", 6),
+        ("sixty-disks/1-healthy", "ost_60", "17765414197878632263", 60),
+        ("other-host/3-forced", "ost_off", "10694689121425967020", 3),
+        ("other-host/3-forced", "ost_on", "9404896043686769858", 3),
+    ],
+)
+def test_it_joins_genuine_texts_by_name_and_by_guid(name, pool_name, guid, leaves):
+    host = CapturedHost(step(name))
+    found = _tree.read(_tree.captures(host)).pool(pool_name)
+    assert _tree.pool_guid(host, found) == guid
+    assert len(found.leaves()) == leaves
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_its_probe_concludes_from_genuine_texts_only_what_they_show(name):
+    """The new disk of `disk-removed` took the place of the lost member; a step without labels proves nothing."""
+    given = {"pool": "ost_0", "pool_guid": "4384816311869892781", "vdev_guid": "12982808286677577576", "wwid": "naa:5000c500a65b207b"}
+    result = op.probe(CapturedHost(step(name)), given, {}).result
+    assert result == ("did" if name == "disk-removed/8-resilvered" else "cannot_tell")
+
+
+def test_a_removed_member_is_absent_in_genuine_texts():
+    given = {"pool": "ost_0", "pool_guid": "4384816311869892781", "vdev_guid": "12982808286677577576", "wwid": "naa:5000c500a65b207b"}
+    pre = op.preconditions(CapturedHost(step("disk-removed/3-new-disk-in-slot")), given)
+    assert (pre["pool.guid"], pre["target.state"], pre["target.parent"]) == ("4384816311869892781", "REMOVED", "raidz2")
+    assert (pre["zfs.userland"], pre["zfs.module"]) == ("2.1.11-1+deb12u1", "2.1.11-1+deb12u1")
