@@ -7,9 +7,10 @@ import pytest
 from agents.collectors import COLLECTORS
 from agents.twin import demo
 from agents.twin.host import TwinHost
+from agents.twin.scenarios import Clock
 from workflows.core import ask, blockers
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
-from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS
+from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS
 from workflows.redundancy import pool_margin
 from workflows.situations import detect_all
 
@@ -81,3 +82,53 @@ def test_no_disk_of_another_node_stands_in_the_way(fleet):
     """The nodes of the demo share no shelf, so each answers for itself."""
     seen = [d.wwid for node in fleet.nodes.values() for d in node.disks if known(d.wwid)]
     assert len(seen) == len(set(seen))
+
+
+# The replacement, seen from the facts before, while and after it runs.
+
+
+@pytest.fixture
+def oss01(tmp_path) -> TwinHost:
+    demo.make(tmp_path, now=Clock().at)
+    clock = Clock()
+    return TwinHost(demo.state_path(tmp_path, "oss01"), clock, clock.sleep)
+
+
+def replace_the_lost_member(host: TwinHost) -> None:
+    ran = host.run(("zpool", "replace", "ost_0", str(demo.LOST_GUID), f"/dev/disk/by-id/wwn-0x{demo.BLANK_WWN}"), 60.0)
+    assert ran.exit_code == 0, ran.stderr
+
+
+def alone(host: TwinHost) -> FleetFacts:
+    return FleetFacts({"oss01": facts_of(host, "oss01")})
+
+
+def margin_of_the_lost(fleet: FleetFacts):
+    return pool_margin(fleet.nodes["oss01"].pools[0])
+
+
+def chosen(params) -> dict[str, str]:
+    return params | {"wwid": f"naa:{demo.BLANK_WWN}"}
+
+
+def test_while_the_new_disk_fills_nothing_is_gained_and_nothing_else_may_begin(oss01, params):
+    before = margin_of_the_lost(alone(oss01))
+    replace_the_lost_member(oss01)
+    during = alone(oss01)
+    (situation,) = detect_all(during)
+    assert (situation.severity, situation.answers) == ("watch", ())
+    assert margin_of_the_lost(during) == before == 1
+    refused = {v.guard for v in blockers(ask(TARGET_GUARDS, during, params))}
+    assert {"the_lost_member_is_not_being_replaced", "no_resilver_touches_the_vdev"} <= refused
+    assert blockers(ask(REPLACED_GUARDS, during, chosen(params))) != ()
+
+
+def test_when_the_resilver_is_over_the_vdev_is_whole(oss01, params):
+    replace_the_lost_member(oss01)
+    oss01._sleep(7 * 24 * 3600)
+    after = alone(oss01)
+    assert detect_all(after) == ()
+    assert margin_of_the_lost(after) == 2
+    assert blockers(ask(REPLACED_GUARDS, after, chosen(params))) == ()
+    refused = blockers(ask(CANDIDATE_GUARDS, after, chosen(params)))
+    assert any("is already member" in v.reason or "no vdev" in v.reason for v in refused)
