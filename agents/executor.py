@@ -59,8 +59,10 @@ class Executor:
 
     def handle(self, order: Order) -> None:
         """Take `order` as far as it may go and journal its receipt. Raises JournalError when that cannot be written."""
-        if self._journal.find(order.id) is not None:
-            return  # already decided; its receipt is in the journal and is sent again
+        known = self._journal.find(order.id)
+        if known is not None:
+            self._repeat(order, known)
+            return
         reason = self._refusal(order)
         if reason:
             self._refuse(order, reason)
@@ -75,6 +77,15 @@ class Executor:
         """Settle what an earlier agent left without a result. Nothing is run."""
         for entry in self._journal.unfinished():
             self._journal.result(entry.order_id, self._report_left(entry))
+
+    def _repeat(self, order: Order, known: Entry) -> None:
+        """What was decided once stays decided: the same receipt goes out again."""
+        if known.digest == order.digest:
+            self._journal.send_again(order.id)
+            return
+        reason = f"This node already knows another order by the id {order.id}."
+        log.error("order %s is refused: %s", order.id, reason)
+        send(self._portal, order.id, receipt(order.id, order.digest, "refused", reason))
 
     def _carry_out(self, order: Order) -> None:
         self._check_facts(order)

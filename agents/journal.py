@@ -55,12 +55,15 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self._lock = threading.Lock()
-        # check_same_thread: the lock above is what keeps threads apart. isolation_level None: we say BEGIN ourselves.
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        self._db.executescript(_SCHEMA)
         self._counter = self._counter_end = 0
+        try:
+            # check_same_thread: the lock above is what keeps threads apart. isolation_level None: we say BEGIN ourselves.
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise JournalError(f"The journal {path} cannot be opened: {error}. Nothing runs without it.") from error
 
     def close(self) -> None:
         with self._lock:
@@ -110,6 +113,10 @@ class Journal:
 
     def acknowledge(self, order_id: str) -> None:
         self._write(("UPDATE orders SET phase = 'ACKED' WHERE order_id = ? AND phase IN ('RESULT', 'ACKED')", (order_id,)))
+
+    def send_again(self, order_id: str) -> None:
+        """The portal asks for a receipt it had acknowledged, or never got."""
+        self._write(("UPDATE orders SET phase = 'RESULT' WHERE order_id = ? AND phase IN ('RESULT', 'ACKED')", (order_id,)))
 
     def next_counter(self, now: float) -> int:
         """A number above every one given before, also by an agent that died.

@@ -34,6 +34,7 @@ from agents.transport import Counter, Portal, PortalDown
 POLL_WAIT_SECONDS = 25
 BACKOFF_SECONDS_MAX = 30.0
 RECEIPT_TRIES = 3
+JOURNAL = "journal.sqlite"
 log = logging.getLogger("slotlight.agent")
 
 
@@ -63,8 +64,9 @@ class Agent:
         self._identity = identity.load(folder)
         self._stopping = threading.Event()
         self._wake_reports = threading.Event()
-        self._queue: queue.Queue[Order] = queue.Queue()
+        self._queue: queue.Queue[Order | None] = queue.Queue()  # None only wakes the executor
         self._busy: set[str] = set()  # ids of orders in the executor's hands
+        self._handed: set[str] = set()  # and of all that ever were
         self._schedule = Schedule(host)
         self._portals: list[Portal] = []
         self._failure: BaseException | None = None
@@ -72,29 +74,38 @@ class Agent:
     def run(self) -> None:
         """Work until `stop`. Raises what ended a thread that must not end, and Busy."""
         with single(self._folder):
-            self._journal = Journal(os.path.join(self._folder, "journal.sqlite"))
-            self._counter = Counter(lambda: self._journal.next_counter(self._host.now()))
-            portals = self._portals = [self._portal() for _ in range(3)]
-            self._executor = Executor(self._host, self._identity, self._journal, portals[1], self._folder, self._policy_path)
+            self._open()
             rule = policy.load(self._policy_path)
             log.info("agent %s of %s, key %s, mode %s: %s", VERSION, self._identity.node, self._identity.key_id, rule.mode, rule.why)
-            jobs = (("orders", self._poll), ("executor", self._execute), ("reports", self._report))
-            threads = [threading.Thread(target=self._guarded, args=(job, portals[i]), name=name) for i, (name, job) in enumerate(jobs)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            self._work()
             self._schedule.close()
             self._journal.close()
         if self._failure is not None:
             raise self._failure
 
+    def _open(self) -> None:
+        self._journal = Journal(os.path.join(self._folder, JOURNAL))
+        self._counter = Counter(lambda: self._journal.next_counter(self._host.now()))
+        self._portals = [self._portal() for _ in range(3)]
+        self._executor = Executor(self._host, self._identity, self._journal, self._portals[1], self._folder, self._policy_path)
+
+    def _work(self) -> None:
+        jobs = (("orders", self._poll), ("executor", self._execute), ("reports", self._report))
+        threads = [threading.Thread(target=self._guarded, args=(job, portal), name=name) for (name, job), portal in zip(jobs, self._portals)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                # A signal may be delivered to any thread, and Python then waits for the main one to wake before it acts.
+                thread.join(0.5)
+
     def stop(self) -> None:
         """End after what is running now; a thread that waits for the portal stops waiting. Callable from anywhere."""
         self._stopping.set()
         self._wake_reports.set()
-        for portal in self._portals:
-            portal.close()
+        self._queue.put(None)
+        for portal in self._portals[::2]:  # not the executor's: what it has begun, it ends
+            portal.interrupt()
 
     def _portal(self) -> Portal:
         return Portal(self._identity.portal, self._identity.key, self._counter, self._host.now, self._identity.ca_file)
@@ -121,10 +132,10 @@ class Agent:
             backoff.reset()
             offers = reply.value.get("orders", []) if reply.status == 200 else []
             if offers and not any([self._take(offer, portal) for offer in offers]):
-                self._stopping.wait(0.2)  # all are in hand already; the portal offers them until they are claimed
+                self._stopping.wait(0.2)  # nothing new; the portal offers an order until it is claimed
 
     def _take(self, offer: object, portal: Portal) -> bool:
-        """Answer or hand on one order; whether there was anything to do."""
+        """Answer or hand on one order; whether it was new and got somewhere."""
         order = read_order(offer, lambda *why: self._reject(portal, *why))
         if order is None:
             return False
@@ -133,18 +144,18 @@ class Agent:
             return self._answer(portal, order)
         if order.id in self._busy:
             return False
+        new = order.id not in self._handed
         self._busy.add(order.id)
+        self._handed.add(order.id)
         self._queue.put(order)
-        return True
+        return new
 
     def _answer(self, portal: Portal, order: Order) -> bool:
         text, captures = self._executor.pure(order)
-        for _ in range(RECEIPT_TRIES):  # when all fail, the portal offers the order again
-            if send(portal, order.id, text):
-                break
+        sent = any(send(portal, order.id, text) for _ in range(RECEIPT_TRIES))  # when all fail, the portal offers it again
         for source, said in groupby(captures, lambda capture: capture.source):
             self._schedule.learn(source, tuple(said))
-        return True
+        return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:
         send(portal, order_id, receipt(order_id, digest, "refused", reason))
@@ -155,18 +166,22 @@ class Agent:
         while not self._stopping.is_set():
             if self._send_receipts(portal):
                 backoff.reset()
-                pause = 1.0
+                pause = None
             else:
                 pause = backoff.seconds()
             try:
                 order = self._queue.get(timeout=pause)
             except queue.Empty:
                 continue
-            self._executor.handle(order)
-            self._send_receipts(portal)
-            self._busy.discard(order.id)
-            self._schedule.hurry()
-            self._wake_reports.set()
+            if order is not None:
+                self._executor.handle(order)
+                self._after(order, portal)
+
+    def _after(self, order: Order, portal: Portal) -> None:
+        self._send_receipts(portal)
+        self._busy.discard(order.id)
+        self._schedule.hurry(time.monotonic())
+        self._wake_reports.set()
 
     def _send_receipts(self, portal: Portal) -> bool:
         """Whether every receipt there is has been taken."""
@@ -180,7 +195,6 @@ class Agent:
         reporter, backoff = Reporter(self._host, self._identity, portal, self._policy_path), Backoff()
         next_report = 0.0
         while not self._stopping.is_set():
-            self._wake_reports.clear()
             self._schedule.round(time.monotonic())
             captures = self._schedule.captures()
             if reporter.changed(captures) or time.monotonic() >= next_report:
@@ -192,6 +206,7 @@ class Agent:
                 backoff.reset()
                 next_report = time.monotonic() + HEARTBEAT_SECONDS
             self._wake_reports.wait(max(0.05, min(next_report, self._schedule.next_due()) - time.monotonic()))
+            self._wake_reports.clear()  # before what woke us is looked at, or a call in between would be lost
 
     def _pause(self, what: str, down: PortalDown, backoff: Backoff) -> None:
         if self._stopping.is_set():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
@@ -38,14 +39,19 @@ class Schedule:
         self._due = dict.fromkeys(COLLECTORS, 0.0)
         self._running: dict[str, tuple[Future, float]] = {}
         self._said: dict[str, tuple[Capture, ...]] = {}
+        self._hurried = 0.0
         self._lock = threading.Lock()
 
-    def hurry(self) -> None:
-        """Ask every source again at the next round."""
-        self._due = dict.fromkeys(COLLECTORS, 0.0)
+    def hurry(self, now: float) -> None:
+        """Ask every source again at the next round, also those that are being asked now: they may say what was before."""
+        self._hurried = now
+        for source in self._due:
+            self._due[source] = 0.0
 
     def next_due(self) -> float:
-        return min(due for source, due in self._due.items() if source not in self._running) if len(self._running) < len(self._due) else 1e18
+        """When the next source is to be asked; a source that is being asked is looked after every so often."""
+        waiting = [due for source, due in self._due.items() if source not in self._running]
+        return min([*waiting, *(time.monotonic() + PATIENCE_SECONDS for _ in self._running)])
 
     def round(self, now: float) -> None:
         """Ask what is due and take in what has answered."""
@@ -57,7 +63,7 @@ class Schedule:
             if future.done():
                 del self._running[source]
                 self.learn(source, future.result())
-                self._due[source] = started + self._every(source)
+                self._due[source] = 0.0 if started <= self._hurried else started + self._every(source)
             elif now - started > HUNG_AFTER_SECONDS:
                 self.learn(source, (self._hung(source, now - started),))
 
@@ -132,3 +138,8 @@ class Reporter:
             return set()
         asked = reply.value.get("missing")
         return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+
+
+def everything(host: Host) -> tuple[Capture, ...]:
+    """What every source says now."""
+    return tuple(capture for module in COLLECTORS.values() for capture in module.collect(host))

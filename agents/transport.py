@@ -54,12 +54,13 @@ class Counter:
 
 
 class Portal:
-    """Not shared between threads, except `close`, which also wakes a thread that waits for an answer."""
+    """Belongs to one thread, except for `interrupt`."""
 
     def __init__(self, url: str, key: bytes, counter: Counter, now: Callable[[], float], ca_file: str = "") -> None:
         self._connect = connector(url, ca_file)
         self._key, self._counter, self._now = key, counter, now
         self._connection: http.client.HTTPConnection | None = None
+        self._ended = False
 
     def ask(
         self, method: str, path: str, value: dict[str, Any] | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS
@@ -73,7 +74,7 @@ class Portal:
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 # A server may close an idle connection just as we use it; on a fresh one there is no such excuse.
-                if kept_alive and not last_try and not isinstance(error, socket.timeout):
+                if kept_alive and not last_try and not self._ended and not isinstance(error, socket.timeout):
                     continue
                 raise PortalDown(f"{method} {path}: {error or type(error).__name__}") from error
             if status == 401 and not last_try:
@@ -83,14 +84,18 @@ class Portal:
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is None:
-            return
-        if connection.sock is not None:
+        if connection is not None:
+            connection.close()
+
+    def interrupt(self) -> None:
+        """Make whoever waits for an answer, now or later, get PortalDown. The only method for another thread."""
+        self._ended = True
+        sock = getattr(self._connection, "sock", None)
+        if sock is not None:
             try:
-                connection.sock.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it was not connected any more
-        connection.close()
 
     def _exchange(self, method, path, query, body, headers, timeout):
         if self._connection is None:
@@ -98,6 +103,8 @@ class Portal:
         connection = self._connection
         if connection.sock is None:
             connection.connect()
+        if self._ended:  # asked once there is a socket: whoever ends us later finds it
+            raise ConnectionAbortedError("the agent is stopping")
         connection.sock.settimeout(timeout)
         nonce = secrets.token_urlsafe(18)
         with self._counter.lock:

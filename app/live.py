@@ -29,7 +29,7 @@ Receive = Callable[[], Awaitable[dict]]
 Send = Callable[[dict], Awaitable[None]]
 T = TypeVar("T")
 
-TOPIC = re.compile(r"fleet|approvals|ledger|(node|run):[A-Za-z0-9._-]{1,64}")
+TOPIC = re.compile(r"fleet|approvals|ledger|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
 STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15

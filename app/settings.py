@@ -12,8 +12,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 # Two roles. The portal runs as the one in DATABASE_URL, which owns nothing; migrations run as the one in
 # DATABASE_OWNER_URL (manage.py switches) and may take rights away from the first, as the ledger does.
 DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
-SLOTLIGHT_APP_ROLE = urlsplit(DATABASE_URL).username or ""
-SLOTLIGHT_ONE_ROLE = os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"  # said in so many words, for a server with one role only
+DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
 AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
 DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
 # The web process asks for a pool (app/asgi.py): under ASGI each request has a thread of its own, and a new connection
@@ -92,6 +91,10 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = ["^healthz$"]  # asked from inside, behind the proxy
+# Whether a whole domain is HTTPS only is not for one site on it to say.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 STATIC_URL = "static/"
 STATIC_ROOT = os.environ.get("SLOTLIGHT_STATIC", str(BASE_DIR / "var" / "static"))
@@ -114,6 +117,9 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = 240
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0},
+}
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 
 POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once

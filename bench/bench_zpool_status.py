@@ -26,7 +26,9 @@ def main() -> None:
     row("slotlight, nothing remembered", cold, len(texts), tree)
     row("slotlight, lines remembered", warm, len(texts), tree)
     row("jc", theirs, len(texts), "0 (flat list)")
-    print(f"ratio to jc, best against best: {theirs[0] / cold[0]:.1f} x as fast with nothing remembered, {theirs[0] / warm[0]:.1f} x as in use")
+    print(
+        f"ratio to jc, best against best: {theirs[0] / cold[0]:.1f} x as fast with nothing remembered, {theirs[0] / warm[0]:.1f} x as in use"
+    )
 
 
 def captures() -> list[str]:

@@ -145,7 +145,12 @@ def clear_leftover(postgres: Postgres) -> None:
 
 
 def _is_postgres(pid: int) -> bool:
-    said = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    if Path("/proc/self").exists():
+        try:
+            return b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+    said = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return "postgres" in said.stdout
 
 

@@ -111,5 +111,7 @@ class Installation:
             found.append(Child("postgres", self.postgres.argv(), plain, self.folder.user, SERVERS, **ways))
         if self.valkey:
             ready = self.valkey.ready
-            found.append(Child("valkey", self.valkey.argv(), plain, self.folder.user, SERVERS, ready=lambda pid: ready(), hide=VALKEY_CHATTER))
+            found.append(
+                Child("valkey", self.valkey.argv(), plain, self.folder.user, SERVERS, ready=lambda pid: ready(), hide=VALKEY_CHATTER)
+            )
         return found

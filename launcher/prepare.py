@@ -5,6 +5,7 @@ It loads Django at once and waits for the word "go" on its input, so that loadin
 
 import os
 import sys
+from pathlib import Path
 
 import django
 from django.core.management import call_command
@@ -21,7 +22,7 @@ def main(demo: str) -> None:
     if demo:
         # The demo's people and nodes are made by the role that the portal runs as, through the rights it has.
         point_at(os.environ["DATABASE_URL"])
-        call_command("demo", dir=demo)
+        call_command("demo", dir=Path(demo))
 
 
 if __name__ == "__main__":

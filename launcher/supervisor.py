@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import IO
 
 from launcher.children import popen_options
 from launcher.say import Stop, paint, say
@@ -50,6 +51,7 @@ class Running:
     crashes: int = 0
     is_ready: asyncio.Event = field(default_factory=asyncio.Event)
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=20))
+    pump: asyncio.Task | None = None
     watcher: asyncio.Task | None = None
 
 
@@ -78,17 +80,22 @@ class Supervisor:
     async def _spawn(self, running: Running) -> None:
         child = running.child
         running.started = time.monotonic()
-        running.process = await asyncio.create_subprocess_exec(
-            *child.argv,
-            env=child.env,
-            cwd=child.cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            limit=LINE_BYTES_MAX,
-            pass_fds=child.pass_fds,
-            **popen_options(child.user, child.farewell),
-        )
+        # A pipe of our own: asyncio's would make `wait` wait for grandchildren that still hold it open.
+        reading, writing = os.pipe()
+        try:
+            running.process = await asyncio.create_subprocess_exec(
+                *child.argv,
+                env=child.env,
+                cwd=child.cwd,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                pass_fds=child.pass_fds,
+                **popen_options(child.user, child.farewell),
+            )
+        finally:
+            os.close(writing)
+        running.pump = asyncio.create_task(self._pump(running, os.fdopen(reading, "rb")))
 
     async def _until_ready(self, running: Running) -> None:
         child, deadline = running.child, time.monotonic() + START_SECONDS_MAX
@@ -107,32 +114,39 @@ class Supervisor:
         return running.child.ready is None or await asyncio.to_thread(running.child.ready, running.process.pid)
 
     async def _keep(self, running: Running) -> None:
-        """Pass on what the child says until it ends, and start it again unless we are stopping."""
+        """Wait for the child to end, and start it again unless we are stopping."""
         while True:
-            await self._pump(running)
             code = await running.process.wait()
             _end_orphans(running.process.pid)
+            await running.pump
             if self.stopping or not running.is_ready.is_set():
                 return
-            if time.monotonic() - running.started > LIVED_WELL_SECONDS:
-                running.crashes = 0
-            pause = min(2**running.crashes, BACKOFF_SECONDS_MAX)
-            running.crashes += 1
-            self.note(f"{running.child.name} {_ending(code)}. It starts again in {pause} s.")
+            pause = self._pause(running)
+            self.note(f"{running.child.name} {_ending(code)}. It starts again in {pause:g} s.")
             await asyncio.sleep(pause)
             if self.stopping:
                 return
             await self._spawn(running)
 
-    async def _pump(self, running: Running) -> None:
+    def _pause(self, running: Running) -> float:
+        if time.monotonic() - running.started > LIVED_WELL_SECONDS:
+            running.crashes = 0
+        running.crashes += 1
+        return backoff_seconds(running.crashes)
+
+    async def _pump(self, running: Running, pipe: IO[bytes]) -> None:
+        """Pass on what the child says, until nobody holds the other end of the pipe."""
         child, prefix = running.child, self.prefix(running.child.name, running.colour)
-        while line := await _line(running.process.stdout):
+        stream = asyncio.StreamReader(limit=LINE_BYTES_MAX)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
+        while line := await _line(stream):
             text = line.decode(errors="replace").rstrip()
             running.last_lines.append(text)
             if child.ready_line and re.search(child.ready_line, text):
                 running.is_ready.set()
             elif text and not re.search(child.hide, text):
                 say(f"{prefix} {text}")
+        transport.close()
 
     def note(self, text: str) -> None:
         say(f"{self.prefix('slotlight')} {paint(text, 1)}")
@@ -147,11 +161,13 @@ class Supervisor:
         process, child = running.process, running.child
         if process.returncode is None:
             process.send_signal(child.farewell)
-            try:
-                await asyncio.wait_for(process.wait(), child.patience_seconds)
-            except TimeoutError:
-                self.note(f"{child.name} did not end within {child.patience_seconds:g} s and is killed.")
-                process.kill()
+        # The watcher sees the end; or it waits to start the child again, and must not.
+        done, _ = await asyncio.wait({asyncio.create_task(process.wait())}, timeout=child.patience_seconds)
+        if not done:
+            self.note(f"{child.name} did not end within {child.patience_seconds:g} s and is killed.")
+            process.kill()
+            await process.wait()
+        await running.pump
         running.watcher.cancel()
 
     def kill(self) -> None:
@@ -166,6 +182,11 @@ async def _line(stream: asyncio.StreamReader) -> bytes:
         return await stream.readline()
     except ValueError:  # longer than LINE_BYTES_MAX; asyncio has dropped it
         return b"(a line too long to show)\n"
+
+
+def backoff_seconds(crashes: int) -> float:
+    """How long to wait after so many crashes in a row: 1, 2, 4, ... seconds."""
+    return min(2 ** (crashes - 1), BACKOFF_SECONDS_MAX)
 
 
 def _end_orphans(pid: int) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import compileall
+import json
 import os
 import shutil
 import signal
@@ -23,8 +24,11 @@ from launcher.supervisor import Child, Supervisor
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8000
-SIGN_INS = "sign-ins.txt"
+SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
 MADE = "made-for"
+ROOT_WARNING = (
+    "SecurityWarning|absolutely not recommended|--uid option|User information: uid=0|_warn_or_raise_security"  # we said it ourselves
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -43,10 +47,10 @@ def data_folder() -> Path:
 def up(args: list[str]) -> int:
     began = time.monotonic()
     options = parser().parse_args(args)
-    listener = listen(options.host, options.port)
     folder = DataFolder(options.data)
     folder.open()
     refuse_public_demo(options, folder)
+    listener = listen(options.host, options.port)
     return asyncio.run(Start(options, folder, listener, began).run())
 
 
@@ -164,8 +168,7 @@ class Start:
             await preparing
             return
         twins = self._once("twins", ["-m", "agents.twin", "--make", str(self.site.demo)], self.site.agent_environment())
-        said, _ = await asyncio.gather(preparing, twins)
-        _write_private(self.site.demo / SIGN_INS, said)
+        await asyncio.gather(preparing, twins)
         (self.site.demo / MADE).write_text(self.site.identity())
 
     def _demo_is_made(self) -> bool:
@@ -205,7 +208,7 @@ class Start:
         # Gossip and mingling are for fleets of workers that elect things; mingling alone waits a second.
         flags = ("--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=INFO")
         argv = ("-m", "celery", "--quiet", "-A", "app.celery:celery", "worker", *flags)
-        return self._child("worker", *argv, ready_line=r"celery@\S+ ready\.", patience_seconds=20)
+        return self._child("worker", *argv, ready_line=r"celery@\S+ ready\.", patience_seconds=20, hide=ROOT_WARNING)
 
     def _beat(self) -> Child:
         return self._child("beat", "-m", "celery", "--quiet", "-A", "app.celery:celery", "beat", "--loglevel=WARNING")
@@ -223,8 +226,8 @@ class Start:
         say("")
         say(f"  {paint('Slotlight is ready', '1;32')} after {time.monotonic() - self.began:.1f} s:  {paint(self.url, '1;4')}")
         if self.options.demo and self.options.host in LOOPBACK:
-            for line in (self.site.demo / SIGN_INS).read_text().splitlines():
-                say(f"  {line}")
+            for name, password in json.loads((self.site.demo / SIGN_INS).read_text()).items():
+                say(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
         say("  Ctrl-C stops it.")
         say("")
 
@@ -239,11 +242,6 @@ async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> s
     if process.returncode:
         raise Stop(f"{name} ended with exit code {process.returncode}. It said:\n{text.strip()[-4000:]}")
     return text
-
-
-def _write_private(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
 
 
 def compile_for_others(site: Installation) -> None:

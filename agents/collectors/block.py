@@ -133,10 +133,12 @@ def _serial(page: str | None) -> str | None:
     """The unit serial number of VPD page 0x80: a four byte header whose last two are the length, then ASCII."""
     try:
         raw = bytes.fromhex(page or "")
-        text = raw[4 : 4 + int.from_bytes(raw[2:4], "big")].decode("ascii").strip(" \0")
+        length = int.from_bytes(raw[2:4], "big")
+        text = raw[4 : 4 + length].decode("ascii").strip(" \0")
     except ValueError:
         return None
-    return text if raw[1:2] == b"\x80" and text.isprintable() and text else None
+    complete = raw[1:2] == b"\x80" and len(raw) >= 4 + length
+    return text if complete and text.isprintable() and text else None
 
 
 def _slot(target: str | None) -> str | None:

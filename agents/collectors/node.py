@@ -64,6 +64,14 @@ def parse(text: str) -> NodeInfo | Unparsed:
     return NodeInfo(*(said.get(name) or None for name in ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module")))
 
 
+def module_version(host: Host) -> tuple[int, int] | None:
+    """The loaded module's version, for sources that one version has and another has not. None: not loaded, or not Linux."""
+    try:
+        return version(decode(host.read("/sys/module/zfs/version")).strip())
+    except OSError:
+        return None
+
+
 def version(text: str | None) -> tuple[int, int] | None:
     """(2, 1) of "2.1.11-1+deb12u1" or "v0.8.3-1ubuntu12"."""
     found = re.match(r"v?([0-9]{1,4})\.([0-9]{1,4})", text or "")

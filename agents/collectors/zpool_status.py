@@ -12,12 +12,14 @@ from functools import lru_cache
 
 from agents.collectors._vdevs import STATES, Block, Sections, Vdev, lines_of, prose_of, read_fields, read_tree
 from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.node import module_version
 from agents.host import Host
 
 NAME = "zpool_status"
 EVERY_SECONDS = 10
 ARGV = ("zpool", "status", "-P", "-p")
 TIMEOUT_SECONDS = 20
+EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is then refused
 
 __all__ = ["Pool", "Scan", "Vdev", "collect", "parse"]
 
@@ -59,6 +61,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
     """Silence is an answer only when it comes with "no pools available"; some versions print that to standard error."""
+    if (module_version(host) or EXACT_SINCE) < EXACT_SINCE:
+        argv = [word for word in argv if word != "-p"]
     capture = ask(host, source, argv, TIMEOUT_SECONDS)
     if capture.outcome == "data" and not capture.text.strip() and "no pools available" not in capture.stderr:
         return replace(capture, outcome="failed", reason=f"{' '.join(argv)} printed nothing, not even that there are no pools")

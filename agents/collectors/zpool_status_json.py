@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agents.collectors._vdevs import STATES, Vdev
+from agents.collectors._vdevs import COUNTER, STATES, Vdev
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.collectors.node import version
+from agents.collectors.node import module_version
 from agents.collectors.zpool_status import TIMEOUT_SECONDS, Pool, Scan
 from agents.host import Host
 
@@ -40,12 +40,11 @@ _SCAN_STATES = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canc
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    try:
-        module = host.read("/sys/module/zfs/version").decode("ascii", "replace").strip()
-    except OSError:
+    module = module_version(host)
+    if module is None:
         return (Capture(NAME, "", "nothing", "", "the version of the zfs module is not known"),)
-    if (version(module) or (0, 0)) < SINCE:
-        return (Capture(NAME, "", "nothing", "", f"OpenZFS {module} has no JSON output"),)
+    if module < SINCE:
+        return (Capture(NAME, "", "nothing", "", f"OpenZFS {module[0]}.{module[1]} has no JSON output"),)
     return (ask(host, NAME, ARGV, TIMEOUT_SECONDS),)
 
 
@@ -141,14 +140,11 @@ def _scans(said: dict[str, Any] | None) -> tuple[Scan, ...]:
 
 
 def _number(value: Any) -> int:
-    """Counters and guids are whole; -p and --json-int print them so, and text that is rounded is refused."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, str))
-        or (isinstance(value, str) and not (value.isascii() and value.isdigit()))
-    ):
+    """Counters and guids are whole; --json-int prints them so. A rounded one ("1.2K") is refused."""
+    digits = str(value) if isinstance(value, (int, str)) else ""
+    if isinstance(value, bool) or not COUNTER.fullmatch(digits):
         raise ValueError(f"{value!r} is not a whole number")
-    return int(value)
+    return int(digits)
 
 
 def _word(value: Any) -> str:

@@ -62,7 +62,9 @@ def check_pool(value: str) -> str:
 
 
 def unknowns(pre: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """A verdict for every fact that could not be read."""
-    return tuple(
-        ("unknown", f"{name} is not known: {value[len(UNKNOWN) :]}") for name, value in sorted(pre.items()) if value.startswith(UNKNOWN)
-    )
+    """A verdict for every reason why facts could not be read, naming the facts."""
+    by_reason: dict[str, list[str]] = {}
+    for name, value in sorted(pre.items()):
+        if value.startswith(UNKNOWN):
+            by_reason.setdefault(value[len(UNKNOWN) :], []).append(name)
+    return tuple(("unknown", f"{', '.join(names)}: not known, because {reason}.") for reason, names in by_reason.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agents.collectors import COLLECTORS
 from agents.host import Host
 from agents.operations.base import Answer, check_names
 
@@ -14,8 +15,6 @@ PARAMS = ("sources",)
 
 
 def check(params: Mapping[str, str]) -> str:
-    from agents.collectors import COLLECTORS
-
     bad = check_names(params, PARAMS)
     if bad:
         return bad
@@ -30,8 +29,6 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def run(host: Host, params: Mapping[str, str]) -> Answer:
-    from agents.collectors import COLLECTORS
-
     captures = []
     for source in params["sources"].split(","):
         captures.extend(COLLECTORS[source].collect(host))

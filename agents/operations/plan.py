@@ -37,15 +37,13 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 def run(host: Host, params: Mapping[str, str]) -> Answer:
     operation, inner = _operation(params["operation"]), _inner(params)
-    pre = operation.preconditions(host, inner)
     plan = {
         "operation": operation.NAME,
         "params": dict(inner),
         "argv": list(operation.argv(inner)),
         **operation.describe(host, inner),
-        "preconditions": pre,
     }
-    reasons = [reason for outcome, reason in operation.guards(pre, inner) if outcome != "pass"]
+    reasons = [reason for outcome, reason in operation.guards(plan["preconditions"], inner) if outcome != "pass"]
     return Answer(plan, (), "refused" if reasons else "succeeded", " ".join(reasons))
 
 

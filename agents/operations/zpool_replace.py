@@ -7,20 +7,26 @@ Never with `-f`: what `zpool` itself refuses stays refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from agents.collectors import node
+from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
-from agents.operations.base import Probe, check_guid, check_names, check_pool
+from agents.operations import _candidate, _tree
+from agents.operations._candidate import NONE, Candidate, known
+from agents.operations._tree import Member, PoolTree, Status, Unread
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
+from agents.wwid import by_id_path, normalise
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
 DESTRUCTIVE = True
 PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 600.0  # labelling and partitioning a sick disk can take minutes; the resilver itself is not waited for
+ABSENT_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 
 
 def check(params: Mapping[str, str]) -> str:
-    from agents.wwid import by_id_path, normalise
-
     bad = check_names(params, PARAMS) or check_pool(params["pool"])
     bad = bad or check_guid("pool_guid", params["pool_guid"]) or check_guid("vdev_guid", params["vdev_guid"])
     if bad:
@@ -31,26 +37,265 @@ def check(params: Mapping[str, str]) -> str:
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    from agents.wwid import by_id_path
-
     return ("zpool", "replace", params["pool"], params["vdev_guid"], str(by_id_path(params["wwid"])))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What was read at one moment. In place of what could not be read stands why."""
+
+    host: Host
+    params: Mapping[str, str]
+    status: Status | Unread
+    candidate: Candidate | Unread
+
+    def pool(self) -> PoolTree:
+        if isinstance(self.status, Unread):
+            raise self.status
+        return self.status.pool(self.params["pool"])
+
+    def trail(self) -> tuple[Member, ...]:
+        """From the top-level vdev down to the target."""
+        trail = self.pool().find(self.params["vdev_guid"])
+        if not trail:
+            raise Unread(f"{self.params['pool']} has no vdev {self.params['vdev_guid']}")
+        return trail
+
+    def disk(self) -> Candidate:
+        if isinstance(self.candidate, Unread):
+            raise self.candidate
+        return self.candidate
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     """Facts that must be exactly equal when the order runs; a value is "unknown: why" when it cannot be read."""
-    raise NotImplementedError
-
-
-def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """What the node itself asks of those facts: (outcome, reason) each."""
-    raise NotImplementedError
+    return _facts(_survey(host, params))
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    """The plan's `outgoing`, `incoming`, `topology_before` and `topology_after`."""
-    raise NotImplementedError
+    """The plan's parts, all of one reading: outgoing, incoming, topology_before, topology_after, preconditions."""
+    scene = _survey(host, params)
+    before, after = _topologies(scene)
+    return {
+        "outgoing": _outgoing(scene),
+        "incoming": _incoming(scene),
+        "topology_before": before,
+        "topology_after": after,
+        "preconditions": _facts(scene),
+    }
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What the node itself asks of those facts: (outcome, reason) each. A fact that is missing refuses like any other."""
+    verdicts = []
+    for name, wanted, reason in _questions(params):
+        value = pre.get(name, f"{UNKNOWN}it was not read")
+        if not value.startswith(UNKNOWN):
+            verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
+    missing = {name: f"{UNKNOWN}it was not read" for name in FACTS if name not in pre}
+    verdicts += unknowns({**pre, **missing})
+    if not missing and pre["zfs.userland"] != pre["zfs.module"]:
+        verdicts.append(("refuse", f"The zfs tools are {pre['zfs.userland']} and the kernel module is {pre['zfs.module']}. Reboot first."))
+    return tuple(verdicts)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     """Whether this replace took place, from the pool's tree and the disk's label."""
-    raise NotImplementedError
+    scene = _survey(host, params)
+    evidence = (*_captures(scene, host), *_candidate.aftermath(host, params["wwid"]))
+    try:
+        result, reason = _concluded(scene)
+    except Unread as unread:
+        result, reason = "cannot_tell", f"It cannot be told whether it took place: {unread}."
+    return Probe(result, evidence, reason)
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    """What the node says of the pool and the disk right after the command."""
+    return (*_tree.captures(host), *_candidate.aftermath(host, params["wwid"]))
+
+
+FACTS = (
+    *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),
+    *("target.state", "target.was", "target.top", "target.parent", "target.members"),
+    *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
+    *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
+    *("disk.labels", "disk.contents", "disk.member", "zfs.userland", "zfs.module"),
+)
+_PARENTS = ("none", "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3", "spare, oldest child")
+
+
+def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """(fact, values that pass, what to say otherwise)"""
+    pool, wwid = params["pool"], params["wwid"]
+    return (
+        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
+        ("pool.state", ("ONLINE", "DEGRADED"), f"{pool} is {{}}."),
+        ("pool.resilver", (NONE,), f"{pool} is resilvering. Wait until it ends."),
+        ("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."),
+        ("pool.expansion", (NONE,), f"{pool} is being expanded. Wait until it ends."),
+        ("pool.checkpoint", (NONE,), f"{pool} has a checkpoint. Discard it first, or restore it."),
+        ("target.state", ABSENT_STATES, f"The member {params['vdev_guid']} is {{}}; only an absent member is replaced."),
+        ("target.parent", _PARENTS, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
+        ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
+        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
+        ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
+        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
+        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
+        ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
+        ("disk.contents", (NONE, "not looked for, as there is no blkid here"), f"The disk {wwid} holds {{}}. Choose another disk."),
+        ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
+    )
+
+
+def _survey(host: Host, params: Mapping[str, str]) -> Scene:
+    status: Status | Unread
+    candidate: Candidate | Unread
+    try:
+        status = _tree.read(_tree.captures(host))
+    except Unread as unread:
+        status = unread
+    try:
+        candidate = _candidate.find(host, params["wwid"])
+    except Unread as unread:
+        candidate = unread
+    return Scene(host, params, status, candidate)
+
+
+def _facts(scene: Scene) -> dict[str, str]:
+    found = {
+        "pool.guid": known(lambda: _tree.pool_guid(scene.host, scene.pool())),
+        "pool.state": known(lambda: scene.pool().state),
+        "pool.resilver": known(lambda: _resilver(scene.pool())),
+        "pool.removal": known(lambda: _progress(scene.pool().remove)),
+        "pool.expansion": known(lambda: _progress(scene.pool().expand)),
+        "pool.checkpoint": known(lambda: "exists" if scene.pool().checkpoint else NONE),
+        "target.state": known(lambda: scene.trail()[-1].state),
+        "target.was": known(lambda: scene.trail()[-1].was or NONE),
+        "target.top": known(lambda: f"{scene.trail()[0].name} ({scene.trail()[0].guid})"),
+        "target.parent": known(lambda: _parent(scene.trail())),
+        "target.members": known(lambda: ", ".join(f"{leaf.guid} {leaf.state}" for leaf in scene.trail()[0].leaves())),
+        **_versions(scene.host),
+    }
+    return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in FACTS if name not in found}, **found, **_disk_facts(scene)}
+
+
+def _disk_facts(scene: Scene) -> dict[str, str]:
+    if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
+        return {}
+    return _candidate.facts(scene.host, scene.candidate, scene.status.pools)
+
+
+def _why_no_disk(scene: Scene) -> str:
+    return str(next(part for part in (scene.candidate, scene.status, "") if isinstance(part, (Unread, str))))
+
+
+def _resilver(pool: PoolTree) -> str:
+    active = [scan for scan in pool.scans if scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused")]
+    return "running" if active else NONE
+
+
+def _progress(text: str) -> str:
+    """Of `remove:` and `expand:`, which stay printed after they are done."""
+    return "running" if "in progress" in text else NONE
+
+
+def _parent(trail: tuple[Member, ...]) -> str:
+    if len(trail) == 1:
+        return NONE
+    parent, target = trail[-2:]
+    if parent.kind in ("replacing", "spare"):
+        place = "oldest" if parent.children[0] is target else "newer"
+        return f"{parent.kind}, {place} child"
+    return parent.kind.split(":")[0]
+
+
+def _versions(host: Host) -> dict[str, str]:
+    capture = node.collect(host)[0]
+    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        return {name: f"{UNKNOWN}{said.reason}" for name in ("zfs.userland", "zfs.module")}
+    return {
+        "zfs.userland": said.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
+        "zfs.module": said.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
+    }
+
+
+def _outgoing(scene: Scene) -> dict[str, str]:
+    try:
+        trail = scene.trail()
+    except Unread:
+        return {"vdev_guid": scene.params["vdev_guid"], "name": "", "state": "", "was": "", "top": "", "top_kind": ""}
+    target, top = trail[-1], trail[0]
+    return {
+        "vdev_guid": target.guid,
+        "name": target.name,
+        "state": target.state,
+        "was": target.was or "",
+        "top": top.name,
+        "top_kind": top.kind,
+    }
+
+
+def _incoming(scene: Scene) -> dict[str, str]:
+    fields = ("serial", "vendor", "model", "size_bytes")
+    if isinstance(scene.candidate, Unread):
+        blank = dict.fromkeys((*fields, "kernel_name", "bay"), "")
+        return {"wwid": scene.params["wwid"], "by_id": str(by_id_path(scene.params["wwid"])), **blank}
+    disk = scene.candidate
+    return {
+        "wwid": disk.wwid,
+        "by_id": disk.by_id,
+        **{name: _candidate.same(disk, name) for name in fields},
+        "kernel_name": ", ".join(path.name for path in disk.paths),
+        "bay": known(lambda: _candidate.bay(scene.host, disk)),
+    }
+
+
+def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
+    """The target's top-level vdev as it is, and as it will be while it resilvers."""
+    try:
+        pool, trail = scene.pool(), scene.trail()
+    except Unread:
+        return [], []
+    target = trail[-1]
+    index = trail[-2].children.index(target) if len(trail) > 1 else pool.tops.index(target)
+    new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part1", "ONLINE (resilvering)", None, ())
+    replacing = Member("a new guid", f"replacing-{index}", "DEGRADED", None, (target, new))
+    head = [f"{pool.name}  {pool.state}"]
+    return [*head, *_lines(trail[0], 1)], [*head, *_lines(_swapped(trail[0], target, replacing), 1)]
+
+
+def _swapped(member: Member, old: Member, new: Member) -> Member:
+    if member is old:
+        return new
+    children = tuple(_swapped(child, old, new) for child in member.children)
+    return Member(member.guid, member.name, member.state, member.was, children)
+
+
+def _lines(member: Member, depth: int) -> list[str]:
+    note = f"  was {member.was}" if member.was else ""
+    line = f"{'  ' * depth}{member.name}  [{member.guid}]  {member.state}{note}"
+    return [line, *(text for child in member.children for text in _lines(child, depth + 1))]
+
+
+def _captures(scene: Scene, host: Host) -> tuple[Capture, ...]:
+    return _tree.captures(host) if isinstance(scene.status, Unread) else scene.status.captures
+
+
+def _concluded(scene: Scene) -> tuple[str, str]:
+    pool, disk, guid = scene.pool(), scene.disk(), scene.params["vdev_guid"]
+    if _tree.pool_guid(scene.host, pool) != scene.params["pool_guid"]:
+        raise Unread(f"the pool {pool.name} imported here is another one")
+    trail = pool.find(guid)
+    new = next((leaf for leaf in pool.leaves() if _candidate.leads_to(scene.host, leaf.name, disk)), None)
+    if new is not None and not trail:
+        return "did", f"{disk.wwid} is a member of {pool.name} as vdev {new.guid}, and {guid} is gone."
+    if new is not None and len(trail) > 1 and trail[-2].kind == "replacing" and new in trail[-2].children:
+        return "did", f"{disk.wwid} is replacing {guid} in {pool.name} ({trail[-2].name}) as vdev {new.guid}."
+    if new is not None:
+        raise Unread(f"{disk.wwid} is a member of {pool.name} as vdev {new.guid}, and not in the place of {guid}")
+    labels = _candidate.labels(scene.host, disk)
+    if trail and labels == NONE:
+        return "did_not", f"{guid} is {trail[-1].state} in {pool.name} as before, and {disk.wwid} carries no label."
+    raise Unread(f"{disk.wwid} is no member of {pool.name}, its labels are: {labels}; the vdev {guid} is {'there' if trail else 'gone'}")

@@ -6,6 +6,7 @@ import calendar
 import json
 import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -337,6 +338,13 @@ def test_it_prints_versions(release, name, tmp_path):
     exact = re.search("zfs-(.*)", genuine).group(1)
     for argv in (("zfs", "version"), ("zpool", "version"), ("zpool", "--version")):
         assert say(tiny(exact), *argv, folder=tmp_path) == genuine
+
+
+def test_it_lists_pools_as_zpool_does(tmp_path):
+    node = tiny()
+    node.pools[0].alloc_bytes = 95944704
+    genuine = Path(__file__).parent / "captures" / "zpool_list" / "openzfs-2.1.11--healthy-raidz2.txt"
+    assert say(node, "zpool", "list", folder=tmp_path) == genuine.read_text()
 
 
 def test_it_says_so_when_no_pool_is_imported(tmp_path):

@@ -6,7 +6,12 @@ from agents.collectors.base import Unparsed
 from agents.collectors.zdb_label import Labels, parse
 from agents.tests.scenarios import step, texts
 
-GENUINE = [(name, text) for pattern in ("zdb-l-*.txt", "zdb-lll-*.txt", "zdb-lu-*.txt", "zdb-lq-*.txt") for name, text in texts(pattern) if text.strip()]
+GENUINE = [
+    (name, text)
+    for pattern in ("zdb-l-*.txt", "zdb-lll-*.txt", "zdb-lu-*.txt", "zdb-lq-*.txt")
+    for name, text in texts(pattern)
+    if text.strip()
+]
 
 
 def labels(name: str) -> Labels:

@@ -2,7 +2,8 @@ import pytest
 
 from agents.collectors import zpool_status_guid
 from agents.collectors.base import Unparsed
-from agents.collectors.zpool_status import Pool, Scan, Vdev, parse
+from agents.collectors.zpool_status import Pool, Scan, Vdev, collect, parse
+from agents.host import Ran
 from agents.tests.scenarios import STEPS, step, texts
 
 PLAIN = ("-", "-v", "-s", "-P", "-gv", "-gLP", "-LPv", "-t", "-i", "-D", "-e")
@@ -104,6 +105,45 @@ def test_damaged_files_belong_to_the_errors():
     assert "/mnt/oss/with space" in pool.errors
 
 
+class Node:
+    """Answers every command with one text, and has one version of the module."""
+
+    def __init__(self, version: str | None, stdout: bytes = b"no pools available\n", stderr: bytes = b"") -> None:
+        self.version, self.stdout, self.stderr, self.asked = version, stdout, stderr, ()
+
+    def read(self, path):
+        if self.version is None:
+            raise FileNotFoundError(path)
+        return self.version.encode() + b"\n"
+
+    def run(self, argv, timeout_seconds):
+        self.asked = tuple(argv)
+        return Ran(self.asked, 0, self.stdout, self.stderr, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("version", "exact"), [("0.7.13-1", False), ("v0.6.5.9-5ubuntu4", False), ("0.8.0-1", True), ("2.3.2-1", True), (None, True)]
+)
+def test_it_asks_for_whole_counters_where_the_version_can(version, exact):
+    node = Node(version)
+    collect(node)
+    assert node.asked == ("zpool", "status", "-P", *(["-p"] if exact else []))
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "outcome"),
+    [
+        (b"no pools available\n", b"", "data"),
+        (b"", b"no pools available\n", "data"),
+        (b"", b"", "failed"),
+        (b"", b"internal error\n", "failed"),
+    ],
+)
+def test_silence_alone_is_no_answer(stdout, stderr, outcome):
+    (capture,) = collect(Node("2.1.11-1", stdout, stderr))
+    assert capture.outcome == outcome
+
+
 def test_no_pools_is_an_answer_and_silence_parses_as_none():
     assert parse("no pools available\n") == ()
     assert parse("") == ()
@@ -137,7 +177,9 @@ def test_it_refuses_what_it_would_have_to_guess(good, bad):
 
 
 def test_whole_counters_are_read_as_they_are():
-    (pool,) = parse(DEGRADED.replace("/dev/sda1             ONLINE       0     0     0", f"/dev/sda1             ONLINE  1210 {2**64 - 1} 3"))
+    (pool,) = parse(
+        DEGRADED.replace("/dev/sda1             ONLINE       0     0     0", f"/dev/sda1             ONLINE  1210 {2**64 - 1} 3")
+    )
     assert pool.vdevs.children[0].children[1].errors == (1210, 2**64 - 1, 3)
 
 
@@ -194,11 +236,10 @@ def test_it_reads_other_systems_names_and_every_column(columns, dashes, numbers,
     raidz = pool.vdevs.children[0]
     old, new = raidz.children[1].children
     assert old.was == "/dev/ada6p1/old"
-    assert new.resilvering and not new.awaiting_resilver
-    assert new.slow == slow
+    assert (new.resilvering, new.awaiting_resilver, new.slow) == (True, False, slow)
     bad, spare = raidz.children[2].children
     assert (bad.errors, bad.note) == ((12, 0, 3), "too many errors")
-    assert spare.awaiting_resilver and not spare.resilvering
+    assert (spare.resilvering, spare.awaiting_resilver) == (False, True)
     sections = dict(pool.sections)
     assert [leaf.name for leaf in sections["logs"][0].children] == ["nda0p1", "nda1p1"]
     assert (sections["spares"][0].state, sections["spares"][0].note) == ("INUSE", "currently in use")
@@ -247,7 +288,13 @@ def test_a_missing_extra_column_is_refused():
 def test_it_reads_the_scan_of_every_version(lines, scan):
     (pool,) = parse(made_up(scan=lines))
     (read,) = pool.scans
-    assert (read.function, read.state, read.percent, read.errors, read.eta) == (scan.function, scan.state, scan.percent, scan.errors, scan.eta)
+    assert (read.function, read.state, read.percent, read.errors, read.eta) == (
+        scan.function,
+        scan.state,
+        scan.percent,
+        scan.errors,
+        scan.eta,
+    )
 
 
 def test_several_scans_and_the_lines_after_them_are_kept():

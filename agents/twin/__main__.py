@@ -8,6 +8,7 @@ python -m agents.twin --dir DIR --node NAME --portal URL --token-file FILE
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from typing import Sequence
 
@@ -33,7 +34,24 @@ def main(argv: Sequence[str]) -> int:
     if not path.exists():
         print(f"{path} does not exist. Write the demo nodes first: python -m agents.twin --make {args.dir}", file=sys.stderr)
         return 2
-    return look(TwinHost(path), command) if command else 2
+    if command:
+        return look(TwinHost(path), command)
+    if not args.portal or not args.token_file:
+        print("Give --portal URL and --token-file FILE to run the agent, or -- and a command to look.", file=sys.stderr)
+        return 2
+    return run(args)
+
+
+def run(args: argparse.Namespace) -> int:
+    from agents.twin import play  # looking needs no agent
+
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    try:
+        play.play(args.dir, args.node, args.portal, args.token_file)
+    except play.ENDS as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def look(host: TwinHost, command: Sequence[str]) -> int:

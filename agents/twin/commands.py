@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import importing, labels, lsscsi, smart, status_json
+from agents.twin import blkid, importing, labels, lsscsi, smart, status_json
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -120,6 +120,14 @@ def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(exit_code, text)
 
 
+def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
+    device = view.device(args[1]) if len(args) == 2 and args[0] == "-p" else None
+    if device is None:
+        return unknown(("blkid", *args))
+    exit_code, text = blkid.probe(view.node, device)
+    return Answer(exit_code, text)
+
+
 def hostid(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(0, f"{view.node.hostid}\n")
 
@@ -139,6 +147,7 @@ TOOLS: Dict[str, Command] = {
     "zdb": zdb,
     "lsscsi": scsi_list,
     "smartctl": smartctl,
+    "blkid": blkid_probe,
     "hostid": hostid,
     "hostname": hostname,
     "uname": uname,
@@ -173,5 +182,5 @@ def read_command(argv: Sequence[str]) -> Tuple[Optional[Command], Sequence[str]]
 
 def disk_asked(view: View, argv: Sequence[str]) -> str:
     """The WWID of the disk a command must reach to answer, "" if there is none."""
-    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl") else None
+    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid") else None
     return device.disk.wwid if device else ""

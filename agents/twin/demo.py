@@ -8,13 +8,14 @@ beside it; and the name it had, sdfl, was given to a healthy member of the same 
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
 from pathlib import Path as FilePath
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from agents.twin.build import add_pool, by_id, guid_of, member, partition, sd_name, top
+from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Partition, Path, Pool, Scan, Smart, Vdev
 from agents.twin.scenarios import add_foreign_pool, add_spare, pull
 from agents.twin.store import Store
@@ -26,6 +27,8 @@ REPLACE_SECONDS = 3.0  # partitioning and attaching a real disk takes a few
 TEN_TB = 9796820402176  # 19134414848 sectors: what both 10 TB models report here, "9.79TB" to lsscsi
 EIGHT_TB = 8001563222016
 TEBI = 1 << 40
+
+OPERATED = ("oss01", "oss02", "oss03")  # mds01 has no policy file: it lets itself be observed only
 
 LOST_GUID = 14718944552882581455
 SDCW_GUID = 7602460441426092393
@@ -49,7 +52,7 @@ def node_names() -> Tuple[str, ...]:
 
 
 def make(folder: os.PathLike, now: Optional[float] = None) -> Tuple[FilePath, ...]:
-    """Write the state of every node: `folder`/NODE/state.json. What was there is replaced."""
+    """Write the state of every node: `folder`/NODE/state.json, and the policy beside it. What was there is replaced."""
     at = time.time() if now is None else now
     seconds = float(os.environ.get(RESILVER_SECONDS_VARIABLE, RESILVER_SECONDS))
     paths = []
@@ -58,12 +61,23 @@ def make(folder: os.PathLike, now: Optional[float] = None) -> Tuple[FilePath, ..
         node.knobs = Knobs(REPLACE_SECONDS, seconds)
         path = state_path(folder, name)
         Store(path).create(node)
+        if name in OPERATED:
+            _allow(policy_path(folder, name))
         paths.append(path)
     return tuple(paths)
 
 
 def state_path(folder: os.PathLike, node: str) -> FilePath:
     return FilePath(folder) / node / "state.json"
+
+
+def policy_path(folder: os.PathLike, node: str) -> FilePath:
+    return state_path(folder, node).with_name("policy.json")
+
+
+def _allow(path: FilePath) -> None:
+    path.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}) + "\n", encoding="ascii")
+    path.chmod(0o644)  # an agent does not trust a policy that others can write
 
 
 def oss01(now: float) -> Node:
@@ -273,6 +287,3 @@ def _bays(count: int) -> List[Bay]:
 
 def _put_in(bay: Bay, disk: Disk) -> None:
     bay.wwid, bay.status = disk.wwid, "OK"
-
-
-__all__ = ["BLANK_WWN", "LOST_GUID", "NODES", "SDCW_GUID", "SDCW_WWN", "SDFL_WWN", "by_id", "make", "node_names", "state_path"]

@@ -53,7 +53,7 @@ def _link_names(disk: Disk, path: Path) -> Iterator[str]:
 def scsi_folder(node: Node, hctl: str) -> str:
     """Where sysfs keeps the SCSI device of an H:C:T:L."""
     host, channel, target, _ = hctl.split(":")
-    end = f"{host}:0:{target}"
+    end = f"{host}:{target}"
     return (
         f"/sys/devices/pci0000:00/{node.hosts.get(host, '0000:00:17.0')}/host{host}/port-{end}/end_device-{end}"
         f"/target{host}:{channel}:{target}/{hctl}"

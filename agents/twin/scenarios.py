@@ -45,6 +45,7 @@ def lab_node(release: str = "2.1.11-1", disks: Sequence[Disk] = ()) -> Node:
         disks=list(disks),
         enclosures=[Enclosure("2:0:24:0", "0x500605b0000272bf", "LSI", "SAS2X28", "0e12", 24, bays)],
         hosts={str(host): address for host, address in LAB_HBAS.items()},
+        mounts=["sysfs /sys sysfs rw,nosuid,nodev,noexec,relatime 0 0", "/dev/vda / ext4 rw,relatime 0 0"],
         knobs=Knobs(replace_seconds=0.0, resilver_seconds=4.0),
     )
 
@@ -150,13 +151,9 @@ def add_foreign_pool(node: Node, disk: Disk, name: str, hostname: str, hostid: i
 def add_spare(node: Node, pool: str, disk: Disk) -> Vdev:
     spare = member(node, disk, guid_of("spare", disk.wwid))
     spare.state = "AVAIL"
-    add_pool_label(node, pool, disk, spare.guid)
+    partition(disk)[0].label = Label(pool, spare.guid, node.pool(pool).txg)
     node.pool(pool).spares.append(spare)
     return spare
-
-
-def add_pool_label(node: Node, pool: str, disk: Disk, guid: int) -> None:
-    partition(disk)[0].label = Label(pool, guid, node.pool(pool).txg)
 
 
 class Clock:

@@ -45,7 +45,7 @@ def _information(disk: Disk, now: float) -> str:
         f"Serial number:        {disk.serial}\n"
         "Device type:          disk\n"
         "Transport protocol:   SAS (SPL-3)\n"
-        f"Local Time is:        {_local_time(now)}\n"
+        f"Local Time is:        {ctime(now)} UTC\n"
         f"SMART support is:     {support}\n{enabled}"
         "Read Cache is:        Enabled\n"
         "Writeback Cache is:   Disabled\n\n"
@@ -72,8 +72,3 @@ def _capacity(size_bytes: int) -> str:
             decimals = max(0, 3 - len(str(whole)))
             return f"{whole}{f'.{rest * 10**decimals // power:0{decimals}d}' if decimals else ''} {unit}"
     return f"{size_bytes} bytes"
-
-
-def _local_time(now: float) -> str:
-    text = ctime(now)
-    return f"{text} UTC"

@@ -23,7 +23,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
     lines = [_node_line(node, facts.nodes.get(node.name), situations) for node in Node.objects.exclude(state=Node.State.RETIRED)]
     lines.sort(key=lambda line: (("bad", "watch", "idle", "info", "good").index(line["tone"]), line["node"].name))
     acting = sum(s.severity == "act" for s in situations)
-    context = {"section": "fleet", "nodes": lines, "situations": situations, "acting": acting}
+    context = {"section": "fleet", "topics": "fleet", "nodes": lines, "situations": situations, "acting": acting}
     return render_page(request, "fleet/fleet.html", context, partial="fleet")
 
 
@@ -33,7 +33,7 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
     facts = services.fleet_facts().nodes.get(name)
     situations = _open_situations(this)
-    context = {"section": "fleet", "situations": situations, **_node_line(this, facts, situations)}
+    context = {"section": "fleet", "topics": f"node:{name},looks:{name}", "situations": situations, **_node_line(this, facts, situations)}
     if facts is not None:
         context |= _node_facts(facts)
     return render_page(request, "fleet/node.html", context, partial="node")
@@ -65,6 +65,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     words = [(k, v) for k, v in (("status", found.status), ("action", found.action), ("see", found.see), ("errors", found.errors)) if v]
     context = {
         "section": "fleet",
+        "topics": f"node:{name}",
         "node": this,
         "heard": heard(this),
         "pool": found,
@@ -146,7 +147,6 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "situation": this,
         "meaning": this.data["meaning"],
         "evidence": this.data["evidence"],
-        "answers": this.data["answers"],
         "sure": this.data.get("sure", True),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")

@@ -74,10 +74,16 @@ def link_of(seq: int) -> bytes:
 
 
 def signing_key() -> notes.Signer:
+    """The ledger's key, made at first use. Raises LedgerDown when it cannot be had, so that nothing unsigned goes on."""
     try:
+        if not notes.key_path().exists():
+            make_first_key()
         return notes.signer()
-    except FileNotFoundError:
-        if LedgerCheckpoint.objects.exists():
-            raise LedgerDown(f"The ledger's key {notes.key_path()} is gone, and checkpoints signed with it exist. Put it back.") from None
+    except (OSError, ValueError) as error:
+        raise LedgerDown(f"The ledger's key {notes.key_path()} cannot be used: {error}") from error
+
+
+def make_first_key() -> None:
+    if LedgerCheckpoint.objects.exists():
+        raise LedgerDown(f"The ledger's key {notes.key_path()} is gone, and checkpoints signed with it exist. Put it back.")
     notes.make_key()
-    return notes.signer()

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
+from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.runs import rights, services
@@ -216,6 +217,7 @@ def _move(
         order.ended_at = now
     order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at"])
     if order.run is None:
+        ring(f"looks:{order.node}")
         return
     if order.effect != "pure":
         said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}

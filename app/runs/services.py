@@ -215,10 +215,13 @@ def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:
     return tuple(change for change in plans.differences(newest[1].body, newest[0].body) if change[0] != "round")
 
 
-def waiting_for_approval(user: User) -> list[Run]:
-    """Open runs whose plan this person may judge."""
-    runs = Run.objects.filter(status="open", step__in=_approve_steps()).exclude(requester=user).select_related("requester")
-    return [run for run in runs if user.username not in run.here.hands and step_of(run).kind == "APPROVE"]
+def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
+    """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
+    found = Run.objects.filter(status="open", step__in=_approve_steps()).select_related("requester")
+    waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
+    able = may(user, APPROVE)
+    yours = [run for run in waiting if able and user.username not in run.here.hands]
+    return yours, [run for run in waiting if run not in yours]
 
 
 def _approve_steps() -> set[str]:

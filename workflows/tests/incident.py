@@ -146,3 +146,14 @@ def with_disk(which, **changes):
 
 
 FLEET = fleet()
+
+NEW_LEAF = leaf(1234567890123456789, f"{by_id(BLANK_WWID)}-part1", wwid=BLANK_WWID)
+RESILVERED = (ScanFacts("resilver", "finished", "resilvered 9.1T in 17:12:00 with 0 errors on …", None, 0),)
+
+
+def after(*children, scans=RESILVERED):
+    """The pool after the replacement, with these leaves in the lost one's place."""
+    return with_pool(state="ONLINE", scans=scans, tops=(("data", replace(TOP, children=(*(children or (NEW_LEAF,)), *MEMBERS))),))
+
+
+REPLACED = after()

@@ -6,7 +6,7 @@ import pytest
 
 from workflows.core import ask, blockers
 from workflows.facts import FleetFacts, LeafChange, ScanFacts, Unknown, known
-from workflows.guards import CANDIDATE_GUARDS, GUARDS, TARGET_GUARDS
+from workflows.guards import CANDIDATE_GUARDS, GUARDS, REPLACED_GUARDS, TARGET_GUARDS
 from workflows.tests.incident import (
     BLANK_WWID,
     DISKS,
@@ -15,11 +15,13 @@ from workflows.tests.incident import (
     LOST,
     LOST_LEAF,
     MEMBERS,
+    NEW_LEAF,
     NODE,
     OTHER,
     PARAMS,
     POOL,
     POOL_GUID,
+    REPLACED,
     SDCW_WWID,
     SDFL,
     SDFL_WWID,
@@ -27,6 +29,7 @@ from workflows.tests.incident import (
     SPARE_WWID,
     TOP,
     TWIN,
+    after,
     disk,
     fleet,
     label,
@@ -48,13 +51,18 @@ def verdict(guard, facts=FLEET, params=PARAMS):
     return GUARDS[guard](facts, params)
 
 
+def right(guard):
+    """The facts this guard is content with: before the replacement, or after it."""
+    return REPLACED if GUARDS[guard] in REPLACED_GUARDS else FLEET
+
+
 def path(**changes):
     return (replace(BLANK.paths[0], **changes),)
 
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_it_passes_on_the_right_disk_for_the_incident(guard):
-    assert verdict(guard).outcome == "pass", verdict(guard)
+    assert verdict(guard, right(guard)).outcome == "pass", verdict(guard, right(guard))
 
 
 def change(vdev_guid, age_seconds=600.0):
@@ -65,6 +73,8 @@ SHARED = replace(OTHER, disks=DISKS, age_seconds=5.0)
 RESILVER = (ScanFacts("resilver", "running", "resilver in progress since …", "8.53"),)
 REPLACING = vdev(9, "replacing-0", "replacing", 0, LOST_LEAF, leaf(10, "/dev/disk/by-id/wwn-0x5-part1", resilvering=True))
 SPARE = vdev(9, "spare-0", "spare", 0, leaf(12, "/dev/sdx1", "FAULTED"), LOST_LEAF)
+FILLED = vdev(9, "replacing-0", "replacing", 0, LOST_LEAF, NEW_LEAF)
+DIRTY = (ScanFacts("resilver", "finished", "resilvered … with 5 errors on …", None, 5),)
 OTHER_TOP = vdev(20, "raidz2-1", "raidz", 2, leaf(21, "/dev/sdq1", resilvering=True), leaf(22, "/dev/sdr1"))
 WRONG = {
     "a report of yesterday": ("facts-are-fresh", fleet(replace(NODE, age_seconds=61.0)), PARAMS, "Check its agent."),
@@ -219,6 +229,15 @@ WRONG = {
         PARAMS,
         "FAILURE PREDICTION",
     ),
+    "an old member that stays": ("the-old-member-is-gone", FLEET, PARAMS, f"{LOST} is still in raidz2-0 of ost_0"),
+    "a new disk under replacing": ("the-new-disk-has-its-place", after(FILLED), PARAMS, "still under replacing-0"),
+    "a new disk nobody sees": ("the-new-disk-has-its-place", FLEET, PARAMS, f"No member of ost_0 is known to sit on {BLANK_WWID}"),
+    "a new disk that failed": ("the-new-disk-is-in-service", after(replace(NEW_LEAF, state="FAULTED")), PARAMS, "is FAULTED"),
+    "a new disk that fills": ("the-new-disk-is-in-service", after(replace(NEW_LEAF, resilvering=True)), PARAMS, "still being filled"),
+    "a resilver that runs": ("the-resilver-ended-without-errors", after(scans=RESILVER), PARAMS, "is running"),
+    "a resilver with errors": ("the-resilver-ended-without-errors", after(scans=DIRTY), PARAMS, "finished with 5 errors"),
+    "no resilver at all": ("the-resilver-ended-without-errors", FLEET, PARAMS, "shows no scan"),
+    "a vdev still being rebuilt": ("the-vdev-counts-the-new-disk", after(FILLED), PARAMS, "still being rebuilt"),
     "a disk in a guessed bay": (
         "the-disk-sits-in-a-known-bay",
         with_disk(BLANK_WWID, bay=replace(BLANK.bay, evidence=7)),
@@ -325,7 +344,7 @@ def test_knowing_less_never_opens_a_gate(name):
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_every_guard_needs_some_fact(guard):
-    needed = [where for where, less in less_known_fleets(FLEET) if verdict(guard, less).outcome != "pass"]
+    needed = [where for where, less in less_known_fleets(right(guard)) if verdict(guard, less).outcome != "pass"]
     assert len(needed) > (0 if guard == "facts-are-fresh" else 1)  # its one fact, the age, is always there
 
 
@@ -335,8 +354,8 @@ def test_it_never_passes_for_a_run_that_does_not_say_what_it_is_about(guard, mis
     params = {k: v for k, v in PARAMS.items() if k != missing} if missing else {}
     needs = {"node"} if guard in ("facts-are-fresh", "the-zfs-versions-match-and-are-tested") else {"node", "pool_guid"}
     if missing is None or (missing in needs and guard in {g.__name__.replace("_", "-") for g in TARGET_GUARDS}):
-        assert verdict(guard, FLEET, params).outcome != "pass"
-    assert verdict(guard, FLEET, params).outcome in ("pass", "refuse", "unknown")
+        assert verdict(guard, right(guard), params).outcome != "pass"
+    assert verdict(guard, right(guard), params).outcome in ("pass", "refuse", "unknown")
 
 
 @pytest.mark.parametrize("guard", GUARDS)

@@ -117,6 +117,13 @@ def test_it_never_makes_a_second_key_for_a_signed_ledger(cast):
         cast.checkpoint_now()
 
 
+def test_it_stops_when_its_key_cannot_be_read(cast):
+    notes.key_path().write_text("not a key")
+    cast.record("node.seen", {}, "ann")
+    with pytest.raises(cast.LedgerDown, match="cannot be used"):
+        cast.checkpoint_now()
+
+
 def test_its_key_is_for_its_owner_alone(cast):
     assert notes.key_path().stat().st_mode & 0o777 == 0o600
 

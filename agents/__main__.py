@@ -1,0 +1,126 @@
+"""The agent's command line: `python -m agents COMMAND`, or the zipapp itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from agents import VERSION, policy
+from agents.host import LocalHost
+from agents.identity import NoIdentity, enrol_node
+from agents.journal import Journal, JournalError
+from agents.loop import JOURNAL, Agent, Busy
+from agents.receipts import listed
+from agents.reports import everything
+from agents.transport import PortalDown
+from agents.wire import canonical
+
+DEFAULT_FOLDER = "/var/lib/slotlight"
+
+
+def cli() -> None:
+    """What a zipapp calls: `python -m zipapp -m agents.__main__:cli`."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(argv: Sequence[str]) -> int:
+    args = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    os.umask(0o077)
+    try:
+        return args.command(args)
+    except (NoIdentity, Busy, PortalDown, JournalError, ValueError, PermissionError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def enrol(args: argparse.Namespace) -> int:
+    identity = enrol_node(LocalHost(), args.dir, args.portal, args.node, args.token, args.ca)
+    print(f"{identity.node} is enrolled. Its key is {identity.key_id}; the portal must show the same.")
+    return 0
+
+
+def run(args: argparse.Namespace) -> int:
+    work(Agent(LocalHost(), args.dir, args.policy))
+    return 0
+
+
+def work(agent: Agent) -> None:
+    """Run until SIGTERM or SIGINT, and then end in good order."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: agent.stop())
+    agent.run()
+
+
+def once(args: argparse.Namespace) -> int:
+    captures = everything(LocalHost())
+    if args.print:
+        for capture in captures:
+            print(json.dumps({"source": capture.source, "key": capture.key, "digest": capture.digest, **capture.body()}))
+    else:
+        print(canonical(listed(captures)).decode())
+    return 0 if all(capture.outcome != "failed" for capture in captures) else 3
+
+
+def pending(args: argparse.Namespace) -> int:
+    """Orders that are not finished, or whose end the portal has not acknowledged."""
+    path = os.path.join(args.dir, JOURNAL)
+    if not os.path.exists(path):
+        print(f"{args.dir} holds no journal: no agent ever ran on it.", file=sys.stderr)
+        return 1
+    journal = Journal(path)
+    for entry in journal.pending():
+        print(f"{entry.order_id}  {entry.phase}  {entry.started_at or entry.claimed_at}  {entry.canonical}")
+    journal.close()
+    return 0
+
+
+def show_policy(args: argparse.Namespace) -> int:
+    rule = policy.load(args.policy)
+    print(f"mode {rule.mode}: {rule.why}")
+    if rule.mode == "operate":
+        print(f"operations: {', '.join(rule.operations) or 'none'}")
+        print(f"pools: {', '.join(rule.pools) or 'none'}")
+    return 0
+
+
+def version(args: argparse.Namespace) -> int:
+    print(VERSION)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="slotlight-agent", description="Reports what a storage node says, and does what it is allowed to.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, function, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(command=function)
+        return sub
+
+    sub = command("enrol", enrol, "make a key and hand it to the portal")
+    sub.add_argument("--portal", required=True, metavar="URL", help="https://host:port; plain http for loopback only")
+    sub.add_argument("--node", required=True, help="the name the token was made for")
+    sub.add_argument("--token", required=True, help="the one-time token")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER, help="where key and journal are kept, off any pool (default: %(default)s)")
+    sub.add_argument("--ca", default="", metavar="FILE", help="certificates to trust instead of the system's")
+    sub = command("run", run, "report and carry out orders until told to stop")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
+    sub = command("once", once, "ask every source once and say what came")
+    sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
+    sub = command("pending", pending, "list orders that are not finished or not acknowledged")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub = command("policy", show_policy, "say what the portal may do here")
+    sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
+    command("version", version, "print the version")
+    return parser
+
+
+if __name__ == "__main__":
+    cli()

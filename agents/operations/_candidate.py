@@ -1,0 +1,202 @@
+"""Everything that could speak against writing to one disk, read from every path that leads to it.
+
+A fact that cannot be read is "unknown: why". Nothing here names the disk by a kernel name that could move: those names
+are found from the WWID at the moment of asking and serve only to ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from agents.collectors import block, mounts, zdb_label
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.block import BlockDisk
+from agents.host import Host
+from agents.operations._tree import PoolTree, Unread
+from agents.operations.base import UNKNOWN
+from agents.wwid import by_id_path
+
+BLKID_TIMEOUT_SECONDS = 20.0
+NONE = "none"
+_SIGNATURE = re.compile(r'\b(?:TYPE|USAGE)="([^"]*)"')  # PTTYPE alone is a partition table, which is no content
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The disk with the approved WWID: one entry of `paths` for each kernel device that leads to it."""
+
+    wwid: str
+    by_id: str
+    paths: tuple[BlockDisk, ...]
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Kernel names of the disk and its partitions, over all paths."""
+        return tuple(name for disk in self.paths for name in (disk.name, *(part.name for part in disk.partitions)))
+
+
+def find(host: Host, wwid: str) -> Candidate:
+    """The disk that the by-id link leads to now, if it is the disk meant. Raises Unread."""
+    by_id = str(by_id_path(wwid))
+    try:
+        name = host.link(by_id).rsplit("/", 1)[1]
+    except OSError as error:
+        raise Unread(f"{by_id} leads nowhere on this node") from error
+    capture = block.collect(host)[0]
+    disks = block.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(disks, Unparsed):
+        raise Unread(f"the block devices cannot be read: {disks.reason}")
+    there = next((disk for disk in disks if disk.name == name), None)
+    if there is None or there.wwid is None:
+        raise Unread(f"{by_id} leads to {name}, and sysfs does not say which disk that is")
+    if there.wwid != wwid:
+        raise Unread(f"{by_id} leads to {name}, which is {there.wwid}")
+    return Candidate(wwid, by_id, tuple(disk for disk in disks if disk.wwid == wwid))
+
+
+def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[str, str]:
+    return {
+        "disk.wwid": candidate.wwid,
+        "disk.by_id": candidate.by_id,
+        "disk.paths": str(len(candidate.paths)),
+        **{f"disk.{name}": same(candidate, name) for name in ("serial", "vendor", "model", "size_bytes", "logical_block_bytes", "state")},
+        "disk.read_only": same(candidate, "read_only"),
+        "disk.bay": known(lambda: bay(host, candidate)),
+        "disk.holders": known(lambda: _holders(candidate)),
+        "disk.mounts": known(lambda: _mounts(host, candidate)),
+        "disk.labels": known(lambda: labels(host, candidate)),
+        "disk.contents": known(lambda: _contents(host, candidate)),
+        "disk.member": known(lambda: _membership(host, candidate, pools)),
+    }
+
+
+def known(question: Callable[[], str]) -> str:
+    """The answer, or "unknown: " and why there is none."""
+    try:
+        return question()
+    except Unread as unread:
+        return f"{UNKNOWN}{unread}"
+
+
+def same(candidate: Candidate, field: str) -> str:
+    """What all paths say of the disk alike."""
+    values = {getattr(disk, field) for disk in candidate.paths}
+    if len(values) != 1:
+        return f"{UNKNOWN}the paths to the disk disagree: {', '.join(sorted(str(value) for value in values))}"
+    value = values.pop()
+    if value is None:
+        return f"{UNKNOWN}sysfs does not say it"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def bay(host: Host, candidate: Candidate) -> str:
+    """ "<enclosure id>/<slot>", the same over every path that names one."""
+    links = {disk.slot_link for disk in candidate.paths if disk.slot_link}
+    places = {f"{_attribute(host, link.rsplit('/', 1)[0], 'id')}/{_attribute(host, link, 'slot')}" for link in links}
+    if not places:
+        raise Unread("no enclosure says that the disk is in one of its bays")
+    if len(places) > 1:
+        raise Unread(f"the paths to the disk name different bays: {', '.join(sorted(places))}")
+    return places.pop()
+
+
+def aftermath(host: Host, wwid: str) -> tuple[Capture, ...]:
+    """What the disk's labels say now, one capture for each path; nothing when it cannot be found."""
+    try:
+        return tuple(zdb_label.collect_one(host, disk.name) for disk in find(host, wwid).paths)
+    except Unread:
+        return ()
+
+
+def _attribute(host: Host, folder: str, name: str) -> str:
+    try:
+        return host.read(f"{folder}/{name}").decode("ascii", "replace").strip()
+    except OSError as error:
+        raise Unread(f"{folder}/{name} cannot be read") from error
+
+
+def _holders(candidate: Candidate) -> str:
+    held: set[str] = set()
+    for part in (part for disk in candidate.paths for part in (disk, *disk.partitions)):
+        if part.holders is None:
+            raise Unread(f"sysfs does not say who holds {part.name}")
+        held.update(part.holders)
+    return ", ".join(sorted(held)) or NONE
+
+
+def _mounts(host: Host, candidate: Candidate) -> str:
+    capture = mounts.collect(host)[0]
+    said = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"the mounts cannot be read: {said.reason}")
+    if said.swaps is None:
+        raise Unread("the node does not say where it swaps")
+    used = [f"mounted on {point}" for device, point, _ in said.mounts if _device(host, device) in candidate.devices]
+    used += ["swap" for device in said.swaps if _device(host, device) in candidate.devices]
+    return ", ".join(sorted(used)) or NONE
+
+
+def _device(host: Host, path: str) -> str:
+    """The kernel name a device path leads to; "" for what is no device."""
+    if not path.startswith("/dev/"):
+        return ""
+    try:
+        return host.link(path).rsplit("/", 1)[1]
+    except OSError:
+        return path.rsplit("/", 1)[1]  # a device node that is gone can still be mounted
+
+
+def labels(host: Host, candidate: Candidate) -> str:
+    """Every label on the disk and its partition 1, where ZFS looks, over all paths."""
+    found: set[str] = set()
+    for disk in candidate.paths:
+        for name in (disk.name, *(part.name for part in disk.partitions if part.number == 1)):
+            found.update(_labels_on(host, name))
+    return "; ".join(sorted(found)) or NONE
+
+
+def _labels_on(host: Host, name: str) -> tuple[str, ...]:
+    capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
+    if capture.outcome != "data":
+        raise Unread(capture.reason)
+    said = zdb_label.parse(capture.text)
+    if isinstance(said, Unparsed):
+        raise Unread(f"zdb -l /dev/{name}: {said.reason}: {said.line!r}")
+    if said.unread:
+        raise Unread(f"{len(said.unread)} of the four labels of {name} could not be read")
+    if not said.labels and capture.exit_code != 2:
+        raise Unread(f"zdb -l /dev/{name} shows no label and yet exits {capture.exit_code}")
+    return tuple(_label_text(label) for label in said.labels)
+
+
+def _label_text(label: zdb_label.Label) -> str:
+    if label.pool_guid is None:
+        return f"spare or cache device {label.guid}"
+    return f"pool {label.name} ({label.pool_guid}), vdev {label.guid}"
+
+
+def _contents(host: Host, candidate: Candidate) -> str:
+    """File systems and the like, as blkid finds them; empty partitions are no content."""
+    found: set[str] = set()
+    for name in candidate.devices:
+        capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
+        if capture.outcome == "nothing":
+            if any(disk.partitions for disk in candidate.paths):
+                raise Unread("the disk has partitions, and there is no blkid here to say what is on them")
+            return "not looked for, as there is no blkid here"
+        if capture.outcome != "data":
+            raise Unread(capture.reason)
+        found.update(_SIGNATURE.findall(capture.text))
+    return ", ".join(sorted(found)) or NONE
+
+
+def _membership(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> str:
+    leaves = [f"{leaf.guid} of {pool.name}" for pool in pools for leaf in pool.leaves() if leads_to(host, leaf.name, candidate)]
+    return ", ".join(leaves) or NONE
+
+
+def leads_to(host: Host, name: str, candidate: Candidate) -> bool:
+    """Whether a leaf's name, as `zpool status -P` prints it, leads to the candidate now."""
+    return name.startswith("/") and _device(host, name) in candidate.devices

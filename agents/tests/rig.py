@@ -1,0 +1,220 @@
+"""What the runtime's tests stand on: a twin node with a lost member, orders for it, and a portal that speaks the protocol.
+
+The portal here is the only stub: it checks signatures as the real one does, hands out the orders it is given and keeps
+what it is told.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agents import wire
+from agents.identity import Identity, _write
+from agents.operations import OPERATIONS
+from agents.times import iso
+from agents.twin import scenarios
+from agents.twin.host import TwinHost
+from agents.twin.store import Store
+
+KEY = bytes(range(32))
+NODE = "oss01"
+LOST = "naa:5000c500a65b202b"
+BLANK = "naa:5000c500a65b206b"
+OPERATE = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
+
+
+def twin(folder: Path, **knobs: float) -> TwinHost:
+    """A raidz2 of six whose third disk is gone, and two blank disks."""
+    node = scenarios.tiny()
+    scenarios.lose(node, LOST, "/dev/sdc1")
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    for name, value in knobs.items():
+        setattr(node.knobs, name, value)
+    store = Store(folder / "state.json")
+    store.create(node)
+    return TwinHost(store.path)
+
+
+def params(host: TwinHost, wwid: str = BLANK) -> dict[str, str]:
+    pool = host.store.view().node.imported[0]
+    lost = next(leaf for leaf in pool.leaves() if leaf.state == "FAULTED")
+    return {"pool": pool.name, "pool_guid": str(pool.guid), "vdev_guid": str(lost.guid), "wwid": wwid}
+
+
+def replaces(host: TwinHost) -> list[list[str]]:
+    """Every write command the node was ever given."""
+    return [line["argv"] for line in host.store.logged()]
+
+
+def seal(**fields) -> tuple[str, str]:
+    """(canonical text, digest) of an order."""
+    now = time.time()
+    value = {
+        "v": "1",
+        "id": "order-1",
+        "node": NODE,
+        "key_id": wire.fingerprint(KEY),
+        "run": "run-1",
+        "step": "replace",
+        "plan_digest": "p" * 64,
+        "preconditions": {},
+        "fence": "1",
+        "sealed_at": iso(now),
+        "expires_at": iso(now + 600),
+        **fields,
+    }
+    text = wire.canonical(value).decode()
+    return text, wire.sha256_hex(text.encode())
+
+
+def replace_order(host: TwinHost, **fields) -> tuple[str, str]:
+    """A replace planned on the node as it is now."""
+    operation, given = OPERATIONS["zpool_replace"], params(host)
+    planned = {
+        "operation": operation.NAME,
+        "effect": operation.EFFECT,
+        "params": given,
+        "argv": list(operation.argv(given)),
+        "preconditions": operation.preconditions(host, given),
+    }
+    return seal(**{**planned, **fields})
+
+
+def look_order(sources: str = "zpool_status", **fields) -> tuple[str, str]:
+    return seal(**{"operation": "look", "effect": "pure", "params": {"sources": sources}, "argv": [], "fence": "", "run": "", "step": "", **fields})
+
+
+def identity(url: str = "http://127.0.0.1:1") -> Identity:
+    return Identity(url, NODE, KEY)
+
+
+def agent_folder(folder: Path, url: str, policy: dict | None = None) -> Path:
+    """An enrolled agent's folder, with a policy beside the key."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _write(folder / "identity.json", identity(url))
+    path = folder / "policy.json"
+    path.write_text(json.dumps(OPERATE if policy is None else policy))
+    path.chmod(0o600)
+    return folder
+
+
+class StubPortal:
+    """Serves on a free port of loopback until closed."""
+
+    def __init__(self) -> None:
+        self.orders: list[tuple[str, str]] = []  # offered until their receipt comes
+        self.receipts: list[dict] = []
+        self.reports: list[dict] = []
+        self.asked: list[str] = []
+        self.known: set[str] = set()
+        self.last_counter = 0
+        self.closed = False
+        self.go: dict[str, object] = {"claim": True, "start": True}
+        self.answer_with: Callable[[str], tuple[int, dict] | None] = lambda path: None
+        self.changed = threading.Condition()
+        self.server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"portal": self}))
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self) -> None:
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def offer(self, *orders: tuple[str, str]) -> None:
+        with self.changed:
+            self.orders += orders
+            self.changed.notify_all()
+
+    def wait(self, what: Callable[[], object], seconds: float = 10.0) -> None:
+        """Until `what()` is true, which is asked after every request."""
+        with self.changed:
+            assert self.changed.wait_for(what, seconds), f"it did not happen within {seconds} s; asked so far: {self.asked}"
+
+    def answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
+        with self.changed:
+            self.asked.append(f"{method} {path}")
+            fixed = self.answer_with(path)
+            reply = fixed if fixed is not None else self._answer(method, path, query, value)
+            self.changed.notify_all()
+            return reply
+
+    def _answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
+        if path == "/agent/v1/orders":
+            self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(query.partition("=")[2])))
+            return (200, {"orders": [{"order": text, "digest": digest} for text, digest in self.orders]}) if self.orders else (204, None)
+        if path == "/agent/v1/reports":
+            self.known |= set(value["bodies"])
+            self.reports.append(value)
+            return 200, {"missing": sorted({c["digest"] for c in value["captures"]} - self.known), "at": iso(time.time())}
+        order_id, word = path.split("/")[-2:]
+        if word == "receipt":
+            self.receipts.append(value)
+            self.orders = [order for order in self.orders if json.loads(order[0])["id"] != order_id]
+            return 200, {}
+        go = self.go[word]
+        return (200, {"go": True}) if go is True else (409, {"reason": go})
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address) -> None:
+        pass  # an agent that is stopped or killed leaves its connections as they are
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    portal: StubPortal
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        parts = urlsplit(self.path)
+        value = json.loads(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body or b"{}")
+        if parts.path == "/agent/v1/enrol":
+            self._enrol(value)
+            return
+        try:
+            signed = wire.verify_request(KEY, self.command, parts.path, parts.query, self.headers, body)
+            with self.portal.changed:
+                wire.check_fresh(signed, time.time(), self.portal.last_counter)
+                self.portal.last_counter = signed.counter
+        except wire.BadSignature as bad:
+            self._send(401, {"reason": str(bad)}, {})
+            return
+        status, answer = self.portal.answer(self.command, parts.path, parts.query, value)
+        data = b"" if answer is None else wire.canonical(answer)
+        self._send(status, answer, wire.sign_answer(KEY, status, data, signed.nonce))
+
+    def _enrol(self, value: dict) -> None:
+        key = base64.b64decode(value["key"])
+        if value["token"] != "good":
+            self._send(403, {"reason": "The token is not known."}, {})
+            return
+        answer = {"key_id": wire.fingerprint(key), "node": value["node"]}
+        self._send(200, answer, wire.sign_answer(key, 200, wire.canonical(answer), wire.ENROL_NONCE))
+
+    def _send(self, status: int, answer: dict | None, headers: dict[str, str]) -> None:
+        data = b"" if answer is None else wire.canonical(answer)
+        self.send_response(status)
+        for name, text in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, text)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args) -> None:
+        pass

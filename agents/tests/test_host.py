@@ -1,0 +1,127 @@
+import os
+import time
+
+import pytest
+
+from agents.host import OUTPUT_BYTES_MAX, LocalHost
+
+
+@pytest.fixture
+def host():
+    return LocalHost()
+
+
+def test_it_runs_without_a_shell(host):
+    ran = host.run(("echo", "$(id); rm -rf /", "*"), 5.0)
+    assert (ran.argv[0], ran.exit_code, ran.stdout, ran.why) == ("echo", 0, b"$(id); rm -rf / *\n", "")
+
+
+def test_it_hands_over_a_clean_environment(host, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("ZPOOL_SCRIPTS_AS_ROOT", "1")
+    lines = set(host.run(("env",), 5.0).stdout.decode().split())
+    assert lines == {"PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"}
+
+
+def test_it_finds_tools_on_its_own_path_only(host, tmp_path, monkeypatch):
+    tool = tmp_path / "mytool"
+    tool.write_text("#!/bin/sh\necho found\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert host.run(("mytool",), 5.0).why == "not found"
+    assert host.run(("./mytool",), 5.0).why == "not found"
+    assert host.run((str(tool),), 5.0).stdout == b"found\n"
+
+
+def test_it_says_why_a_tool_did_not_start(host, tmp_path):
+    (tmp_path / "text").write_text("echo no\n")
+    assert host.run((str(tmp_path / "text"),), 5.0).why == "not permitted"
+    (tmp_path / "text").chmod(0o755)
+    assert host.run((str(tmp_path / "text"),), 5.0).why == "not started"
+
+
+def test_it_keeps_exit_code_and_both_outputs(host):
+    ran = host.run(("sh", "-c", "echo out; echo err >&2; exit 3"), 5.0)
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (3, b"out\n", b"err\n")
+
+
+def test_at_the_deadline_the_whole_group_dies(host, tmp_path):
+    mark = tmp_path / "pid"
+    ran = host.run(("sh", "-c", f"echo begun; sleep 60 & echo $! > {mark}; wait"), 0.4)
+    assert (ran.exit_code, ran.why, ran.stdout) == (None, "timeout", b"begun\n")
+    assert 0.4 <= ran.seconds < 2.0
+    child = int(mark.read_text())
+    assert gone(child)
+
+
+def gone(pid: int) -> bool:
+    """Killed, be it that nobody has collected it yet."""
+    for _ in range(100):
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_child_that_will_not_die_is_left_behind_and_collected_later(host, monkeypatch):
+    """State D cannot be made at will; a kill that does nothing looks the same from here."""
+    monkeypatch.setattr("agents.host.GRACE_SECONDS", 0.1)
+    with monkeypatch.context() as undying:
+        undying.setattr(os, "killpg", lambda group, number: None)
+        ran = host.run(("sleep", "1"), 0.1)
+    assert (ran.exit_code, ran.why) == (None, "stuck")
+    assert ran.seconds < 0.9
+    (child,) = host._left_behind
+    child.wait()
+    host.run(("true",), 5.0)
+    assert host._left_behind == []
+
+
+def test_a_grandchild_that_keeps_the_pipe_is_not_waited_for(host):
+    ran = host.run(("sh", "-c", "sleep 3 & echo done"), 10.0)
+    assert (ran.exit_code, ran.stdout) == (0, b"done\n")
+    assert ran.seconds < 2.0
+
+
+def test_output_has_a_bound_and_the_command_still_ends(host):
+    ran = host.run(("sh", "-c", f"head -c {OUTPUT_BYTES_MAX + 100_000} /dev/zero; exit 7"), 20.0)
+    assert (len(ran.stdout), ran.truncated, ran.exit_code) == (OUTPUT_BYTES_MAX, True, 7)
+
+
+def test_it_reads_and_writes_existing_files_only(host, tmp_path):
+    attribute = tmp_path / "locate"
+    with pytest.raises(FileNotFoundError):
+        host.write(str(attribute), b"1")
+    assert not attribute.exists()
+    attribute.write_text("0\n")
+    host.write(str(attribute), b"1")
+    assert host.read(str(attribute)) == b"1\n"
+
+
+def test_it_refuses_to_read_without_end(host):
+    with pytest.raises(OSError, match="longer than anything"):
+        host.read("/dev/zero")
+
+
+def test_lists_are_sorted_and_hold_dangling_links(host, tmp_path):
+    (tmp_path / "b").symlink_to("nowhere")
+    (tmp_path / "a").write_text("")
+    assert host.list(f"{tmp_path}/*") == (f"{tmp_path}/a", f"{tmp_path}/b")
+    assert host.list(f"{tmp_path}/none*") == ()
+
+
+def test_a_link_leads_to_its_end_or_raises(host, tmp_path):
+    (tmp_path / "sda").write_text("")
+    (tmp_path / "wwn").symlink_to("sda")
+    (tmp_path / "by-id").symlink_to("wwn")
+    (tmp_path / "dangling").symlink_to("sdz")
+    (tmp_path / "round").symlink_to("round")
+    assert host.link(str(tmp_path / "by-id")) == str((tmp_path / "sda").resolve())
+    for name in ("dangling", "round"):
+        with pytest.raises(OSError, match=name):
+            host.link(str(tmp_path / name))

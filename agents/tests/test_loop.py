@@ -1,0 +1,174 @@
+"""The whole agent, in this process, against a portal over HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+
+from agents.identity import NoIdentity
+from agents.loop import Agent, Busy
+from agents.tests import rig
+from agents.wire import canonical, sha256_hex
+
+
+class Running:
+    """An agent in a thread, until stopped."""
+
+    def __init__(self, tmp_path, host=None, **how):
+        self.stub = rig.StubPortal()
+        self.host = host or rig.twin(tmp_path)
+        self.folder = rig.agent_folder(tmp_path / "agent", self.stub.url, **how)
+        self.agent = Agent(self.host, str(self.folder), str(self.folder / "policy.json"))
+        self.thread = threading.Thread(target=self.agent.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self.stub
+
+    def __exit__(self, *_):
+        self.agent.stop()
+        self.thread.join(5)
+        self.stub.close()
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def running(tmp_path):
+    with Running(tmp_path) as stub:
+        yield stub
+
+
+def test_it_reports_everything_and_then_only_what_changed(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.wait(lambda: stub.reports and {c["digest"] for c in stub.reports[-1]["captures"]} <= stub.known)
+        first = stub.reports[-1]
+        assert {"zpool_status", "zdb_label", "block"} <= {c["source"] for c in first["captures"]}
+        assert stub.reports[0]["bodies"] == {}  # a portal that knows it all is sent nothing twice
+        assert all(sha256_hex(canonical(body)) == digest for report in stub.reports for digest, body in report["bodies"].items())
+        assert (first["node"], first["mode"], first["boot_id"]) == (rig.NODE, "operate", agent.host.store.view().node.boot_id)
+
+
+def test_it_answers_a_look_at_once(running):
+    running.wait(lambda: "GET /agent/v1/orders" in running.asked)
+    begun = time.monotonic()
+    running.offer(rig.look_order("zpool_status"))
+    running.wait(lambda: running.receipts)
+    assert time.monotonic() - begun < 1.0
+    receipt = running.receipts[0]
+    assert (receipt["outcome"], [c["source"] for c in receipt["captures"]]) == ("succeeded", ["zpool_status"])
+    assert "POST /agent/v1/orders/order-1/claim" not in running.asked
+
+
+def test_it_replaces_and_then_reports_afresh(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: stub.receipts)
+        receipt, seen = stub.receipts[0], len(stub.reports)
+        assert receipt["outcome"] == "succeeded", receipt["reason"]
+        stub.wait(lambda: len(stub.reports) > seen)
+        assert len(rig.replaces(agent.host)) == 1
+        mine = [word for word in stub.asked if "order-1" in word]
+        assert [word.rsplit("/", 1)[1] for word in mine] == ["claim", "start", "receipt"]
+
+
+def test_an_order_offered_again_and_again_runs_once(tmp_path):
+    agent = Running(tmp_path, rig.twin(tmp_path, replace_seconds=0.5))
+    with agent as stub:
+        sealed = rig.replace_order(agent.host)
+        stub.offer(sealed, sealed)
+        stub.wait(lambda: stub.receipts)
+        stub.offer(sealed)
+        stub.wait(lambda: len(stub.receipts) > 1)
+        assert len(rig.replaces(agent.host)) == 1
+        assert len({canonical(receipt) for receipt in stub.receipts}) == 1
+
+
+def test_it_answers_looks_while_a_replace_takes_its_time(tmp_path):
+    agent = Running(tmp_path, rig.twin(tmp_path, replace_seconds=3.0))
+    with agent as stub:
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: rig.replaces(agent.host))
+        stub.offer(rig.look_order("node", id="look-1"))
+        stub.wait(lambda: any(receipt["order"] == "look-1" for receipt in stub.receipts), 2.0)
+        assert [receipt["order"] for receipt in stub.receipts] == ["look-1"]
+        stub.wait(lambda: len(stub.receipts) == 2)
+
+
+def test_it_keeps_a_receipt_until_it_is_taken(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.answer_with = lambda path: (503, {}) if path.endswith("/receipt") else None
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: sum(word.endswith("/receipt") for word in stub.asked) >= 2)
+        stub.answer_with = lambda path: None
+        stub.wait(lambda: stub.receipts)
+        assert stub.receipts[0]["outcome"] == "succeeded"
+        assert len(rig.replaces(agent.host)) == 1
+
+
+def test_it_outlives_a_portal_that_is_gone(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.answer_with = lambda path: (503, {})
+        stub.wait(lambda: len(stub.asked) > 2)
+        stub.answer_with = lambda path: None
+        stub.wait(lambda: stub.reports)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        lambda text, digest: (text.replace("order-1", "order-2"), digest),
+        lambda text, digest: (text[:-1], digest),
+        lambda text, digest: ("[]", digest),
+    ],
+)
+def test_an_order_that_does_not_hold_never_runs_and_stops_nothing(tmp_path, offer):
+    agent = Running(tmp_path)
+    with agent as stub:
+        good = rig.replace_order(agent.host)
+        bad = offer(*good)
+        stub.answer_with = lambda path: (200, {"orders": [{"order": bad[0], "digest": bad[1]}]}) if path.endswith("/orders") else None
+        stub.wait(lambda: sum(word == "GET /agent/v1/orders" for word in stub.asked) > 1)
+        assert rig.replaces(agent.host) == []
+        assert all(receipt["outcome"] == "refused" for receipt in stub.receipts)
+
+
+def test_a_thread_that_fails_stops_the_whole_agent(tmp_path, caplog):
+    agent = Running(tmp_path)
+    agent.host.list = None  # collecting now raises what nobody expects
+    with pytest.raises(TypeError):
+        agent.agent.run()
+    agent.stub.close()
+
+
+def test_two_agents_never_share_a_folder(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.wait(lambda: stub.asked)
+        with pytest.raises(Busy, match="already runs"):
+            Agent(agent.host, str(agent.folder), "none").run()
+
+
+def test_it_does_not_start_with_a_key_that_others_can_read(tmp_path):
+    folder = rig.agent_folder(tmp_path / "agent", "http://127.0.0.1:1")
+    (folder / "identity.json").chmod(0o644)
+    with pytest.raises(NoIdentity, match="read by others"):
+        Agent(rig.twin(tmp_path), str(folder))
+    (folder / "identity.json").unlink()
+    with pytest.raises(NoIdentity, match="Run `enrol`"):
+        Agent(rig.twin(tmp_path), str(folder))
+
+
+def test_an_observing_agent_refuses_and_says_why(tmp_path):
+    agent = Running(tmp_path, policy={"mode": "observe"})
+    with agent as stub:
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: stub.receipts)
+        assert "observed" in json.dumps(stub.receipts[0])
+        assert rig.replaces(agent.host) == []

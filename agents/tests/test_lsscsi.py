@@ -1,0 +1,54 @@
+import pytest
+
+from agents.captured import CapturedHost
+from agents.collectors import lsscsi
+from agents.collectors.base import Unparsed
+from agents.collectors.lsscsi import ScsiDevice, parse
+from agents.tests.scenarios import step, texts
+
+GENUINE = [item for name in ("lsscsi.txt", "lsscsi-i.txt", "lsscsi-g-w.txt", "lsscsi-g-s-w.txt") for item in texts(name)]
+
+
+@pytest.mark.parametrize(("name", "text"), GENUINE, ids=[name for name, _ in GENUINE])
+def test_it_reads_a_genuine_capture(name, text):
+    devices = parse(text)
+    assert not isinstance(devices, Unparsed), devices
+    assert len(devices) == text.count("\n")
+    assert {(d.type, d.vendor, d.model, d.rev) for d in devices} == {("disk", "SEAGATE", "ST10000NM0256", "TT54")}
+
+
+def test_it_reads_the_identity_of_a_disk():
+    (capture,) = lsscsi.collect(CapturedHost(step("wwid-drift/4-import-d-dev")))
+    first = parse(capture.text)[0]
+    assert (first.hctl, first.node, first.scsi_id) == ("2:0:0:0", "/dev/sda", "35000c500a65b201b")
+
+
+@pytest.mark.parametrize(
+    ("line", "device"),
+    [
+        (
+            "[6:0:176:0] disk SEAGATE ST10000NM0256 TT54 /dev/sdfl 35000c500a6754abb /dev/sg176 9.79TB",
+            ScsiDevice("6:0:176:0", "disk", "SEAGATE", "ST10000NM0256", "TT54", "/dev/sdfl", "35000c500a6754abb", "/dev/sg176", "9.79TB"),
+        ),
+        (
+            "[6:0:89:0]   enclosu SEAGATE  4U84             0410  -  -  /dev/sg90       -",
+            ScsiDevice("6:0:89:0", "enclosu", "SEAGATE", "4U84", "0410", None, None, "/dev/sg90", None),
+        ),
+        (
+            "[0:2:0:0]    disk    DELL     PERC H730P Adp   4.30  /dev/sda   36d09466012345600abcdef0123456789  /dev/sg0   239GB",
+            ScsiDevice(
+                "0:2:0:0", "disk", "DELL", "PERC H730P Adp", "4.30", "/dev/sda", "36d09466012345600abcdef0123456789", "/dev/sg0", "239GB"
+            ),
+        ),
+        (
+            "[N:0:4:1]    disk    Samsung SSD 980 PRO 1TB__1                 /dev/nvme0n1  -  -  1.00TB",
+            ScsiDevice("N:0:4:1", "disk", "", "Samsung SSD 980 PRO 1TB__1", "", "/dev/nvme0n1", None, None, "1.00TB"),
+        ),
+    ],
+)
+def test_it_reads_lines_of_the_field(line, device):
+    assert parse(line + "\n") == (device,)
+
+
+def test_it_refuses_a_line_without_address():
+    assert isinstance(parse("disk SEAGATE ST10000NM0256 TT54 /dev/sdfl\n"), Unparsed)

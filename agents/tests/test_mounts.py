@@ -1,0 +1,39 @@
+import pytest
+
+from agents.captured import CapturedHost
+from agents.collectors import mounts
+from agents.collectors.base import Unparsed
+from agents.collectors.mounts import parse
+from agents.tests.scenarios import step
+
+
+def test_it_reads_what_is_mounted():
+    (capture,) = mounts.collect(CapturedHost(step("wwid-drift/1-before")))
+    read = parse(capture.text)
+    assert ("/dev/vda", "/", "ext4") in read.mounts
+    assert ("ost_1/data", "/ost_1/data", "zfs") in read.mounts
+
+
+def test_swap_that_was_not_read_is_not_known():
+    assert parse("/proc/mounts:/dev/sda1 / ext4 rw 0 0\n").swaps is None
+
+
+def test_it_reads_swap_and_odd_names():
+    """Made up from the kernel's format: blanks are octal."""
+    read = parse(
+        "/proc/mounts:/dev/sdb1 /mnt/with\\040space ext4 rw 0 0\n"
+        "/proc/swaps:Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+        "/proc/swaps:/dev/sda3                               partition\t8388604\t\t0\t\t-2\n"
+    )
+    assert (read.mounts[0][1], read.swaps) == ("/mnt/with space", ("/dev/sda3",))
+
+
+def test_no_swap_is_an_answer():
+    assert parse("/proc/mounts:/dev/sda1 / ext4 rw 0 0\n/proc/swaps:Filename Type Size Used Priority\n").swaps == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "/dev/sda1 / ext4 rw 0 0\n", "/proc/mounts:/dev/sda1 /\n", "/proc/swaps:/dev/sda3 partition 1 0 -2\n"]
+)
+def test_it_refuses_what_it_does_not_know(text):
+    assert isinstance(parse(text), Unparsed)

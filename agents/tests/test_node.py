@@ -1,0 +1,39 @@
+import pytest
+
+from agents.captured import CapturedHost
+from agents.collectors import node
+from agents.collectors.base import Unparsed
+from agents.collectors.node import NodeInfo, parse, version
+from agents.tests.scenarios import step
+
+
+def info(name: str) -> NodeInfo:
+    (capture,) = node.collect(CapturedHost(step(name)))
+    return parse(capture.text)
+
+
+def test_it_reads_who_the_node_is():
+    assert info("wwid-drift/1-before") == NodeInfo("oss01", "5b2f9c01", None, "6.1.0-50-amd64", "2.1.11-1+deb12u1", "2.1.11-1+deb12u1")
+    assert info("other-host/2-refused").hostid == "5b2f9c02"
+    assert info("healthy-mixed-zfs2.3").zfs_userland == "2.3.2-2~bpo12+2"
+
+
+def test_tools_and_module_may_differ():
+    read = parse("/sys/module/zfs/version:2.1.11-1\nzpool --version:zfs-2.3.2-1\nzpool --version:zfs-kmod-2.1.11-1\n")
+    assert (read.zfs_userland, read.zfs_module) == ("2.3.2-1", "2.1.11-1")
+
+
+def test_a_short_hostid_is_the_same_hostid():
+    assert parse("hostid:abcdef\n").hostid == "00abcdef"
+
+
+@pytest.mark.parametrize("text", ["", "hostid:xyz\n", "hostname:oss01\n", "hostid:123456789\n"])
+def test_it_refuses_what_it_does_not_know(text):
+    assert isinstance(parse(text), Unparsed)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("2.1.11-1+deb12u1", (2, 1)), ("v0.8.3-1ubuntu12", (0, 8)), ("2.10.0", (2, 10)), ("git", None), (None, None)]
+)
+def test_it_compares_versions_by_their_numbers(text, number):
+    assert version(text) == number

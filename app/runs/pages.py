@@ -1,0 +1,206 @@
+"""What the run pages show of a run: where it stands in words and tone, its steps, its plan, who did what."""
+
+import json
+import shlex
+from datetime import UTC, datetime
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+
+from agents.collectors import COLLECTORS
+from app.accounts.models import User
+from app.fleet.models import Node
+from app.ledger.models import LedgerEvent
+from app.ledger.services import blob
+from app.runs import services
+from app.runs.models import Order, Run
+from app.runs.rights import APPROVE, OPERATE, may
+from workflows.core import Option, Runbook, Step, Verdict, blockers
+from workflows.runbooks import RUNBOOKS
+from workflows.state import ENDED, RunState
+
+STANDING = {
+    "new": ("has not begun", "idle"),
+    "open": ("waits for a person", "info"),
+    "planning": ("the node makes its plan", "info"),
+    "ordered": ("the order is under way", "info"),
+    "unknown": ("outcome unknown", "watch"),
+    "waiting": ("the node is at work", "info"),
+    "stopped": ("stopped", "bad"),
+    "done": ("done", "good"),
+    "aborted": ("ended by a person", "idle"),
+}
+BACK_TO = ("DECIDE", "CHECK", "PLAN", "MANUAL")
+
+
+def line(run: Run) -> dict[str, Any]:
+    """One run in a list."""
+    words, tone = standing(run.here, RUNBOOKS.get(run.runbook))
+    return {"pk": run.pk, "title": title(run), "standing": words, "tone": tone, "run": run, "argv": argv(run.here.plan)}
+
+
+def title(run: Run) -> str:
+    return RUNBOOKS[run.runbook].title if run.runbook in RUNBOOKS else run.runbook
+
+
+def standing(state: RunState, runbook: Runbook | None) -> tuple[str, str]:
+    words, tone = STANDING[state.status]
+    if state.status == "open" and runbook is not None and runbook.step(state.step).kind == "APPROVE":
+        return "waits for approval", "watch"
+    return words, tone
+
+
+def argv(plan: Any) -> str:
+    """The command as it would be typed. The node never sees this text: it runs the words."""
+    return shlex.join(plan["argv"]) if plan else ""
+
+
+def detail(run: Run, user: User) -> dict[str, Any]:
+    """Everything the page of one run shows to one reader."""
+    state, runbook = run.here, RUNBOOKS[run.runbook]
+    step = runbook.step(state.step)
+    words, tone = standing(state, runbook)
+    return {
+        "section": "runs",
+        "topics": f"run:{run.pk},approvals",
+        "run": run,
+        "runbook": runbook,
+        "state": state,
+        "standing": words,
+        "tone": tone,
+        "steps": steps(runbook, state),
+        "plan": state.plan,
+        "plan_changes": services.plan_changes(run) if state.plan else (),
+        "argv": argv(state.plan),
+        "events": events(run),
+        "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
+        **acting(run, state, step, user),
+        **judging(state, user),
+    }
+
+
+def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
+    finished = {f.step: f for f in state.finished}
+    return [
+        {
+            "step": step,
+            "now": step.slug == state.step and state.status not in ENDED,
+            "finished": finished.get(step.slug),
+            "when": datetime.fromtimestamp(finished[step.slug].at, UTC) if step.slug in finished else None,
+            "no_return": step.slug == runbook.point_of_no_return,
+            "css": css(step, state, step.slug in finished),
+        }
+        for step in runbook.steps
+    ]
+
+
+def css(step: Step, state: RunState, finished: bool) -> str:
+    if finished:
+        return "done"
+    if step.slug != state.step:
+        return ""
+    return {"stopped": "stopped", "unknown": "unknown", "aborted": "stopped"}.get(state.status, "now")
+
+
+def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
+    """What the current step offers to this reader."""
+    able = may(user, OPERATE)
+    shown = {"may_act": able, "may_not": "Your account may look. Acting needs the operator's right."}
+    if not able or state.status not in ("open", "stopped", "unknown"):
+        return shown
+    shown["can_go_back"] = earlier(RUNBOOKS[run.runbook], state) if state.status == "open" else None
+    if step.kind == "DECIDE":
+        shown["options"] = [choice(option) for option in services.options(run)]
+    if step.kind == "CONFIRM" and step.phrase is not None:
+        shown["phrase"] = step.phrase(state.params, state.plan or {})
+    return shown
+
+
+def earlier(runbook: Runbook, state: RunState) -> Step | None:
+    """The nearest earlier step a person can go back to, if no command lies between."""
+    before = runbook.steps[: runbook.place(state.step)]
+    if any(step.kind == "EXECUTE" for step in before):
+        return None
+    return next((step for step in reversed(before) if step.kind in BACK_TO), None)
+
+
+def choice(option: Option) -> dict[str, Any]:
+    against = blockers(option.verdicts)
+    return {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+
+
+def first_words(against: tuple[Verdict, ...]) -> str:
+    """The weightiest reason, and how many more there are; choosing shows them all."""
+    if not against:
+        return ""
+    first = next((v for v in against if v.outcome == "refuse"), against[0])
+    return first.reason if len(against) == 1 else f"{first.reason} And {len(against) - 1} more."
+
+
+def judging(state: RunState, user: User) -> dict[str, Any]:
+    why = ""
+    if user.get_username() in state.hands:
+        why = "You had a hand in this run. Another person must approve it; nobody is exempt."
+    elif not may(user, APPROVE):
+        why = "Approving needs the approver's right."
+    elif any(a.by == user.get_username() for a in state.approvals):
+        why = "You have approved this plan. Another person must be the next."
+    return {"may_approve": not why, "may_not_approve": why}
+
+
+WORDS = {
+    "run.started": "began the run",
+    "run.chosen": "chose the new disk",
+    "run.checked": "had everything checked",
+    "run.refused": "was refused",
+    "run.planned": "received the node's plan",
+    "run.confirmed": "typed the confirmation",
+    "run.approved": "approved the plan",
+    "run.denied": "denied the plan",
+    "run.done": "closed the run: done",
+    "run.aborted": "ended the run",
+    "order.sealed": "sealed an order",
+    "order.receipt": "reported how the order ended",
+    "bundle.made": "took the audit trail",
+}
+
+
+def events(run: Run) -> list[dict[str, Any]]:
+    """The run's ledger events, newest first."""
+    found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
+    return [{"pk": e.pk, "when": e.at[11:19], "actor": e.actor, "words": said(e)} for e in found]
+
+
+def said(event: LedgerEvent) -> str:
+    body = event.said["body"]
+    words = WORDS.get(event.type, event.type.replace(".", " ").replace("-", " "))
+    more = body.get("title") or body.get("reason") or body.get("operation") or body.get("outcome") or ""
+    return f"{words}: {more}" if more else words
+
+
+def for_node(node: str) -> dict[str, Any]:
+    return {"look_node": node, "look_sources": sorted(COLLECTORS)}
+
+
+def answer(order_id: str) -> dict[str, Any]:
+    """One look, as far as it has come."""
+    order = get_object_or_404(Order, pk=order_id, operation="look")
+    node = get_object_or_404(Node, name=order.node)
+    shown = {"section": "fleet", "topics": f"looks:{node.name}", "pk": order.pk, "node_name": node.name, "sources": sources(order)}
+    if order.status in ("SEALED", "OFFERED"):
+        return shown | {"waiting": True}
+    if order.status != "SUCCEEDED":
+        return shown | {"reason": order.reason or f"The look is {order.status}."}
+    took = (order.ended_at - order.sealed_at).total_seconds() * 1000
+    return shown | {"milliseconds": round(took), "captures": [capture(c) for c in (order.receipt or {}).get("captures", [])]}
+
+
+def sources(order: Order) -> str:
+    return json.loads(order.canonical)["params"]["sources"]
+
+
+def capture(told: dict[str, str]) -> dict[str, str]:
+    """What one source said, from the evidence; a capture that failed says why."""
+    body = json.loads(blob(told["digest"]))
+    name = told["source"] + (f"/{told['key']}" if told.get("key") else "")
+    return {"source": name, "digest": told["digest"], "text": body["text"] or body["reason"] or body["stderr"]}

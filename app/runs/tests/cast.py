@@ -1,0 +1,141 @@
+"""The cast of these tests: ann asks, bob approves, eve helps, and oss01 is the demo's node, played by its twin.
+
+The node's side is the agent's own code; only the wire is left out: its portal calls `app.runs.orders` directly.
+"""
+
+import base64
+import json
+from pathlib import Path
+
+from django.contrib.auth.models import Group
+from django.utils import timezone
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture
+from agents.executor import Executor, read_order, send
+from agents.identity import Identity
+from agents.journal import Journal
+from agents.orders import Order
+from agents.receipts import listed
+from agents.transport import Reply
+from agents.twin import demo
+from agents.twin.host import TwinHost
+from agents.twin.model import Knobs
+from app.accounts.models import User
+from app.fleet import intake
+from app.fleet.models import Node, Situation
+from app.nodes import keys
+from app.runs import orders, services
+from app.runs.models import Run
+from workflows import events as ev
+
+KEY = bytes(range(32))
+RUNBOOK = "wwid-mismatch-replace"
+BLANK = f"naa:{demo.BLANK_WWN}"
+SDCW, SDFL = f"naa:{demo.SDCW_WWN}", f"naa:{demo.SDFL_WWN}"
+PHRASE = "581455 ost_0"
+RESILVER_SECONDS = 0.2
+
+
+def person(name: str, group: str) -> User:
+    user = User.objects.create_user(name)
+    user.groups.add(Group.objects.get(name=group))
+    return user
+
+
+class Oss01:
+    """The node of the incident, enrolled and allowed to operate."""
+
+    name = "oss01"
+
+    def __init__(self, folder: Path) -> None:
+        self.host = TwinHost(_state(folder))
+        policy = folder / "policy.json"
+        policy.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}))
+        token = keys.issue_token(self.name, "test")
+        keys.enrol({"token": token, "node": self.name, "key": base64.b64encode(KEY).decode()}, timezone.now())
+        self.node = Node.objects.get(name=self.name)
+        identity = Identity("http://127.0.0.1", self.name, KEY)
+        self.journal = Journal(str(folder / "journal.sqlite"))
+        self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy))
+
+    def captures(self) -> list[Capture]:
+        return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]
+
+    def report(self) -> None:
+        said = self.captures()
+        bodies = {capture.digest: capture.body() for capture in said}
+        payload = {"v": "1", "node": self.name, "boot_id": "boot", "version": "0", "mode": "operate", "captures": listed(said), "bodies": bodies}
+        self.node.refresh_from_db()
+        assert intake.receive(self.node, payload, timezone.now()) == []
+
+    def ask(self, method: str, path: str, body: dict) -> Reply:
+        """What the executor takes for its portal."""
+        order_id, word = path.split("/")[-2:]
+        reason = orders.receipt(self.name, order_id, body) if word == "receipt" else getattr(orders, word)(self.name, order_id, body["digest"])
+        return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
+
+    def offered(self) -> list[Order]:
+        return [read_order(offer, lambda *why: None) for offer in orders.next_for(self.name)]
+
+    def work(self) -> int:
+        """Carry out every order on offer, as the agent's loop does; returns how many."""
+        offered = self.offered()
+        for order in offered:
+            if order.effect == "pure":
+                text, _ = self.executor.pure(order)
+                assert send(self, order.id, text)
+            else:
+                self.executor.handle(order)
+        for entry in self.journal.unsent():
+            assert send(self, entry.order_id, entry.receipt)
+            self.journal.acknowledge(entry.order_id)
+        return len(offered)
+
+    def commands(self) -> list[list[str]]:
+        """Every command that could change the node, as it was given to it."""
+        return [line["argv"] for line in self.host.store.logged()]
+
+
+def _state(folder: Path) -> Path:
+    paths = {path.parent.name: path for path in demo.make(folder / "twin")}
+    host = TwinHost(paths["oss01"])
+    with host.store.changing() as node:
+        node.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)
+    return paths["oss01"]
+
+
+def incident() -> Situation:
+    return Situation.objects.get(slug="wwid-mismatch", closed_at__isnull=True)
+
+
+def begin(user: User) -> Run:
+    found = incident()
+    return services.start_run(user, RUNBOOK, found.data["answers"][0]["params"], found.key)
+
+
+def act(run: Run, kind: type[ev.Event], user: User, **said) -> Run:
+    """An act on the page as it is now."""
+    run.refresh_from_db()
+    return services.act(run.pk, run.version, kind, user, **said)
+
+
+def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:
+    """A run that stands open at `step`."""
+    run = begin(ann)
+    moves = {
+        "choose": lambda: act(run, ev.Chosen, ann, value=BLANK),
+        "check": lambda: act(run, ev.CheckAsked, ann),
+        "plan": lambda: (act(run, ev.PlanAsked, ann), oss01.work()),
+        "confirm": lambda: act(run, ev.Confirmed, ann, text=PHRASE),
+        "approve": lambda: act(run, ev.Approved, bob, plan_digest=run.here.plan_digest),
+        "replace": lambda: act(run, ev.ExecuteAsked, ann),
+    }
+    for here, move in moves.items():
+        run.refresh_from_db()
+        assert (run.step, run.status) == (here, "open"), run.here.note
+        if here == step:
+            break
+        move()
+    run.refresh_from_db()
+    return run

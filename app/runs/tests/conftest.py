@@ -1,0 +1,26 @@
+import pytest
+
+from app.runs.tests.cast import Oss01, person
+
+
+@pytest.fixture
+def ann(db):
+    return person("ann", "operators")
+
+
+@pytest.fixture
+def bob(db):
+    return person("bob", "approvers")
+
+
+@pytest.fixture
+def eve(db):
+    return person("eve", "operators")
+
+
+@pytest.fixture
+def oss01(db, tmp_path):
+    """The node of the incident, having reported once."""
+    node = Oss01(tmp_path)
+    node.report()
+    return node

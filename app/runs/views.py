@@ -1,0 +1,112 @@
+"""What we do about it, as pages: start a run, walk it, approve it, ask a node again.
+
+A page is read by anybody who signed in. Acting asks for a right in `services`: a button that is not shown is no guard.
+"""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from app.fleet.models import Node, Situation
+from app.htmx import render_page, wants_partial
+from app.ledger.services import LedgerDown
+from app.runs import pages, services
+from app.runs.acts import ACTS
+from app.runs.models import Run
+
+
+@login_required
+@require_safe
+def runs(request: HttpRequest) -> HttpResponse:
+    found = [pages.line(run) for run in Run.objects.select_related("requester")[:200]]
+    return render_page(request, "runs/list.html", {"section": "runs", "topics": "fleet", "runs": found}, partial="runs")
+
+
+@login_required
+@require_safe
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+
+
+def _run(pk: int) -> Run:
+    return get_object_or_404(Run.objects.select_related("requester"), pk=pk)
+
+
+@login_required
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    situation = get_object_or_404(Situation, pk=request.POST.get("situation"), closed_at__isnull=True)
+    answer = next((a for a in situation.data["answers"] if a["runbook"] == request.POST.get("runbook")), None)
+    if answer is None:
+        return _refused(request, "This situation is not answered by that runbook. Open it again.")
+    try:
+        begun = services.start_run(request.user, answer["runbook"], answer["params"], situation.key)
+    except (services.RunRefused, LedgerDown) as refused:
+        return _refused(request, str(refused))
+    return redirect("run", begun.pk)
+
+
+def _refused(request: HttpRequest, reason: str) -> HttpResponse:
+    return render_page(request, "409.html", {"reason": reason}, partial="refusal", status=409)
+
+
+@login_required
+@require_POST
+def act(request: HttpRequest, pk: int) -> HttpResponse:
+    """One act on one run, as its reader saw it. 409 with the fresh step when it may not be."""
+    wanted = ACTS.get(request.POST.get("act", ""))
+    version = request.POST.get("version", "")
+    if wanted is None or not (version.isascii() and version.isdigit() and len(version) < 10):
+        return _again(request, pk, "That is not an act of this page. Read the step again.")
+    get_object_or_404(Run, pk=pk)
+    try:
+        services.act(pk, int(version), wanted.kind, request.user, **wanted.said(request.POST))
+    except services.RunRefused as refused:
+        return _again(request, pk, refused.reason, refused.verdicts)
+    except LedgerDown as down:
+        return _again(request, pk, str(down))
+    return run_again(request, pk) if wants_partial(request) else redirect("run", pk)
+
+
+def run_again(request: HttpRequest, pk: int) -> HttpResponse:
+    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+
+
+def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> HttpResponse:
+    """The run as it is now, with the reason, and with what the reader had typed or picked."""
+    against = [v for v in verdicts if v.outcome != "pass"]
+    context = pages.detail(_run(pk), request.user) | {"refused": reason, "refused_verdicts": against}
+    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text", "")}
+    return render_page(request, "runs/detail.html", context, partial="run", status=409)
+
+
+@login_required
+@require_safe
+def approvals(request: HttpRequest) -> HttpResponse:
+    judged, own = services.approvals_for(request.user)
+    context = {
+        "section": "approvals",
+        "topics": "approvals",
+        "yours": [pages.line(run) for run in judged],
+        "others": [pages.line(run) for run in own],
+    }
+    return render_page(request, "runs/approvals.html", context, partial="approvals")
+
+
+@login_required
+@require_POST
+def look(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask a node to read one source again, now."""
+    node = get_object_or_404(Node, name=name)
+    try:
+        order = services.look(request.user, node.name, (request.POST.get("source", ""),))
+    except (services.RunRefused, LedgerDown) as refused:
+        return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
+    return redirect("look-answer", order.pk)
+
+
+@login_required
+@require_safe
+def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
+    return render_page(request, "runs/look.html", pages.answer(pk), partial="look")

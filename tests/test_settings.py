@@ -1,0 +1,71 @@
+"""Settings that nothing else would notice being wrong."""
+
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+
+from app.celery import celery
+from app.csp import POLICY
+
+
+def test_beat_rings_only_tasks_that_exist():
+    celery.loader.import_default_modules()
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(celery.tasks)
+
+
+def test_every_answer_carries_the_policy(client, db):
+    assert client.get("/healthz")["Content-Security-Policy"] == POLICY
+    assert "unsafe" not in POLICY
+
+
+def test_health_says_ok_when_the_database_answers(client, db):
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.content) == (200, b"ok\n")
+
+
+def test_health_says_so_when_the_database_does_not_answer(client, db, monkeypatch):
+    from django.db import OperationalError, connection
+
+    def refuse():
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "cursor", refuse)
+        answer = client.get("/healthz")
+    assert (answer.status_code, answer.content) == (503, b"The database does not answer.\n")
+
+
+@pytest.mark.parametrize("name", ["vendor/tabler/css/tabler.min.css", "django_htmx/htmx-2.min.js", "django_htmx/ext/hx-sse-2.min.js"])
+def test_the_style_sheet_and_htmx_come_from_the_installed_packages(name):
+    assert finders.find(name)
+
+
+def test_static_files_are_collected_under_digested_names(ground, tmp_path):
+    """With the portal's own settings: the manifest is whole although Tabler names source maps it does not ship."""
+    environment = ground.environment() | {"SLOTLIGHT_STATIC": str(tmp_path), "PATH": ""}
+    subprocess.run([sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], env=environment, check=True, cwd=settings.BASE_DIR)
+    names = {path.name for path in tmp_path.rglob("*")}
+    assert any(name.startswith("tabler.min.") and name.endswith(".css.br") for name in names)
+    assert "htmx-2.js" not in names
+    assert not any("-4." in name or ".rtl." in name for name in names)
+
+
+def test_the_site_is_ready_for_https(ground):
+    """Django's own deployment check has nothing to say once a proxy speaks HTTPS."""
+    environment = ground.environment() | {
+        "SLOTLIGHT_HTTPS": "1",
+        "SECRET_KEY": "k" * 30 + "0123456789abcdefghijklmnopqrstuvwxyz",
+        "PATH": "",
+    }
+    said = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=settings.BASE_DIR,
+    )
+    assert said.returncode == 0, said.stderr
