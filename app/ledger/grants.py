@@ -33,7 +33,7 @@ TRIGGERS = {
 
 def app_role() -> str:
     """The database role the portal runs as; migrations run as another, the owner."""
-    return settings.SLOTLIGHT_APP_ROLE or "slotlight_app"
+    return settings.DATABASE_APP_ROLE or "slotlight_app"
 
 
 def one_role() -> bool:

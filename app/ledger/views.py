@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_safe
 from app.htmx import render_page
 from app.ledger import search
 from app.ledger.bundle import NoSuchRun, bundle
-from app.ledger.forms import LedgerDown
+from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerHead
 from app.ledger.services import blob
 
@@ -37,8 +37,9 @@ def ledger(request: HttpRequest) -> HttpResponse:
 
 
 def short(body: dict) -> str:
-    """What the body says in plain words, cut to one line."""
-    words = " · ".join(f"{name} {value}" for name, value in body.items() if isinstance(value, str) and value)
+    """What the body says in plain words, cut to one line. Of a digest the first digits are enough to recognise it."""
+    said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in body.items() if isinstance(value, str) and value}
+    words = " · ".join(f"{name} {value}" for name, value in said.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
 
 
