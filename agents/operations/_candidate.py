@@ -20,7 +20,7 @@ from agents.wwid import by_id_path
 
 BLKID_TIMEOUT_SECONDS = 20.0
 NONE = "none"
-_SIGNATURE = re.compile(r'\b(?:TYPE|USAGE)="([^"]*)"')  # PTTYPE alone is a partition table, which is no content
+_TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 
 
 @dataclass(frozen=True)
@@ -183,12 +183,10 @@ def _contents(host: Host, candidate: Candidate) -> str:
     for name in candidate.devices:
         capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
         if capture.outcome == "nothing":
-            if any(disk.partitions for disk in candidate.paths):
-                raise Unread("the disk has partitions, and there is no blkid here to say what is on them")
-            return "not looked for, as there is no blkid here"
+            raise Unread("there is no blkid here to say what is on the disk; install util-linux")
         if capture.outcome != "data":
             raise Unread(capture.reason)
-        found.update(_SIGNATURE.findall(capture.text))
+        found.update(_TYPE.findall(capture.text) or _USAGE.findall(capture.text))
     return ", ".join(sorted(found)) or NONE
 
 

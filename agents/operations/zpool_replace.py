@@ -143,7 +143,7 @@ def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], s
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
         ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
-        ("disk.contents", (NONE, "not looked for, as there is no blkid here"), f"The disk {wwid} holds {{}}. Choose another disk."),
+        ("disk.contents", (NONE,), f"The disk {wwid} holds {{}}. Choose another disk."),
         ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
     )
 

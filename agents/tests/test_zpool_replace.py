@@ -9,6 +9,7 @@ import json
 import pytest
 
 from agents.captured import CapturedHost
+from agents.host import Ran
 from agents.operations import OPERATIONS, _candidate, _tree
 from agents.operations import zpool_replace as op
 from agents.tests import rig
@@ -84,7 +85,7 @@ def second_path(node):
         (lambda node: disk(node).holders.append("dm-3"), "held by dm-3"),
         (lambda node: disk(node).partitions.append(Partition(1, 2048, 1000, mountpoint="/srv", filesystem="ext4")), "mounted on /srv"),
         (lambda node: disk(node).partitions.append(Partition(1, 2048, 1000, swap=True)), "in use: swap"),
-        (lambda node: disk(node).partitions.append(Partition(1, 2048, 1000)), "no blkid here"),
+        (lambda node: disk(node).partitions.append(Partition(1, 2048, 1000, filesystem="xfs")), "holds xfs"),
         (lambda node: setattr(disk(node).paths[0], "state", "offline"), "calls the disk naa:5000c500a65b206b offline"),
         (lambda node: node.disks.remove(disk(node)), "leads nowhere"),
         (lambda node: [setattr(bay, "wwid", "") for bay in node.enclosures[0].bays], "no enclosure says"),
@@ -97,6 +98,18 @@ def test_it_refuses(host, wrong, why, monkeypatch):
     monkeypatch.setattr(host, "_sleep", lambda seconds: None)
     change(host, wrong)
     assert why in against(host)
+
+
+def test_empty_partitions_speak_against_nothing(host):
+    change(host, lambda node: disk(node).partitions.append(Partition(1, 2048, 1000)))
+    assert against(host) == ""
+
+
+def test_a_node_without_blkid_cannot_know_what_is_on_the_disk(host, monkeypatch):
+    real = host.run
+    none = lambda argv, seconds: Ran(argv, None, b"", b"", 0.0, "not found") if argv[0] == "blkid" else real(argv, seconds)  # noqa: E731
+    monkeypatch.setattr(host, "run", none)
+    assert "no blkid here" in against(host)
 
 
 def test_a_member_is_refused_with_the_vdev_it_is(host):
