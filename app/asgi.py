@@ -5,6 +5,7 @@ import os
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
+os.environ.setdefault("SLOTLIGHT_DATABASE_POOL", "20")
 django = get_asgi_application()
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)

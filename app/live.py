@@ -66,15 +66,13 @@ def _may_look(cookies: str) -> bool:
 
 async def _stream(topics: list[str], receive: Receive, send: Send) -> None:
     until = _now() + STREAM_SECONDS_MAX
-    with FANOUT.listen(topics) as ear:
-        gone = asyncio.create_task(_watch(receive, ear))
+    with FANOUT.listen(topics) as ear, _watched(receive, ear):
         await _start(send, 200, {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         await _body(send, b"retry: 2000\n\n", more=True)
         while not ear.closed and _now() < until:
             changed = await ear.next(HEARTBEAT_SECONDS)
             text = "".join(f"event: {topic}\ndata: {topic}\n\n" for topic in changed)
             await _body(send, (text or ": still here\n\n").encode(), more=True)
-        gone.cancel()
         await _body(send, b"")
 
 
@@ -102,8 +100,7 @@ def _authenticate(path: str, query: str, headers: dict[str, str]) -> Caller:
 async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[dict[str, str]]:
     """Listen first, then look: an order sealed between the two rings and is seen."""
     until = _now() + wait_seconds
-    with FANOUT.listen([f"orders:{caller.node.name}"]) as ear:
-        gone = asyncio.create_task(_watch(receive, ear))
+    with FANOUT.listen([f"orders:{caller.node.name}"]) as ear, _watched(receive, ear):
         found = await _in_thread(orders.next_for, caller.node.name)
         while not found and not ear.closed and _now() < until:
             left_seconds = until - _now()
@@ -111,7 +108,6 @@ async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list
             # A node that hung up is offered nothing: what it did not hear would wait for its next poll.
             if not ear.closed and (rung or not FANOUT.connected):
                 found = await _in_thread(orders.next_for, caller.node.name)
-        gone.cancel()
     return found
 
 
@@ -120,7 +116,17 @@ def _wait_seconds(scope: Scope) -> int:
     return min(int(said), WAIT_SECONDS_MAX) if re.fullmatch(r"[0-9]{1,3}", said) else 0
 
 
-async def _watch(receive: Receive, ear: Ear) -> None:
+@contextmanager
+def _watched(receive: Receive, ear: Ear) -> Iterator[None]:
+    """Close the ear as soon as whoever waits hangs up."""
+    watch = asyncio.create_task(_until_gone(receive, ear))
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
+async def _until_gone(receive: Receive, ear: Ear) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     ear.close()

@@ -34,11 +34,7 @@ TRIGGERS = {
 
 def app_role() -> str:
     """The database role the portal runs as; migrations run as another, the owner."""
-<<<<<<< HEAD
-    return settings.DATABASE_APP_ROLE or "slotlight_app"
-=======
     return urlsplit(settings.DATABASE_URL).username or "slotlight_app"
->>>>>>> ledger
 
 
 def one_role() -> bool:

@@ -11,7 +11,8 @@ from agents.wire import ENROL_NONCE, canonical, sign_answer
 from app.fleet import intake
 from app.nodes import keys
 from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
-from app.runs import orders
+from app.runs import orders, tasks
+from app.runs.services import waiting_on
 
 
 @csrf_exempt
@@ -37,6 +38,8 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
         missing = intake.receive(caller.node, said, taken_at)
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
+    if not missing and waiting_on(caller.node.name):
+        tasks.soon(tasks.facts_arrived, caller.node.name)
     return 200, {"missing": missing, "at": now.isoformat()}
 
 

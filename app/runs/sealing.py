@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from agents.wire import canonical, sha256_hex
 from app.accounts.models import User
-from app.ledger import services as ledger
 from app.fleet.models import Node
+from app.ledger import services as ledger
 from app.runs.models import Order, Run
 from workflows import events as ev
 from workflows.core import Step
