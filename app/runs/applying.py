@@ -22,9 +22,9 @@ def apply(run: Run, event: ev.Event, actor: str, person: User | None, now: datet
     May raise locks.Held or sealing.NotEnrolled; the caller then rolls back to before this call.
     """
     runbook = RUNBOOKS.get(run.runbook)
-    if runbook is None:
-        return Refused(f"The runbook {run.runbook} is not part of this portal any more. What is under way goes on without it.")
     before = run.here
+    if runbook is None or (before.step and before.step not in {step.slug for step in runbook.steps}):
+        return Refused(f"The runbook {run.runbook} of this portal has no such step any more. What is under way on the node goes on.")
     outcome = decide(runbook, before, event)
     if isinstance(outcome, Refused):
         return outcome

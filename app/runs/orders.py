@@ -147,18 +147,20 @@ def receipt(node: str, order_id: str, said: dict) -> str:
 
 def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
     order.receipt, order.receipt_digest = told.shown, told.digest
+    order.save(update_fields=["receipt", "receipt_digest"])
     evidence, problem = take_captures(node, told, now)
-    body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
-    _record(order, "order.receipt", node, body | {"captures": list(evidence), "problem": problem})
     status = told.status(order.effect)
     moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
-    if status not in moves[order.status] and status != order.status:
-        # Said too late or out of turn. It is kept and recorded; the order's own end stands.
-        order.save(update_fields=["receipt", "receipt_digest"])
-        log.error("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
-        return
-    order.save(update_fields=["receipt", "receipt_digest"])
-    _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
+    fits = status == order.status or status in moves[order.status]
+    body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
+    body |= {"captures": list(evidence), "problem": problem}
+    if fits:
+        _record(order, "order.receipt", node, body)
+        _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
+    else:
+        # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
+        _record(order, "order.receipt-out-of-turn", node, body | {"stands": order.status})
+        log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
 
 
 # --- what time does

@@ -2,6 +2,7 @@
 writes state, orders, locks and ledger in one transaction; the ledger last.
 """
 
+import logging
 from dataclasses import fields as fields_of
 from datetime import datetime
 
@@ -28,6 +29,7 @@ from workflows.state import RunState
 NEEDS_APPROVE = (ev.Approved, ev.Denied)
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted)  # what people may still do when the runbook has changed under a run
 LOOK_SOURCES_MAX = 20
+log = logging.getLogger(__name__)
 
 
 class RunRefused(Exception):
@@ -146,7 +148,13 @@ def _need(user: User, right: str) -> None:
 
 def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **said) -> Refused | None:
     """An event from a node or from time, on a run whose row the caller has locked."""
-    return apply(run, event(kind, now, "", said), actor, None, now)
+    try:
+        with transaction.atomic():
+            return apply(run, event(kind, now, "", said), actor, None, now)
+    except (locks.Held, sealing.NotEnrolled) as held:
+        log.warning("Run %s cannot go on: %s", run.pk, held)
+        run.refresh_from_db()
+        return Refused(str(held))
 
 
 def tick(run_id: int) -> None:

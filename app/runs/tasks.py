@@ -26,7 +26,7 @@ def facts_arrived(node: str) -> None:
 def sweep() -> None:
     """Every 15 s: end what ran out of time, ring every due run, and wake every agent that has an order waiting."""
     orders.sweep()
-    for run_id in Run.objects.filter(ended_at__isnull=True, due_at__lte=timezone.now()).values_list("pk", flat=True):
+    for run_id in Run.objects.filter(ended_at__isnull=True, status="waiting", due_at__lte=timezone.now()).values_list("pk", flat=True):
         tick.delay(run_id)
     for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():
         ring(f"orders:{node}")

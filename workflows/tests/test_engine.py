@@ -371,3 +371,9 @@ def test_an_ended_run_stays_ended():
     walk.must(ev.Aborted, by=ANN, reason="Another disk came.")
     for event in EVENTS:
         assert isinstance(decide(RUNBOOK, walk.state, event), Refused)
+
+
+def test_a_plan_never_gets_a_second_order_whatever_the_state_says():
+    walk = at("execute")
+    walk.state = dataclasses.replace(walk.state, sealed=(walk.state.plan_digest,))
+    assert isinstance(walk.send(ev.ExecuteAsked, by=ANN, facts=facts()), Refused)

@@ -1,5 +1,7 @@
 """Who may do what, and what happens to those who come late or twice."""
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
@@ -102,8 +104,6 @@ def test_a_refused_act_changes_nothing_and_is_kept(oss01, ann, bob):
 
 
 def test_a_runbook_that_changed_under_a_run_carries_nothing_out(oss01, ann, bob, monkeypatch):
-    from dataclasses import replace
-
     run = walk_to("replace", oss01, ann, bob)
     monkeypatch.setitem(RUNBOOKS, run.runbook, replace(RUNBOOKS[run.runbook], purpose="Another one."))
     with pytest.raises(services.RunRefused, match="has changed since"):

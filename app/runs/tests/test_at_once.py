@@ -1,5 +1,6 @@
 """Several hands at the same moment, with real commits."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -9,7 +10,7 @@ from django.db import connection
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.runs import orders, services
 from app.runs.models import Order, ResourceLock, Run
-from app.runs.tests.cast import Oss01, act, begin, person, walk_to
+from app.runs.tests.cast import RESILVER_SECONDS, Oss01, act, begin, person, walk_to
 from workflows import events as ev
 
 HANDS = 4
@@ -70,13 +71,11 @@ def test_several_polls_and_claims_move_an_order_once(cast):
 
 
 def test_several_workers_advance_a_run_once(cast):
-    import time
-
     oss01, ann, bob = cast
     run = walk_to("replace", oss01, ann, bob)
     act(run, ev.ExecuteAsked, ann)
     oss01.work()
-    time.sleep(0.3)
+    time.sleep(RESILVER_SECONDS * 1.5)
     oss01.report()
     at_once(lambda: services.tick(run.pk))
     run.refresh_from_db()

@@ -1,6 +1,7 @@
 """The life of an order, whoever tries to move it."""
 
 import itertools
+import json
 from datetime import timedelta
 
 import pytest
@@ -45,8 +46,6 @@ def came_as_far_as(status: str) -> Order:
 
 
 def said(order: Order, outcome: str, reason: str = "", **more) -> dict:
-    import json
-
     return json.loads(receipt(order.pk, order.digest, outcome, reason, **more))
 
 
@@ -196,6 +195,17 @@ def test_captures_that_do_not_hold_are_no_evidence(run):
     run.refresh_from_db()
     assert run.status == "unknown"
     assert "without their text" in LedgerEvent.objects.filter(type="order.receipt").last().said["body"]["problem"]
+
+
+def test_what_is_said_too_late_is_kept_and_changes_nothing(run, monkeypatch):
+    order = came_as_far_as("CLAIMED")
+    later(sealing.ORDER_SECONDS + 1, monkeypatch)
+    orders.sweep()
+    assert orders.receipt("oss01", order.pk, said(order, "succeeded", "it exited 0.")) == ""
+    order.refresh_from_db()
+    run.refresh_from_db()
+    assert (order.status, order.receipt["outcome"], run.status) == ("EXPIRED", "succeeded", "stopped")
+    assert LedgerEvent.objects.get(type="order.receipt-out-of-turn").said["body"]["stands"] == "EXPIRED"
 
 
 # --- time

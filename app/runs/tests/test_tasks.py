@@ -1,5 +1,6 @@
 """Doorbells: rung twice, late or never, nothing breaks."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from django.utils import timezone
 from app.ledger.models import LedgerEvent
 from app.runs import tasks
 from app.runs.models import Order, Run
-from app.runs.tests.cast import act, walk_to
+from app.runs.tests.cast import RESILVER_SECONDS, act, walk_to
 from app.runs.tests.test_walk import wait_until_resilvered
 from workflows import events as ev
 
@@ -54,10 +55,17 @@ def test_the_sweep_rings_what_is_due(run):
     assert run.due_at > before
 
 
-def test_a_report_of_the_node_moves_the_run_at_once(run, oss01):
-    import time
+def test_a_run_whose_node_lost_its_key_waits_on(run, oss01):
+    oss01.node.keys.update(revoked_at=timezone.now())
+    time.sleep(RESILVER_SECONDS * 1.5)
+    oss01.report()
+    tasks.tick.delay(run.pk)
+    run.refresh_from_db()
+    assert (run.step, run.status) == ("resilver", "waiting"), "nobody can be asked to look, so nothing is verified"
 
-    time.sleep(0.3)
+
+def test_a_report_of_the_node_moves_the_run_at_once(run, oss01):
+    time.sleep(RESILVER_SECONDS * 1.5)
     oss01.report()
     tasks.facts_arrived.delay("mds01")
     run.refresh_from_db()

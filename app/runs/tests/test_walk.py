@@ -130,8 +130,8 @@ def test_the_page_can_ask_what_the_guards_say_now(oss01, ann, bob):
 
 def test_a_new_plan_shows_what_changed(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
-    assert services.waiting_for_approval(bob) == [run]
-    assert services.waiting_for_approval(ann) == []
+    assert services.approvals_for(bob) == ([run], [])
+    assert services.approvals_for(ann) == ([], [run])
     act(run, ev.PlanAsked, ann)
     oss01.work()
     assert services.plan_changes(run) == ()
