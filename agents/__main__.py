@@ -95,7 +95,9 @@ def version(args: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="slotlight-agent", description="Reports what a storage node says, and does what it is allowed to.")
+    parser = argparse.ArgumentParser(
+        prog="slotlight-agent", description="Reports what a storage node says, and does what it is allowed to."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, function, text: str) -> argparse.ArgumentParser:

@@ -85,7 +85,7 @@ class Executor:
             return
         reason = f"This node already knows another order by the id {order.id}."
         log.error("order %s is refused: %s", order.id, reason)
-        send(self._portal, order.id, receipt(order.id, order.digest, "refused", reason))
+        try_to_send(self._portal, order.id, receipt(order.id, order.digest, "refused", reason))
 
     def _carry_out(self, order: Order) -> None:
         self._check_facts(order)
@@ -160,10 +160,19 @@ class Executor:
     def _report_left(self, entry: Entry) -> str:
         if entry.phase == "CLAIMED":
             return receipt(entry.order_id, entry.digest, "refused", "The agent restarted before anything ran.")
-        order = orders.read(entry.canonical, entry.digest)
-        probe = self._probe_when_quiet(order)
+        argv, probe = self._probe_left(entry)
         reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
-        return receipt(order.id, order.digest, "unknown", reason, argv=order.argv, started_at=entry.started_at, probe=probe)
+        how = {"argv": argv, "started_at": entry.started_at, "probe": probe}
+        return receipt(entry.order_id, entry.digest, "unknown", reason, **how)
+
+    def _probe_left(self, entry: Entry) -> tuple[tuple[str, ...], Probe]:
+        try:
+            order = orders.read(entry.canonical, entry.digest)
+        except BadOrder as bad:
+            return (), Probe("cannot_tell", (), f"Another version of the agent left it: {bad}")
+        if order.operation not in OPERATIONS:
+            return order.argv, Probe("cannot_tell", (), f"This version of the agent does not know {order.operation}.")
+        return order.argv, self._probe_when_quiet(order)
 
     def _probe_when_quiet(self, order: Order) -> Probe:
         """The probe's answer once no process of this command is left, or the last "cannot tell"."""
@@ -190,7 +199,7 @@ class Executor:
         except JournalError as error:
             # A full disk must not keep the portal from learning that nothing ran.
             log.error("%s The refusal of order %s is sent without being remembered.", error, order.id)
-            send(self._portal, order.id, text)
+            try_to_send(self._portal, order.id, text)
 
     @contextmanager
     def _locked(self, pool_guid: str) -> Iterator[None]:
@@ -209,15 +218,20 @@ class Executor:
 
 
 def send(portal: Portal, order_id: str, text: str) -> bool:
-    """Whether the portal has taken the receipt."""
-    try:
-        reply = portal.ask("POST", f"/agent/v1/orders/{order_id}/receipt", json.loads(text))
-    except PortalDown as down:
-        log.warning("the receipt of order %s could not be sent: %s", order_id, down)
-        return False
+    """Whether the portal has taken the receipt; False is its signed no. Raises PortalDown."""
+    reply = portal.ask("POST", f"/agent/v1/orders/{order_id}/receipt", json.loads(text))
     if reply.status != 200:
         log.error("the portal does not take the receipt of order %s: %s", order_id, reply.reason)
     return reply.status == 200
+
+
+def try_to_send(portal: Portal, order_id: str, text: str) -> bool:
+    """Send what is not journalled. When it does not arrive, the portal offers the order again."""
+    try:
+        return send(portal, order_id, text)
+    except PortalDown as down:
+        log.warning("the receipt of order %s could not be sent: %s", order_id, down)
+        return False
 
 
 def read_order(offer: object, reject: Callable[[str, str, str], None]) -> Order | None:

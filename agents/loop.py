@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from itertools import groupby
 
 from agents import VERSION, identity, policy
-from agents.executor import Executor, read_order, send
+from agents.executor import Executor, read_order, send, try_to_send
 from agents.host import Host
 from agents.journal import Journal
 from agents.operations import OPERATIONS
@@ -33,7 +33,6 @@ from agents.transport import Counter, Portal, PortalDown
 
 POLL_WAIT_SECONDS = 25
 BACKOFF_SECONDS_MAX = 30.0
-RECEIPT_TRIES = 3
 JOURNAL = "journal.sqlite"
 log = logging.getLogger("slotlight.agent")
 
@@ -67,6 +66,7 @@ class Agent:
         self._queue: queue.Queue[Order | None] = queue.Queue()  # None only wakes the executor
         self._busy: set[str] = set()  # ids of orders in the executor's hands
         self._handed: set[str] = set()  # and of all that ever were
+        self._refused_receipts: set[str] = set()
         self._schedule = Schedule(host)
         self._portals: list[Portal] = []
         self._failure: BaseException | None = None
@@ -91,7 +91,9 @@ class Agent:
 
     def _work(self) -> None:
         jobs = (("orders", self._poll), ("executor", self._execute), ("reports", self._report))
-        threads = [threading.Thread(target=self._guarded, args=(job, portal), name=name) for (name, job), portal in zip(jobs, self._portals)]
+        threads = [
+            threading.Thread(target=self._guarded, args=(job, portal), name=name) for (name, job), portal in zip(jobs, self._portals)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -132,7 +134,7 @@ class Agent:
             backoff.reset()
             offers = reply.value.get("orders", []) if reply.status == 200 else []
             if offers and not any([self._take(offer, portal) for offer in offers]):
-                self._stopping.wait(0.2)  # nothing new; the portal offers an order until it is claimed
+                self._stopping.wait(0.5)  # nothing new; the portal offers an order until it is claimed
 
     def _take(self, offer: object, portal: Portal) -> bool:
         """Answer or hand on one order; whether it was new and got somewhere."""
@@ -152,44 +154,48 @@ class Agent:
 
     def _answer(self, portal: Portal, order: Order) -> bool:
         text, captures = self._executor.pure(order)
-        sent = any(send(portal, order.id, text) for _ in range(RECEIPT_TRIES))  # when all fail, the portal offers it again
+        sent = try_to_send(portal, order.id, text)
         for source, said in groupby(captures, lambda capture: capture.source):
             self._schedule.learn(source, tuple(said))
         return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:
-        send(portal, order_id, receipt(order_id, digest, "refused", reason))
+        try_to_send(portal, order_id, receipt(order_id, digest, "refused", reason))
 
     def _execute(self, portal: Portal) -> None:
         self._executor.recover()
         backoff = Backoff()
         while not self._stopping.is_set():
-            if self._send_receipts(portal):
+            try:
+                self._send_receipts(portal)
                 backoff.reset()
                 pause = None
-            else:
+            except PortalDown as down:
                 pause = backoff.seconds()
+                log.warning("receipts: %s Trying again in %.1f s.", down, pause)
             try:
                 order = self._queue.get(timeout=pause)
             except queue.Empty:
                 continue
             if order is not None:
-                self._executor.handle(order)
-                self._after(order, portal)
+                self._carry_out(order)
 
-    def _after(self, order: Order, portal: Portal) -> None:
-        self._send_receipts(portal)
+    def _carry_out(self, order: Order) -> None:
+        self._refused_receipts.discard(order.id)
+        self._executor.handle(order)
         self._busy.discard(order.id)
         self._schedule.hurry(time.monotonic())
         self._wake_reports.set()
 
-    def _send_receipts(self, portal: Portal) -> bool:
-        """Whether every receipt there is has been taken."""
+    def _send_receipts(self, portal: Portal) -> None:
+        """Every receipt the portal has not taken; one that it refused waits for the next start, or until it asks again."""
         for entry in self._journal.unsent():
-            if not send(portal, entry.order_id, entry.receipt):
-                return False
-            self._journal.acknowledge(entry.order_id)
-        return True
+            if entry.order_id in self._refused_receipts:
+                continue
+            if send(portal, entry.order_id, entry.receipt):
+                self._journal.acknowledge(entry.order_id)
+            else:
+                self._refused_receipts.add(entry.order_id)
 
     def _report(self, portal: Portal) -> None:
         reporter, backoff = Reporter(self._host, self._identity, portal, self._policy_path), Backoff()

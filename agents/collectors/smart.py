@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from agents.collectors import _disks
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
+from agents.wwid import normalise
 
 NAME = "smart"
 EVERY_SECONDS = 3600
@@ -21,11 +22,15 @@ EXITS = tuple(code for code in range(256) if not code & 3)
 
 @dataclass(frozen=True)
 class Smart:
-    """`passed` is None when the disk gives no verdict; `line` is the line that gives it."""
+    """`passed` is None when the disk gives no verdict; `line` is the line that gives it.
+
+    `wwid` is the disk that was asked. A report is kept for an hour, and names may move meanwhile.
+    """
 
     passed: bool | None
     line: str
     grown_defects: int | None
+    wwid: str | None = None
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -44,6 +49,9 @@ _SCSI = re.compile(r"^SMART Health Status: (.+)$", re.MULTILINE)
 _ATA = re.compile(r"^SMART overall-health self-assessment test result: (\S+).*$", re.MULTILINE)
 _DEFECTS = re.compile(r"^Elements in grown defect list: ([0-9]{1,10})$", re.MULTILINE)
 
+_SCSI_ID = re.compile(r"^Logical Unit id: +(0x[0-9a-fA-F]{16,32})$", re.MULTILINE)
+_ATA_ID = re.compile(r"^LU WWN Device Id: +([0-9a-f]) ([0-9a-f]{6}) ([0-9a-f]{9})$", re.MULTILINE)
+
 
 def parse(text: str) -> Smart | Unparsed:
     """The disk's verdict on itself. Never raises; text that is not smartctl's is refused."""
@@ -55,4 +63,10 @@ def parse(text: str) -> Smart | Unparsed:
         passed, line = scsi.group(1).strip() == "OK", scsi.group(0)
     elif ata:
         passed, line = ata.group(1) == "PASSED", ata.group(0)
-    return Smart(passed, line, int(defects.group(1)) if defects else None)
+    return Smart(passed, line, int(defects.group(1)) if defects else None, _wwid(text))
+
+
+def _wwid(text: str) -> str | None:
+    """SCSI prints the LU name as it is; ATA prints the same number in three groups, without 0x."""
+    scsi, ata = _SCSI_ID.search(text), _ATA_ID.search(text)
+    return normalise(scsi.group(1) if scsi else "0x" + "".join(ata.groups())) if scsi or ata else None

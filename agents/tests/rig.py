@@ -89,7 +89,9 @@ def replace_order(host: TwinHost, **fields) -> tuple[str, str]:
 
 
 def look_order(sources: str = "zpool_status", **fields) -> tuple[str, str]:
-    return seal(**{"operation": "look", "effect": "pure", "params": {"sources": sources}, "argv": [], "fence": "", "run": "", "step": "", **fields})
+    return seal(
+        **{"operation": "look", "effect": "pure", "params": {"sources": sources}, "argv": [], "fence": "", "run": "", "step": "", **fields}
+    )
 
 
 def identity(url: str = "http://127.0.0.1:1") -> Identity:

@@ -17,6 +17,7 @@ from agents.operations.base import Probe
 from agents.tests import rig
 from agents.times import iso
 from agents.transport import PortalDown, Reply
+from agents.wire import sha256_hex
 
 
 class Portal:
@@ -143,7 +144,9 @@ def test_it_refuses_what_the_plan_already_knew_to_be_wrong(stage):
 
 
 @pytest.mark.parametrize("word", ["claim", "start"])
-@pytest.mark.parametrize("reply", [Reply(409, {"reason": "The run was stopped."}), Reply(200, {}), Reply(200, {"go": "yes"}), PortalDown("gone")])
+@pytest.mark.parametrize(
+    "reply", [Reply(409, {"reason": "The run was stopped."}), Reply(200, {}), Reply(200, {"go": "yes"}), PortalDown("gone")]
+)
 def test_nothing_runs_without_the_portals_go(stage, word, reply, monkeypatch):
     monkeypatch.setattr("agents.executor.time.sleep", lambda seconds: None)
     stage.portal.replies[word] = reply
@@ -268,6 +271,15 @@ def test_it_never_runs_what_an_earlier_agent_left(stage):
     assert stage.ran == []
 
 
+@pytest.mark.parametrize("text", ["{}", rig.seal(operation="zpool_gone", effect="at_most_once", params={}, argv=[])[0]])
+def test_what_another_version_left_is_reported_and_not_run(stage, text):
+    stage.journal.claim("order-1", sha256_hex(text.encode()), text, iso(1), "1", 1)
+    stage.journal.intend("order-1", iso(2))
+    stage.new_executor().recover()
+    receipt = json.loads(stage.journal.find("order-1").receipt)
+    assert (receipt["outcome"], receipt["probe"]["result"]) == ("unknown", "cannot_tell")
+
+
 def test_it_waits_for_a_command_that_outlived_its_agent(stage, monkeypatch):
     waits = []
     monkeypatch.setattr("agents.executor.time.sleep", waits.append)
@@ -336,7 +348,9 @@ def test_a_look_needs_no_claim_and_no_journal(stage):
 def test_a_plan_for_the_wrong_disk_comes_back_refused_with_its_reasons(stage):
     member = "naa:5000c500a65b200b"
     inner = json.dumps(rig.params(stage.host, member))
-    text, _ = stage.executor.pure(orders.read(*rig.seal(operation="plan", effect="pure", params={"operation": "zpool_replace", "params": inner}, argv=[])))
+    text, _ = stage.executor.pure(
+        orders.read(*rig.seal(operation="plan", effect="pure", params={"operation": "zpool_replace", "params": inner}, argv=[]))
+    )
     receipt = json.loads(text)
     assert receipt["outcome"] == "refused"
     assert "already a member" in receipt["reason"]

@@ -172,3 +172,16 @@ def test_an_observing_agent_refuses_and_says_why(tmp_path):
         stub.wait(lambda: stub.receipts)
         assert "observed" in json.dumps(stub.receipts[0])
         assert rig.replaces(agent.host) == []
+
+
+def test_a_receipt_the_portal_refuses_is_not_pressed_on_it(tmp_path):
+    """It keeps each refused copy in its ledger; the next start tries once more."""
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.answer_with = lambda path: (409, {"reason": "This order has another receipt."}) if path.endswith("/receipt") else None
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: any(word.endswith("/receipt") for word in stub.asked))
+        stub.orders.clear()
+        stub.offer(rig.look_order(id="look-1"))
+        stub.wait(lambda: sum(word == "POST /agent/v1/reports" for word in stub.asked) > 3)
+        assert sum(word == "POST /agent/v1/orders/order-1/receipt" for word in stub.asked) <= 2

@@ -113,7 +113,9 @@ def test_interrupting_it_wakes_a_thread_that_waits(stub, portal):
         portal.ask("POST", REPORTS, EMPTY)
 
 
-@pytest.mark.parametrize("url", ["http://portal.example", "http://10.0.0.1:80", "ftp://localhost", "https://", "https://u@h", "https://h/path", "h:80"])
+@pytest.mark.parametrize(
+    "url", ["http://portal.example", "http://10.0.0.1:80", "ftp://localhost", "https://", "https://u@h", "https://h/path", "h:80"]
+)
 def test_it_uses_no_url_that_would_show_the_orders(url):
     with pytest.raises(ValueError, match=r"scheme|https"):
         connector(url)

@@ -5,6 +5,7 @@ mutating work stops while it names anything.
 """
 
 import os
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection
@@ -33,7 +34,7 @@ TRIGGERS = {
 
 def app_role() -> str:
     """The database role the portal runs as; migrations run as another, the owner."""
-    return settings.DATABASE_APP_ROLE or "slotlight_app"
+    return urlsplit(settings.DATABASE_URL).username or "slotlight_app"
 
 
 def one_role() -> bool:

@@ -1,11 +1,26 @@
 """Who may act and who may approve. Asked again at every act, when an order is sealed and when the node takes it."""
 
+from django.apps import AppConfig
+from django.contrib.auth.management import create_permissions
+from django.contrib.auth.models import Group, Permission
+
 from app.accounts.models import User
 
 OPERATE, APPROVE = "runs.operate", "runs.approve"
+GROUPS = {"operators": ("operate",), "approvers": ("operate", "approve")}
 
 
 def may(person: User, right: str) -> bool:
     """Whether this person has the right now. Read from the database: what a session remembers may be old."""
     user = User.objects.filter(pk=person.pk, is_active=True).first()
     return user is not None and user.has_perm(right)
+
+
+def make_groups(sender: AppConfig, using: str = "default", **_) -> None:
+    """Give each group exactly its rights of `runs`, after every migration. Who is in them is for an administrator to say."""
+    create_permissions(sender, verbosity=0, using=using)
+    ours = Permission.objects.using(using).filter(content_type__app_label="runs", codename__in=("operate", "approve"))
+    for name, codenames in GROUPS.items():
+        group, _made = Group.objects.using(using).get_or_create(name=name)
+        group.permissions.remove(*ours.exclude(codename__in=codenames))
+        group.permissions.add(*ours.filter(codename__in=codenames))

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from agents.wire import canonical, sha256_hex
 from app.accounts.models import User
+from app.fleet.models import Node
 from app.ledger import services as ledger
-from app.nodes.models import NodeKey
 from app.runs.models import Order, Run
 from workflows import events as ev
 from workflows.core import Step
@@ -74,7 +74,7 @@ def _seal(node: str, said: Mapping, now: datetime, seconds: int, **row) -> Order
 
 
 def _key_of(node: str) -> str:
-    key = NodeKey.objects.filter(node__name=node, revoked_at__isnull=True).values_list("key_id", flat=True).first()
+    key = Node.objects.filter(name=node, keys__revoked_at__isnull=True).values_list("keys__key_id", flat=True).first()
     if key is None:
         raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
     return key

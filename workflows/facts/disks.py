@@ -115,13 +115,21 @@ def _holders(device: Any) -> Known[tuple[str, ...]]:
 
 
 def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
-    said = [sources.read(f"smart/{device.name}") for device in devices]
-    told = [smart for smart in said if known(smart) and smart.passed is not None]
-    if told:
-        worst = min(told, key=lambda smart: smart.passed)
-        return HealthFacts(worst.passed, worst.line, worst.grown_defects)
-    mute = Unknown(f"smartctl does not say whether {devices[0].name} is healthy.")
-    return next((smart for smart in said if not known(smart)), mute)
+    said = [_verdict(sources, device) for device in devices]
+    told = [health for health in said if known(health)]
+    return min(told, key=lambda health: health.passed) if told else said[0]
+
+
+def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
+    """What one path's report says, if it is about this disk: it may be an hour old, and the name may have moved."""
+    smart = sources.read(f"smart/{device.name}")
+    if not known(smart):
+        return smart
+    if smart.wwid is None or smart.wwid != device.wwid:
+        return Unknown(f"smartctl's report on {device.name} is about {smart.wwid or 'a disk it does not name'}. Have the node look again.")
+    if smart.passed is None:
+        return Unknown(f"smartctl does not say whether {device.name} is healthy.")
+    return HealthFacts(smart.passed, smart.line, smart.grown_defects)
 
 
 def _same(devices: list[Any], field: str, what: str) -> Known[Any]:

@@ -12,6 +12,7 @@ from agents.wwid import normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
+LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...]
     """From the top-level vdev down to the vdev itself. Unknown when the guid occurs twice or some guid is not known."""
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    lines = [line for _, top in pool.tops for line in _lines(top)]
+    lines = [line for _, top in pool.tops for line in lineages(top)]
     unread = [line[-1] for line in lines if not known(line[-1].guid)]
     if unread:
         return Unknown(f"The guid of {unread[0].name} in {pool.name} is not known: {unread[0].guid.reason}")
@@ -150,11 +151,12 @@ def _is_called(here: NodeFacts, name: str, wwid: str) -> bool:
     return known(found) and found is not None and known(found.wwid) and found.wwid == wwid
 
 
-def _lines(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:
+def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:
+    """Every vdev from here down, each with all that is above it."""
     line = (*above, vdev)
     yield line
     for child in vdev.children:
-        yield from _lines(child, line)
+        yield from lineages(child, line)
 
 
 def _pick(things: tuple, field: str, wanted: object, complaint: str):

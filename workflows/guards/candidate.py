@@ -83,6 +83,8 @@ def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
     if not known(disk):
         return unknown(disk.reason)
     partitions = sorted({name for path in disk.paths for name in path.partitions})
+    if partitions and known(disk.labels) and disk.labels:
+        return refuse(f"{name_of(disk)} has the partitions {', '.join(partitions)}, which go with its label. Choose a blank disk.")
     if partitions:
         return refuse(f"{name_of(disk)} has the partitions {', '.join(partitions)}. Find out whose they are, or choose a blank disk.")
     return ok(f"{name_of(disk)} has no partitions.")

@@ -12,7 +12,6 @@ from workflows.guards.subject import Target, number, sharing_nodes, the_pool, th
 
 FACTS_AGE_SECONDS_MAX = 60
 TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
-LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 MASS_EVENT_SECONDS = 30 * 60
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 
@@ -91,7 +90,7 @@ def the_lost_member_is_out_of_service(facts: FleetFacts, params: Params) -> Verd
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
-    if target.leaf.state in LOST_STATES:
+    if target.leaf.state in lookup.LOST_STATES:
         return ok(f"{params['vdev_guid']} is {target.leaf.state} and serves nothing.")
     return refuse(
         f"{params['vdev_guid']} is {target.leaf.state} and still serves {target.pool.name}. This runbook replaces lost disks only."

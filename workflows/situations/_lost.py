@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from workflows import redundancy
 from workflows.core import Answer, Evidence
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 
-LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
 
 
@@ -71,11 +70,9 @@ class Lost:
             return f"How many more losses {self.top.name} survives is not known: {margin.reason}"
         if margin < 0:
             return f"{self.top.name} has lost more disks than it can rebuild."
-        return (
-            f"{self.top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
-            if margin
-            else f"One more loss in {self.top.name} loses the pool."
-        )
+        if margin == 0:
+            return f"One more loss in {self.top.name} loses the pool."
+        return f"{self.top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
 
     def params(self) -> dict[str, str] | None:
         """What a run needs to be about this vdev; None when its guids are not known."""
@@ -108,12 +105,8 @@ def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:
     for node in fleet.nodes.values():
         for pool in node.pools if known(node.pools) else ():
             for role, top in pool.tops if known(pool.tops) else ():
-                yield from (Lost(node, pool, role, line) for line in _lines(top) if line[-1].state in LOST_STATES)
+                yield from (Lost(node, pool, role, line) for line in lookup.lineages(top) if _is_lost(line[-1]))
 
 
-def _lines(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:
-    line = (*above, vdev)
-    if not vdev.children:
-        yield line
-    for child in vdev.children:
-        yield from _lines(child, line)
+def _is_lost(vdev: VdevFacts) -> bool:
+    return not vdev.children and vdev.state in lookup.LOST_STATES

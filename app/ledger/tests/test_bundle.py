@@ -21,9 +21,15 @@ from app.ledger.merkle import Tree, leaf_hash
 PROGRAM = Path(verify.__file__)
 
 
+MADE: dict[str, object] = {}  # the zip and its key, made once: most tests below only read them
+
+
 @pytest.fixture
-def exported(cast) -> bytes:
-    return bundle("7", "ann")
+def exported(request) -> bytes:
+    if not MADE:
+        request.getfixturevalue("cast")
+        MADE.update(zip=bundle("7", "ann"), key=notes.signer().fingerprint)
+    return MADE["zip"]
 
 
 def unzip(data: bytes) -> dict[str, bytes]:
@@ -61,7 +67,7 @@ def test_it_exports_one_run_whole(exported):
 def test_the_program_checks_the_zip_and_the_unpacked_folder_alone(exported, tmp_path):
     (tmp_path / "run.zip").write_bytes(exported)
     zipfile.ZipFile(io.BytesIO(exported)).extractall(tmp_path / "run")
-    key = notes.signer().fingerprint
+    key = MADE["key"]
     alone = program(tmp_path / "run" / "verify.py", tmp_path / "run.zip", "--key", key, python=(sys.executable, "-I"))
     assert (alone.returncode, alone.stderr) == (0, "")
     assert "NOT PINNED" not in alone.stdout
@@ -167,7 +173,7 @@ def test_a_forger_with_another_key_is_found_by_the_pin_alone(exported):
         "keys.json": canonical(bundles.keys(forger)),
     }
     assert look(files).exit_code == 0
-    assert "not the pinned" in look(files, notes.signer().fingerprint).tampered[0]
+    assert "not the pinned" in look(files, MADE["key"]).tampered[0]
 
 
 def test_a_forger_without_a_key_is_found(exported):

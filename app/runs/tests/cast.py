@@ -65,14 +65,24 @@ class Oss01:
     def report(self) -> None:
         said = self.captures()
         bodies = {capture.digest: capture.body() for capture in said}
-        payload = {"v": "1", "node": self.name, "boot_id": "boot", "version": "0", "mode": "operate", "captures": listed(said), "bodies": bodies}
+        payload = {
+            "v": "1",
+            "node": self.name,
+            "boot_id": "boot",
+            "version": "0",
+            "mode": "operate",
+            "captures": listed(said),
+            "bodies": bodies,
+        }
         self.node.refresh_from_db()
         assert intake.receive(self.node, payload, timezone.now()) == []
 
     def ask(self, method: str, path: str, body: dict) -> Reply:
         """What the executor takes for its portal."""
         order_id, word = path.split("/")[-2:]
-        reason = orders.receipt(self.name, order_id, body) if word == "receipt" else getattr(orders, word)(self.name, order_id, body["digest"])
+        reason = (
+            orders.receipt(self.name, order_id, body) if word == "receipt" else getattr(orders, word)(self.name, order_id, body["digest"])
+        )
         return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
 
     def offered(self) -> list[Order]:

@@ -206,6 +206,15 @@ def test_a_disk_that_gives_no_verdict_is_not_healthy():
     assert disk(facts, wwid).health == Unknown("smartctl does not say whether sda is healthy.")
 
 
+def test_a_report_on_another_disk_says_nothing_about_this_one():
+    """Names moved since smartctl was asked: sda's report is about the disk that was sda then."""
+    host, name, wwid = SMART
+    genuine = COLLECTORS["smart"].collect_one(host, name)
+    said = replace(genuine, text=genuine.text.replace("0x5000c500a65b200b", "0x5000c500a65b201b") + "SMART Health Status: OK\n")
+    facts = joined(captures("healthy-raidz2") | {f"smart/{name}": said})
+    assert "is about naa:5000c500a65b201b" in disk(facts, wwid).health.reason
+
+
 def bays_said(*links):
     slots = [
         f"/sys/class/enclosure/{e}/{name}/{what}"

@@ -1,0 +1,108 @@
+"""The closed catalogue: what holds for every operation in it, asked the moment it is listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agents import operations
+from agents.collectors import COLLECTORS
+from agents.operations import OPERATIONS
+from agents.operations.base import UNKNOWN
+from agents.tests import rig
+
+ALL = [pytest.param(module, id=name) for name, module in OPERATIONS.items()]
+WRITING = [pytest.param(module, id=name) for name, module in OPERATIONS.items() if module.EFFECT != "pure"]
+GOOD = {
+    "look": {"sources": "zpool_status,block"},
+    "plan": {
+        "operation": "zpool_replace",
+        "params": json.dumps({"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"}),
+    },
+    "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+}
+
+
+def test_every_file_is_listed():
+    folder = Path(operations.__file__).parent
+    files = {path.stem for path in folder.glob("[a-z]*.py")} - {"base"}
+    assert files == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation", ALL)
+def test_it_says_what_it_is(operation):
+    assert operation.EFFECT in ("pure", "idempotent", "at_most_once")
+    assert operation.check(GOOD[operation.NAME]) == ""
+    if operation.EFFECT == "pure":
+        assert not operation.DESTRUCTIVE
+        assert operation.argv(GOOD[operation.NAME]) == ()
+    else:
+        assert "pool_guid" in operation.PARAMS  # what is locked and fenced
+        assert operation.TIMEOUT_SECONDS > 0
+
+
+@pytest.mark.parametrize("operation", ALL)
+def test_it_takes_exactly_its_parameters(operation):
+    good = GOOD[operation.NAME]
+    assert sorted(good) == sorted(operation.PARAMS)
+    assert operation.check({**good, "more": "x"})
+    for name in good:
+        assert operation.check({**good, name: ""})
+        assert operation.check({k: v for k, v in good.items() if k != name})
+
+
+@pytest.mark.parametrize("operation", WRITING)
+def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
+    words = operation.argv(GOOD[operation.NAME])
+    assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id/") for word in words)
+    assert not {"-f", "-F"} & set(words)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    return rig.twin(tmp_path_factory.mktemp("twin"))
+
+
+@pytest.fixture(scope="module")
+def facts(host):
+    return OPERATIONS["zpool_replace"].preconditions(host, rig.params(host))
+
+
+def test_its_guards_pass_on_a_good_disk(host, facts):
+    verdicts = OPERATIONS["zpool_replace"].guards(facts, rig.params(host))
+    assert [verdict for verdict in verdicts if verdict[0] != "pass"] == []
+
+
+@pytest.mark.parametrize("name", OPERATIONS["zpool_replace"].FACTS)
+@pytest.mark.parametrize("how", ["unknown", "missing"])
+def test_knowing_less_never_opens_a_guard(host, facts, name, how):
+    less = {k: v for k, v in facts.items() if k != name} if how == "missing" else {**facts, name: f"{UNKNOWN}no answer"}
+    verdicts = OPERATIONS["zpool_replace"].guards(less, rig.params(host))
+    against = [reason for outcome, reason in verdicts if outcome == "unknown"]
+    assert len(against) == 1
+    assert name in against[0]
+
+
+def test_facts_are_those_that_are_asked_about(facts):
+    assert set(facts) == set(OPERATIONS["zpool_replace"].FACTS)
+
+
+def test_look_hands_over_every_source(host):
+    look = OPERATIONS["look"]
+    for source in COLLECTORS:
+        assert look.check({"sources": source}) == ""
+        assert {capture.source for capture in look.run(host, {"sources": source}).captures} <= {source}
+    assert "no source" in look.check({"sources": "zpool_status,passwd"})
+    assert look.check({"sources": ","})
+
+
+@pytest.mark.parametrize("inner", ["", "[]", '{"pool": 1}', "{", '{"pool": "p"}', "[" * 9_000])
+def test_plan_refuses_parameters_that_are_none(inner):
+    assert OPERATIONS["plan"].check({"operation": "zpool_replace", "params": inner})
+
+
+@pytest.mark.parametrize("name", ["look", "plan", "zpool_destroy"])
+def test_plan_plans_only_what_writes(name):
+    assert "no operation that changes" in OPERATIONS["plan"].check({"operation": name, "params": "{}"})
