@@ -26,7 +26,9 @@ def receive(node: Node, payload: object, at: datetime) -> list[str]:
     missing = _keep(report)
     if not missing:
         with transaction.atomic():
-            _change(Node.objects.select_for_update().get(pk=node.pk), report, at)
+            node = Node.objects.select_for_update().get(pk=node.pk)
+            # The agent names whole seconds of its clock; by that much a later report may look older than the last.
+            _change(node, report, max(at, node.last_report_at or at))
     return missing
 
 
