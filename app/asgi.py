@@ -1,6 +1,10 @@
 """The door: connections that wait go to `app.live`, everything else to Django, and nobody sends more than is allowed."""
 
+import asyncio
 import os
+import signal
+import threading
+from functools import partial
 
 from django.core.asgi import get_asgi_application
 
@@ -42,8 +46,24 @@ def bounded(receive, most):
 async def lifespan(receive, send):
     while True:
         message = await receive()
-        if message["type"] == "lifespan.shutdown":
+        if message["type"] == "lifespan.startup":
+            hang_up_on_signals(asyncio.get_running_loop())
+        else:
             await live.FANOUT.stop()
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
+
+
+def hang_up_on_signals(loop):
+    """Let waiting connections end when the server is told to; it would give them all its patience first, and then cut them."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if callable(server := signal.getsignal(number)):
+            signal.signal(number, partial(hang_up, loop, server))
+
+
+def hang_up(loop, server, number, frame):
+    loop.call_soon_threadsafe(live.FANOUT.hang_up)
+    server(number, frame)

@@ -73,6 +73,12 @@ class FanOut:
                 if not self._ears[topic]:
                     del self._ears[topic]
 
+    def hang_up(self) -> None:
+        """Let every waiting connection end: the process is about to."""
+        for ears in list(self._ears.values()):
+            for ear in ears:
+                ear.close()
+
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()

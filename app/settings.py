@@ -120,6 +120,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0},
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0},
+    "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0},
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 

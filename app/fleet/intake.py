@@ -26,7 +26,9 @@ def receive(node: Node, payload: object, at: datetime) -> list[str]:
     missing = _keep(report)
     if not missing:
         with transaction.atomic():
-            _change(Node.objects.select_for_update().get(pk=node.pk), report, at)
+            node = Node.objects.select_for_update().get(pk=node.pk)
+            # The agent names whole seconds of its clock; by that much a later report may look older than the last.
+            _change(node, report, max(at, node.last_report_at or at))
     return missing
 
 
@@ -37,14 +39,21 @@ def merge(node: Node, captures: object, bodies: object, at: datetime) -> list[st
     """
     fresh = read_captures(captures)
     came = read_bodies(bodies, fresh.values())
+    if fresh.items() <= (_captures(node) or {}).items():
+        return []
     with transaction.atomic():
         node = Node.objects.select_for_update().get(pk=node.pk)
-        before = Report.objects.filter(node=node).values_list("captures", flat=True).first()
+        before = _captures(node)
         report = Payload(node.boot_id, node.version, node.mode, {**(before or {}), **fresh}, came)
         missing = _keep(report)
         if before is not None and not missing and report.digest != node.report_digest:
             _change(node, report, at, taken_at=node.last_report_at)
     return missing
+
+
+def _captures(node: Node) -> dict[str, str] | None:
+    """What the node stands by now; None before its first report."""
+    return Report.objects.filter(node=node).values_list("captures", flat=True).first()
 
 
 def _unchanged(node: Node, report: Payload, at: datetime) -> bool:
@@ -73,7 +82,7 @@ def _change(node: Node, report: Payload, at: datetime, taken_at: datetime | None
 
 
 def _take(node: Node, report: Payload, at: datetime, taken_at: datetime) -> dict[str, str]:
-    before = Report.objects.filter(node=node).values_list("captures", flat=True).first() or {}
+    before = _captures(node) or {}
     Report.objects.update_or_create(node=node, defaults={"captures": report.captures, "changed_at": at})
     node.mode, node.version, node.boot_id = report.mode, report.version, report.boot_id
     node.last_report_at, node.report_digest = taken_at, report.digest

@@ -60,7 +60,7 @@ def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
     with transaction.atomic():
         token = EnrolToken.objects.select_for_update(of=["self"]).filter(token_hash=sha256_hex(str(said.get("token")).encode())).first()
         if token is None or token.node.name != name:
-            raise EnrolRefused(f"This token is not one of node {name[:63]}. Make one for it on the page of the fleet, or with `add_node`.")
+            raise EnrolRefused(f"This token is not one of node {name[:63]}. Make one with `./run manage add_node {name[:63]}`.")
         known = NodeKey.objects.filter(node=token.node, key_id=fingerprint(secret), revoked_at__isnull=True).first()
         if known is not None:  # the first answer was lost on the way
             return known

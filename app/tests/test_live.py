@@ -2,6 +2,10 @@
 
 import http.client
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -173,3 +177,24 @@ def test_it_hangs_up_on_a_body_that_is_too_large(wire, monkeypatch):
     monkeypatch.setattr(asgi, "PAGE_BYTES_MAX", 10)
     status, _, _ = wire("POST", "/sign-in/", b"x" * 5000)
     assert status >= 400
+
+
+def test_it_ends_soon_and_in_good_order_with_pages_open(committed_db, ground):
+    """Ctrl-C must not wait for pages, and must not call their end an error."""
+    client = Client()
+    client.force_login(User.objects.create_user("ann"))
+    argv = [sys.executable, "-m", "uvicorn", "app.asgi:application", "--port", "0", "--timeout-graceful-shutdown", "20"]
+    env = os.environ | ground.environment(committed_db) | {"DJANGO_SETTINGS_MODULE": "app.settings"}
+    web = subprocess.Popen(argv, env=env, stderr=subprocess.PIPE, text=True)
+    while "running on" not in (line := web.stderr.readline()):
+        assert line, "uvicorn ended"
+    port = int(line.rsplit(":", 1)[1].split()[0])
+    stream = Stream(port, "fleet", {"Cookie": f"sessionid={client.cookies['sessionid'].value}"})
+    assert stream.response.status == 200
+    begun = time.monotonic()
+    web.send_signal(signal.SIGTERM)
+    said = web.stderr.read()
+    web.wait(10)
+    assert time.monotonic() - begun < 5
+    assert "error" not in said.lower(), said
+    stream.close()

@@ -21,7 +21,6 @@ def ann():
 
 @pytest.fixture
 def page():
-    """The form alone; the page around it has a test of its own."""
     from django.test import RequestFactory
 
     from app.accounts.views import SignInForm
@@ -38,6 +37,11 @@ def test_it_signs_in_and_out_and_records_both(ann, client):
     assert client.post(reverse("sign-out")).status_code == 302
     assert "_auth_user_id" not in client.session
     assert events() == [("person.signed-in", "ann"), ("person.signed-out", "ann")]
+
+
+def test_it_says_on_the_page_why_a_sign_in_failed(ann, client):
+    assert client.get(reverse("fleet")).url.startswith(reverse("sign-in"))
+    assert "do not fit together" in client.post(reverse("sign-in"), {"username": "ann", "password": "wrong"}).content.decode()
 
 
 def test_it_records_a_failure_only_for_a_name_that_exists(ann, page):

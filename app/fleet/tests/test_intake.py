@@ -157,6 +157,16 @@ def test_it_lets_two_nodes_see_the_same_disk(oss01):
     assert set(Disk.objects.first().sightings.values_list("node__name", flat=True)) == {"oss01", "oss77"}
 
 
+def test_it_never_ends_a_sighting_before_it_began(oss01):
+    report("oss01", oss01)
+    report(
+        "oss01",
+        replaced(oss01, "block", outcome="data", text=next(c for c in oss01 if c.source == "block").text.replace("LS15", "LS16")),
+        AT - timedelta(seconds=1),
+    )
+    assert Node.objects.get().last_report_at == AT
+
+
 def test_it_records_what_labels_claim(oss01):
     report("oss01", oss01)
     label = LabelSeen.objects.get(vdev_guid="7602460441426092393", until=None)

@@ -7,7 +7,7 @@ import pytest
 from django.urls import get_resolver
 
 from agents.wire import SKEW_SECONDS_MAX, canonical
-from app.nodes import door
+from app.nodes import door, keys
 from app.nodes.models import NodeKey
 from app.nodes.tests.cast import Agent, through
 
@@ -34,6 +34,13 @@ def test_it_refuses_a_request_sent_twice(agent):
     assert first[0] != 401
     assert second[0] == 401
     assert b"it is a repeat" in second[2]
+
+
+def test_it_lets_the_database_decide_between_two_copies_that_arrive_together(agent, monkeypatch):
+    monkeypatch.setattr(keys, "check_fresh", lambda *_: None)  # both have been read before either is stored
+    body = canonical({"digest": "d"})
+    headers, _ = agent.sign(CLAIM, body)
+    assert [agent.post(CLAIM, body, headers)[0] == 401 for _ in range(2)] == [False, True]
 
 
 def test_it_refuses_a_counter_below_one_it_has_seen(agent):
