@@ -83,6 +83,11 @@ class Stack:
             pass  # it is dead, by a failpoint
         child.wait(10)
 
+    @property
+    def broker(self) -> str:
+        """Where the worker's queue is, as Celery writes it."""
+        return f"redis+socket://{self.valkey.socket}?virtual_host=0"
+
     def end(self) -> None:
         for name in tuple(self.children):
             self.kill(name)
