@@ -13,7 +13,9 @@ HEAD = "smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n\n"
 @pytest.mark.parametrize(("name", "text"), GENUINE, ids=[name for name, _ in GENUINE])
 def test_a_disk_without_a_verdict_has_not_passed(name, text):
     """The lab's disks lack SMART; the capture is genuine all the same."""
-    assert parse(text) == Smart(None, "", None)
+    said = parse(text)
+    assert (said.passed, said.line, said.grown_defects) == (None, "", None)
+    assert said.wwid and said.wwid.startswith("naa:5000c500a65b2")
 
 
 @pytest.mark.parametrize(
