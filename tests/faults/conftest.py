@@ -38,6 +38,7 @@ class Incident:
 
     def stands(self, *wanted: str) -> None:
         """Wait until the run stands at one of these: a step and a status, or only a status."""
+
         def so() -> bool:
             return set(wanted) <= {self.row.step, self.row.status}
 
