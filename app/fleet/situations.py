@@ -7,7 +7,7 @@ from django.db import connection
 
 from app.fleet.models import Node, Situation
 from workflows.core import Situation as Seen
-from workflows.facts import FleetFacts
+from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.situations import detect_all
 
 LOCK = 0x510_7116  # of pg_advisory_xact_lock: labels of one node bear on situations of another
@@ -35,7 +35,12 @@ def settle(fleet: FleetFacts, at: datetime) -> tuple[list[str], list[str]]:
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:
     """Whether every source that showed this was asked again and answered. A source that fails has not said "all well"."""
-    return all(line["node"] in fleet.nodes and line["source"] not in fleet.nodes[line["node"]].failures for line in row.data["evidence"])
+    return all(_said(fleet.nodes.get(line["node"]), line["source"]) for line in row.data["evidence"])
+
+
+def _said(node: NodeFacts | None, source: str) -> bool:
+    # A node that has lost its ZFS tools fails nothing and says nothing of its pools either.
+    return node is not None and source not in node.failures and known(node.pools)
 
 
 def _update(row: Situation, fields: dict) -> None:
