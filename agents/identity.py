@@ -6,7 +6,7 @@ import base64
 import json
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents import VERSION
@@ -67,6 +67,15 @@ def enrol_node(host: Host, folder: str, portal: str, node: str, token: str, ca_f
     enrol(portal, identity.key, request, ca_file)
     os.replace(path.with_suffix(".new"), path)
     return identity
+
+
+def move_to(folder: str, portal: str) -> None:
+    """The portal answers at another address from now on; the key stays."""
+    identity = load(folder)
+    if identity.portal != portal:
+        path = Path(folder) / FILE
+        _write(path.with_suffix(".new"), replace(identity, portal=portal))
+        os.replace(path.with_suffix(".new"), path)
 
 
 def hostname(host: Host) -> str:

@@ -184,18 +184,19 @@ class Agent:
         self._refused_receipts.discard(order.id)
         self._executor.handle(order)
         self._busy.discard(order.id)
-        self._schedule.hurry(time.monotonic())
-        self._wake_reports.set()
 
     def _send_receipts(self, portal: Portal) -> None:
         """Every receipt the portal has not taken; one that it refused waits for the next start, or until it asks again."""
-        for entry in self._journal.unsent():
-            if entry.order_id in self._refused_receipts:
-                continue
+        waiting = [entry for entry in self._journal.unsent() if entry.order_id not in self._refused_receipts]
+        for entry in waiting:
             if send(portal, entry.order_id, entry.receipt):
                 self._journal.acknowledge(entry.order_id)
             else:
                 self._refused_receipts.add(entry.order_id)
+        if waiting:
+            # After a command the portal waits for facts that are newer than its receipt, also when they say nothing new.
+            self._schedule.hurry(time.monotonic())
+            self._wake_reports.set()
 
     def _report(self, portal: Portal) -> None:
         reporter, backoff = Reporter(self._host, self._identity, portal, self._policy_path), Backoff()
@@ -211,8 +212,9 @@ class Agent:
                     continue
                 backoff.reset()
                 next_report = time.monotonic() + HEARTBEAT_SECONDS
-            self._wake_reports.wait(max(0.05, min(next_report, self._schedule.next_due()) - time.monotonic()))
-            self._wake_reports.clear()  # before what woke us is looked at, or a call in between would be lost
+            if self._wake_reports.wait(max(0.05, min(next_report, self._schedule.next_due()) - time.monotonic())):
+                self._wake_reports.clear()  # before what woke us is looked at, or a call in between would be lost
+                next_report = 0.0
 
     def _pause(self, what: str, down: PortalDown, backoff: Backoff) -> None:
         if self._stopping.is_set():

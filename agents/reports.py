@@ -40,6 +40,7 @@ class Schedule:
         self._running: dict[str, tuple[Future, float]] = {}
         self._said: dict[str, tuple[Capture, ...]] = {}
         self._hurried = 0.0
+        self._scans_seen: tuple[tuple[str, str], ...] | None = None
         self._lock = threading.Lock()
 
     def hurry(self, now: float) -> None:
@@ -66,6 +67,14 @@ class Schedule:
                 self._due[source] = 0.0 if started <= self._hurried else started + self._every(source)
             elif now - started > HUNG_AFTER_SECONDS:
                 self.learn(source, (self._hung(source, now - started),))
+        self._look_at_labels_when_a_scan_ends()
+
+    def _look_at_labels_when_a_scan_ends(self) -> None:
+        """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again."""
+        seen = tuple((pool.name, "running" if scan.state == "running" else scan.text) for pool, scan in self._scans())
+        if self._scans_seen is not None and seen != self._scans_seen:
+            self._due["zdb_label"] = 0.0
+        self._scans_seen = seen
 
     def learn(self, source: str, captures: Sequence[Capture]) -> None:
         with self._lock:
@@ -83,13 +92,11 @@ class Schedule:
         return min(every, FAST_SECONDS) if source in FAST_SOURCES and self._resilvering() else every
 
     def _resilvering(self) -> bool:
-        for capture in self._said.get("zpool_status", ()):
-            pools = zpool_status.parse(capture.text)
-            if isinstance(pools, Unparsed):
-                continue
-            if any(scan.function in ("resilver", "rebuild") and scan.state == "running" for pool in pools for scan in pool.scans):
-                return True
-        return False
+        return any(scan.function in ("resilver", "rebuild") and scan.state == "running" for _, scan in self._scans())
+
+    def _scans(self) -> list[tuple[zpool_status.Pool, zpool_status.Scan]]:
+        parsed = [zpool_status.parse(capture.text) for capture in self._said.get("zpool_status", ())]
+        return [(pool, scan) for pools in parsed if not isinstance(pools, Unparsed) for pool in pools for scan in pool.scans]
 
     def _hung(self, source: str, seconds: float) -> Capture:
         since = iso(self._host.now() - seconds)[:17] + "00Z"  # to the minute: the text must not change while nothing does

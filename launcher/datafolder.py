@@ -13,7 +13,7 @@ from typing import IO
 
 from launcher.bootstrap import ROOT
 from launcher.say import Stop, say
-from launcher.servers import PG_MAJOR, SHARED, Postgres, Valkey, postgres_bin, servant, socket_folder, valkey_binary
+from launcher.servers import PG_MAJOR, Postgres, Valkey, postgres_bin, servant, shared, socket_folder, valkey_binary
 
 LEFTOVER_SECONDS_MAX = 20
 PG_FLAGS = ("log_line_prefix=", "max_connections=100")
@@ -31,8 +31,14 @@ class DataFolder:
             raise Stop(f"The data folder {self.data} cannot be made: {error.strerror}. Give another with --data.") from None
         if not os.access(self.data, os.W_OK | os.X_OK):
             raise Stop(f"The data folder {self.data} belongs to somebody else and cannot be written. Give another with --data.")
-        self.home = self.data if self.user.may_enter(self.data / "any") else SHARED / hashlib.sha256(bytes(self.data)).hexdigest()[:12]
+        self.home = self.data if self.user.may_enter(self.data / "any") else self._elsewhere()
         self._lock: IO[str] | None = None
+
+    def _elsewhere(self) -> Path:
+        home = shared() / hashlib.sha256(bytes(self.data)).hexdigest()[:12]
+        home.mkdir(exist_ok=True)
+        home.chmod(0o755)
+        return home
 
     @property
     def moved(self) -> bool:

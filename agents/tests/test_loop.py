@@ -185,3 +185,15 @@ def test_a_receipt_the_portal_refuses_is_not_pressed_on_it(tmp_path):
         stub.offer(rig.look_order(id="look-1"))
         stub.wait(lambda: sum(word == "POST /agent/v1/reports" for word in stub.asked) > 3)
         assert sum(word == "POST /agent/v1/orders/order-1/receipt" for word in stub.asked) <= 2
+
+
+def test_it_reports_after_a_receipt_even_when_nothing_changed(tmp_path):
+    """The portal waits for facts that are newer than the receipt; the next heartbeat would be long in coming."""
+    agent = Running(tmp_path, policy={"mode": "observe"})
+    with agent as stub:
+        stub.wait(lambda: stub.reports and {c["digest"] for c in stub.reports[-1]["captures"]} <= stub.known)
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: stub.receipts)
+        seen = len(stub.reports)
+        stub.wait(lambda: len(stub.reports) > seen, 5)
+        assert stub.receipts[0]["outcome"] == "refused"

@@ -51,6 +51,22 @@ def test_it_asks_often_while_a_resilver_runs(host, schedule):
     assert schedule._due["zdb_label"] == 100.0 + COLLECTORS["zdb_label"].EVERY_SECONDS
 
 
+def test_it_reads_the_labels_again_when_a_resilver_ends(host, schedule, monkeypatch):
+    """They said who was being filled. Without this a run would wait two minutes more for nothing."""
+    labels = asked(monkeypatch, "zdb_label")
+    with host.store.changing() as node:
+        node.knobs.resilver_seconds = 0.2
+    host.run(zpool_replace.argv(rig.params(host)), 10)
+    schedule.round(100.0)
+    time.sleep(0.3)
+    schedule.round(100.0 + FAST_SECONDS)
+    assert schedule._due["zdb_label"] == 0.0
+    schedule.round(101.0 + FAST_SECONDS)
+    assert len(labels) == 2
+    schedule.round(120.0)
+    assert len(labels) == 2
+
+
 def test_it_hurries_even_for_what_is_being_asked(schedule, monkeypatch):
     """An answer that was on its way when something changed may describe what was before."""
     real = COLLECTORS["node"].collect

@@ -55,6 +55,20 @@ def test_it_enrols_with_the_token_and_keeps_its_key(portal, tmp_path):
     assert json.loads((home / "identity.json").read_text())["node"] == "mds01"
 
 
+def test_it_follows_the_portal_to_another_port_with_the_same_key(portal, tmp_path):
+    demo.make(tmp_path)
+    home = demo.state_path(tmp_path, "mds01").with_name("agent")
+    rig.agent_folder(home, "http://127.0.0.1:9")
+    before = json.loads((home / "identity.json").read_text())
+    player = start(tmp_path, portal)
+    try:
+        portal.wait(lambda: portal.reports)
+    finally:
+        player.send_signal(signal.SIGTERM)
+        player.communicate(timeout=10)
+    assert json.loads((home / "identity.json").read_text()) == before | {"portal": portal.url}
+
+
 def test_it_says_why_when_the_token_is_not_good(portal, tmp_path, monkeypatch):
     demo.make(tmp_path)
     monkeypatch.setattr(play, "ENROL_TRIES", 2)

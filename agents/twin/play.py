@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from agents.__main__ import work
-from agents.identity import FILE, NoIdentity, enrol_node
+from agents.identity import FILE, NoIdentity, enrol_node, move_to
 from agents.loop import Agent, Busy
 from agents.transport import PortalDown
 from agents.twin.demo import policy_path, state_path
@@ -27,7 +27,9 @@ def play(folder: os.PathLike, node: str, portal: str, token_file: str) -> None:
     """Enrol if this node never did, and work until SIGTERM. Raises what the agent raises."""
     path = state_path(folder, node)
     host, home = TwinHost(path), str(path.with_name("agent"))
-    if not (Path(home) / FILE).exists():
+    if (Path(home) / FILE).exists():
+        move_to(home, portal)  # the demo may start on another port than last time
+    else:
         _enrol(host, home, portal, node, token_file)
     work(Agent(host, home, str(policy_path(folder, node))))
 

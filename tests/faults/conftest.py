@@ -1,0 +1,60 @@
+import pytest
+
+from app.fleet.models import Situation
+from app.runs.models import Run
+from tests.faults.people import BLANK, PHRASE, Person, hidden
+from tests.faults.stack import ALL, Stack, until
+
+
+class Incident:
+    """The incident on a running stack, walked by ann and approved by bob."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.ann, self.bob = Person(stack.port, "ann", "operators"), Person(stack.port, "bob", "approvers")
+
+    def walk_to_execute(self) -> None:
+        found = until(lambda: Situation.objects.filter(slug="wwid-mismatch").first(), "no report came")
+        self.ann.begin(found.pk)
+        self.bob.run = self.ann.run
+        self.ann.does("choose", value=BLANK)
+        self.ann.does("check")
+        self.walk_from_plan()
+
+    def walk_from_plan(self) -> None:
+        """A plan, its confirmation and its approval: up to the step that runs the command."""
+        self.ann.does("plan")
+        self.stands("confirm", "open")
+        self.ann.does("confirm", text=PHRASE)
+        self.bob.does("approve", plan_digest=hidden(self.bob.get(self.bob.run), "plan_digest"))
+        self.stands("replace", "open")
+
+    def execute(self) -> None:
+        self.ann.does("execute")
+
+    @property
+    def row(self) -> Run:
+        return Run.objects.get(pk=int(self.ann.run.strip("/").split("/")[-1]))
+
+    def stands(self, *wanted: str) -> None:
+        """Wait until the run stands at one of these: a step and a status, or only a status."""
+
+        def so() -> bool:
+            return set(wanted) <= {self.row.step, self.row.status}
+
+        try:
+            until(so)
+        except AssertionError:
+            row = self.row
+            raise AssertionError(f"The run stands at {row.step}, {row.status}, and not at {wanted}: {row.here.note}") from None
+
+
+@pytest.fixture
+def incident(request, ground, committed_db, tmp_path):
+    """`replace_seconds` is how long the node's command takes; its effect is in the middle of them. Parametrise indirectly to change it."""
+    stack = Stack(ground, committed_db, tmp_path, getattr(request, "param", 2.0))
+    try:
+        stack.start("valkey", *ALL)
+        yield Incident(stack)
+    finally:
+        stack.end()

@@ -1,0 +1,8 @@
+"""The portal's own settings for the child processes of these tests; only the styles need not be collected first."""
+
+from app.settings import *
+
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
