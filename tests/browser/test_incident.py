@@ -16,6 +16,7 @@ LOST = "14718944552882581455"
 SDCW_GUID = "7602460441426092393"
 SDFL_GUID = "1779373169119696648"
 BLANK = "naa:5000c500a670c5fb"
+PATIENCE = 90_000  # the replace, the resilver, and the reports between
 PHRASE = "581455 ost_0"
 
 
@@ -66,7 +67,7 @@ def test_a_wrong_phrase_is_refused_and_kept_and_the_right_one_passes(operator):
     wrong = "426092 ost_0"
     operator.page.get_by_label("Confirmation").fill(wrong)
     operator.press("Confirm")
-    operator.refusal("does not")
+    operator.refusal("What was typed is not what the plan says")
     expect(operator.page.get_by_label("Confirmation")).to_have_value(wrong)
     operator.page.get_by_label("Confirmation").fill(PHRASE)
     operator.press("Confirm")
@@ -104,7 +105,7 @@ def test_exactly_the_command_shown_runs_once_and_the_resilver_bar_moves(operator
     expect(bar).to_be_visible()
     first = bar.get_attribute("value")
     expect(bar).not_to_have_attribute("value", first)
-    expect(operator.page.locator(".sl-head")).to_contain_text("done")
+    expect(operator.page.locator(".sl-head")).to_contain_text("done", timeout=PATIENCE)
     assert operator.page.evaluate("window.loadedOnce"), "the bar moved by server-sent events, not by loading the page again"
     assert stack.replaces("oss01") == [argv]
 
