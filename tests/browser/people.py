@@ -19,7 +19,15 @@ class Visitor:
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
-        self.sign_in()
+        if name:
+            self.sign_in()
+
+    @classmethod
+    def at_the_door(cls, browser: Browser, stack: Stack) -> "Visitor":
+        """Somebody who has not signed in."""
+        visitor = cls(browser, stack, "")
+        visitor.page.goto("/")
+        return visitor
 
     def sign_in(self) -> None:
         self.page.goto("/")
@@ -43,6 +51,16 @@ class Visitor:
         expect(now).to_be_visible()
         return now
 
+    def until_reloaded(self, title: str) -> None:
+        """Load the page again until this step is the current one, as a person without JavaScript does."""
+        now = self.page.locator("[aria-current=step]").filter(has_text=title)
+        for _ in range(20):
+            if now.count():
+                return
+            self.page.wait_for_timeout(500)
+            self.page.reload()
+        self.step(title)
+
     def open_incident(self) -> None:
         """From the fleet page to the situation of the lost member."""
         self.page.goto("/")
@@ -56,7 +74,10 @@ class Visitor:
 
     def take(self, disk: str) -> None:
         """Choose the disk in whose option these words stand."""
-        self.page.locator("label.sl-option").filter(has_text=disk).locator("input").check()
+        option = self.page.locator("label.sl-option").filter(has_text=disk).locator("input")
+        if not option.is_visible():
+            self.page.get_by_text("that cannot be taken, and why").click()
+        option.check()
         self.press("Take this disk")
 
     def forge(self, **fields: str) -> APIResponse:
