@@ -31,16 +31,17 @@ T = TypeVar("T")
 
 TOPIC = re.compile(r"fleet|approvals|ledger|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
-STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
+STREAMS_MAX, POLLS_MAX, ANSWERS_MAX = 500, 2000, 100  # per process
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30
+ANSWER_SECONDS_MAX = 0.2  # how long a page about a question waits for the answer, which mostly comes sooner
 DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not heard
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
 FANOUT = FanOut(settings.REDIS_URL)
 THREADS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="door")  # and as many database connections
-_open = {"streams": 0, "polls": 0}
+_open = {"streams": 0, "polls": 0, "answers": 0}
 
 
 async def events(scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,6 +110,13 @@ async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list
             if not ear.closed and (rung or not FANOUT.connected):
                 found = await _in_thread(orders.next_for, caller.node.name)
     return found
+
+
+async def until_answered(order_id: str) -> None:
+    """Hold a page about a question for a moment: so it mostly comes with the answer, with or without scripts."""
+    with _room("answers", ANSWERS_MAX) as room, FANOUT.listen([f"look:{order_id}"]) as ear:
+        if room and FANOUT.connected and await _in_thread(orders.is_asked, order_id):
+            await ear.next(ANSWER_SECONDS_MAX)
 
 
 def _wait_seconds(scope: Scope) -> int:

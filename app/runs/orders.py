@@ -163,6 +163,11 @@ def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
         log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
 
 
+def is_asked(order_id: str) -> bool:
+    """Whether the node has still to answer this."""
+    return Order.objects.filter(pk=order_id, status__in=("SEALED", "OFFERED")).exists()
+
+
 # --- what time does
 
 
@@ -219,7 +224,9 @@ def _move(
         order.ended_at = now
     order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at"])
     if order.run is None:
-        ring(f"looks:{order.node}")
+        if status not in ORDER_IS_OUT:  # that it was offered changes no page
+            ring(f"looks:{order.node}")
+            ring(f"look:{order.id}")
         return
     if order.effect != "pure":
         said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}

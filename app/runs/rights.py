@@ -12,8 +12,7 @@ GROUPS = {"operators": ("operate",), "approvers": ("operate", "approve")}
 
 def may(person: User, right: str) -> bool:
     """Whether this person has the right now. Read from the database: what a session remembers may be old."""
-    user = User.objects.filter(pk=person.pk, is_active=True).first()
-    return user is not None and user.has_perm(right)
+    return User.objects.with_perm(right).filter(pk=person.pk).exists()
 
 
 def make_groups(sender: AppConfig, using: str = "default", **_) -> None:

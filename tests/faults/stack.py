@@ -6,7 +6,6 @@ killed is killed with everything it started, as the launcher's supervisor does. 
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from agents.twin.model import Knobs
 from app.nodes.keys import issue_token
 from launcher.children import popen_options
 from launcher.servers import Servant, Valkey, valkey_binary
+from launcher.up import listen
 from tests.ground import ROOT, Ground
 
 NODE = "oss01"
@@ -45,7 +45,7 @@ class Stack:
         self.valkey = Valkey(ground.user.own(home / "valkey"), ground.user.own(home / "run"), ground.user, valkey_binary(ground.user))
         more = {"REDIS_URL": self.valkey.url, "DJANGO_SETTINGS_MODULE": "tests.faults.settings", "PYTHONPATH": str(ROOT)}
         self.environment = {**os.environ, **ground.environment(database), **more}
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.listener = listen("127.0.0.1", 0)
         self.port = self.listener.getsockname()[1]
         self.children: dict[str, subprocess.Popen] = {}
         self.twin = _twin(folder, replace_seconds)
