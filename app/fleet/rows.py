@@ -203,7 +203,11 @@ def _use(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[st
         return f"label of {label.pool_name or 'a pool without a name'} (vdev {label.guid}), not imported here", "watch"
     if not known(disk.in_use):
         return f"use not known: {disk.in_use.reason}", "watch"
-    return (", ".join(disk.in_use), "idle") if disk.in_use else ("no label, not in use", "info")
+    if disk.in_use:
+        return ", ".join(disk.in_use), "idle"
+    if known(disk.health) and not disk.health.passed:
+        return f"no label, not in use, failing: {disk.health.text}", "bad"
+    return "no label, not in use", "info"
 
 
 @dataclass(frozen=True)
