@@ -23,6 +23,7 @@ from launcher.schema import schema_files
 from launcher.supervisor import Child, Supervisor
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # an address to listen on -> one to connect to
 PORT = 8000
 BACKLOG = 512
 SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
@@ -76,6 +77,20 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def hosts(host: str) -> str:
+    """The names that requests may use for us: those in SLOTLIGHT_HOSTS, else loopback and what this machine is called."""
+    if told := os.environ.get("SLOTLIGHT_HOSTS"):
+        return told
+    names = [*map(in_url, LOOPBACK)]
+    if host not in LOOPBACK:
+        names += [socket.gethostname(), socket.getfqdn(), *([] if host in EVERYWHERE else [in_url(host)])]
+    return ",".join(dict.fromkeys(names))
+
+
 def refuse_public_demo(options: argparse.Namespace, folder: DataFolder) -> None:
     """The demo's sign-ins are printed, so they must not be reachable from elsewhere."""
     if options.host in LOOPBACK:
@@ -92,7 +107,8 @@ class Start:
     def __init__(self, options: argparse.Namespace, folder: DataFolder, listener: socket.socket, began: float) -> None:
         self.options, self.folder, self.listener, self.began = options, folder, listener, began
         self.site = Installation(folder)
-        self.url = f"http://{'[::1]' if ':' in options.host else options.host}:{listener.getsockname()[1]}/"
+        self.port = listener.getsockname()[1]
+        self.url = f"http://{in_url(options.host)}:{self.port}/"
         self.supervisor = Supervisor()
         self.asked_to_stop = asyncio.Event()
 
@@ -198,15 +214,20 @@ class Start:
     # What keeps running
 
     def _child(self, name: str, *argv: str, **more) -> Child:
-        return Child(name, [sys.executable, *argv], self.site.environment(), self.site.user, PORTAL, cwd=str(ROOT), **more)
+        environment = self.site.environment() | {"SLOTLIGHT_HOSTS": hosts(self.options.host)}
+        return Child(name, [sys.executable, *argv], environment, self.site.user, PORTAL, cwd=str(ROOT), **more)
 
     def _web(self) -> Child:
         self.listener.set_inheritable(True)
         fd = self.listener.fileno()
         quiet = ("--no-access-log", "--no-server-header", "--log-level", "warning")
         argv = ("-m", "uvicorn", "app.asgi:application", "--fd", str(fd), "--timeout-graceful-shutdown", "3", *quiet)
-        child = self._child("web", *argv, pass_fds=(fd,), ready=lambda pid: answers(self.url))
-        return child
+        return self._child("web", *argv, pass_fds=(fd,), ready=lambda pid: answers(self._health()))
+
+    def _health(self) -> urllib.request.Request:
+        host = EVERYWHERE.get(self.options.host, self.options.host)
+        name = hosts(self.options.host).split(",")[0]  # Django answers only to names it was told
+        return urllib.request.Request(f"http://{in_url(host)}:{self.port}/healthz", headers={"Host": name})
 
     def _worker(self) -> Child:
         # Gossip and mingling are for fleets of workers that elect things; mingling alone waits a second.
@@ -255,10 +276,10 @@ def compile_for_others(site: Installation) -> None:
             compileall.compile_dir(ROOT / name, quiet=2)
 
 
-def answers(url: str) -> bool:
+def answers(request: urllib.request.Request) -> bool:
     """Whether web is up and reaches its database. Stops when it is up and broken."""
     try:
-        with urllib.request.urlopen(f"{url}healthz", timeout=2) as answer:
+        with urllib.request.urlopen(request, timeout=2) as answer:
             return answer.status == 200
     except urllib.error.HTTPError as error:
         if error.code == 503:  # the database is not there yet

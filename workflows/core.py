@@ -60,7 +60,7 @@ class Situation:
     """Something wrong, detected from facts. `key` is stable while the same thing stays wrong."""
 
     slug: str  # "wwid-mismatch"
-    key: str  # "wwid-mismatch:<pool guid>:<vdev guid>"
+    key: str  # "wwid-mismatch:<node>:<vdev guid>"
     node: str
     severity: Literal["act", "watch", "info"]
     title: str  # one line for the fleet page

@@ -2,7 +2,7 @@ import pytest
 
 from agents.collectors import smart
 from agents.collectors.base import Unparsed
-from agents.collectors.smart import Smart, parse
+from agents.collectors.smart import parse
 from agents.host import Ran
 from agents.tests.scenarios import texts
 
@@ -15,7 +15,7 @@ def test_a_disk_without_a_verdict_has_not_passed(name, text):
     """The lab's disks lack SMART; the capture is genuine all the same."""
     said = parse(text)
     assert (said.passed, said.line, said.grown_defects) == (None, "", None)
-    assert said.wwid and said.wwid.startswith("naa:5000c500a65b2")
+    assert str(said.wwid).startswith("naa:5000c500a65b2")
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,19 @@ class VdevRow:
     marks: tuple[str, ...] = field(default_factory=tuple)
 
     @property
+    def guid(self) -> str:
+        """The guid, unless the name is the guid already, as it is for a lost member."""
+        guid = said(self.vdev.guid)
+        return "" if guid == self.label else guid
+
+    @property
+    def errors(self) -> str:
+        """Read, write and checksum errors, where there are any."""
+        if not known(self.vdev.errors):
+            return "not known"
+        return " / ".join(map(str, self.vdev.errors)) if any(self.vdev.errors) else ""
+
+    @property
     def row_class(self) -> str:
         if self.depth == 1 and self.vdev.children:
             return "top"
@@ -144,13 +157,22 @@ class DiskRow:
     use: str
     tone: str
 
+    @property
+    def serial(self) -> str:
+        return self.disk.serial if known(self.disk.serial) else ""
+
+    @property
+    def linked(self) -> bool:
+        """Whether the disk has an identity, and so a page."""
+        return known(self.disk.wwid)
+
 
 def disk_rows(node: NodeFacts) -> tuple[DiskRow, ...]:
     if not known(node.disks):
         return ()
     owners = members(node)
     rows = [_disk_row(disk, owners) for disk in node.disks]
-    return tuple(sorted(rows, key=lambda row: (row.tone == "good", row.bay, row.names)))
+    return tuple(sorted(rows, key=lambda row: (row.tone == "good", row.disk.bay.slot if known(row.disk.bay) else -1, row.names)))
 
 
 def members(node: NodeFacts) -> dict[str, tuple[PoolFacts, VdevFacts]]:
@@ -234,6 +256,8 @@ def pool_rows(node: NodeFacts) -> tuple[PoolRow, ...]:
 
 def pool_row(pool: PoolFacts) -> PoolRow:
     words, how = margin_words(pool_margin(pool))
+    if pool.state == "ONLINE" and how == "watch" and known(pool_margin(pool)):
+        how = "good"  # a healthy mirror of two is as whole as it can be
     running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
     text = running[0].text if running else ""
     return PoolRow(pool, tone(pool.state), words, how, text, running[0].percent if running else None)

@@ -12,6 +12,7 @@ from app.htmx import render_page
 from workflows.facts import NodeFacts, Unknown, known
 
 SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
+SEVERITY_WORDS = {"act": "act now", "watch": "keep watching", "info": "to know"}
 SEVERITY_ORDER = ("act", "watch", "info")
 
 
@@ -103,8 +104,13 @@ def _open_situations(node: Node | None = None) -> list[Situation]:
     found = Situation.objects.filter(closed_at__isnull=True).select_related("node")
     listed = list(found.filter(node=node) if node is not None else found)
     for situation in listed:
-        situation.tone = SEVERITY_TONES[situation.severity]
+        _voice(situation)
     return sorted(listed, key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+
+
+def _voice(situation: Situation) -> None:
+    """Give a situation the tone and the words of its severity, for the page."""
+    situation.tone, situation.urgency = SEVERITY_TONES[situation.severity], SEVERITY_WORDS[situation.severity]
 
 
 def _node_line(node: Node, facts: NodeFacts | None, situations: list[Situation]) -> dict:
@@ -141,7 +147,7 @@ def heard(node: Node) -> str:
 @require_safe
 def situation(request: HttpRequest, pk: int) -> HttpResponse:
     this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
-    this.tone = SEVERITY_TONES[this.severity]
+    _voice(this)
     context = {
         "section": "fleet",
         "situation": this,

@@ -72,6 +72,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "plan_changes": services.plan_changes(run) if state.plan else (),
         "argv": argv(state.plan),
         "events": events(run),
+        "ended": state.status in ENDED,
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),
@@ -109,7 +110,7 @@ def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         return shown
     shown["can_go_back"] = earlier(RUNBOOKS[run.runbook], state) if state.status == "open" else None
     if step.kind == "DECIDE":
-        shown["options"] = [choice(option) for option in services.options(run)]
+        shown |= listed([choice(option) for option in services.options(run)])
     if step.kind == "CONFIRM" and step.phrase is not None:
         shown["phrase"] = step.phrase(state.params, state.plan or {})
     return shown
@@ -121,6 +122,12 @@ def earlier(runbook: Runbook, state: RunState) -> Step | None:
     if any(step.kind == "EXECUTE" for step in before):
         return None
     return next((step for step in reversed(before) if step.kind in BACK_TO), None)
+
+
+def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
+    """What may be taken, and how much else there is: the page folds away what cannot."""
+    fitting = sum(option["fit"] for option in options)
+    return {"options": options, "fitting": fitting, "others": len(options) - fitting}
 
 
 def choice(option: Option) -> dict[str, Any]:
@@ -152,15 +159,26 @@ WORDS = {
     "run.chosen": "chose the new disk",
     "run.checked": "had everything checked",
     "run.refused": "was refused",
-    "run.planned": "received the node's plan",
+    "run.plan-asked": "asked the node for a plan",
+    "run.planned": "answered with its plan",
+    "run.plan-failed": "could not make a plan",
+    "run.went-back": "went back a step",
+    "run.done-by-hand": "did it by hand",
     "run.confirmed": "typed the confirmation",
     "run.approved": "approved the plan",
     "run.denied": "denied the plan",
     "run.done": "closed the run: done",
     "run.aborted": "ended the run",
+    "run.ordered": "gave the order to run the command",
+    "run.order-moved": "moved the order on",
+    "run.settled": "said how the order ended",
+    "run.overdue": "waits longer than it should",
+    "run.waited": "saw the waiting end",
+    "run.verified": "verified the result",
+    "run.not-verified": "could not verify the result",
     "order.sealed": "sealed an order",
     "order.receipt": "reported how the order ended",
-    "bundle.made": "took the audit trail",
+    "run.exported": "took the audit trail",
 }
 
 
@@ -173,7 +191,7 @@ def events(run: Run) -> list[dict[str, Any]]:
 def said(event: LedgerEvent) -> str:
     body = event.said["body"]
     words = WORDS.get(event.type, event.type.replace(".", " ").replace("-", " "))
-    more = body.get("title") or body.get("reason") or body.get("operation") or body.get("outcome") or ""
+    more = next((body[name] for name in ("title", "status", "reason", "outcome", "operation") if body.get(name)), "")
     return f"{words}: {more}" if more else words
 
 

