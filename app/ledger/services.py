@@ -58,6 +58,10 @@ def insert(cursor, said: dict) -> LedgerEvent:
     return LedgerEvent(id=pk, body=body, leaf=bytes(leaf), run_seq=run_seq, **copied)
 
 
+KEEP = "INSERT INTO ledger_blob (sha256, size, media, bytes) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+SENT_AT_ONCE_BYTES = 64 * 1024  # asking first whether it is there costs more than sending it
+
+
 def next_of_run(cursor, run: str) -> tuple[str, str]:
     """The number of the run's next event and the leaf of its last. Holds the run until this transaction ends."""
     cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [RUN_LOCKS, run])
@@ -75,8 +79,9 @@ def evidence(body) -> list[str]:
 def keep(data: bytes, media: str) -> str:
     """Keep `data` as evidence and say its SHA-256. Keeping the same bytes again changes nothing."""
     digest = sha256(data).hexdigest()
-    if not Blob.objects.filter(pk=digest).exists():
-        Blob.objects.bulk_create([Blob(sha256=digest, size=len(data), media=media, bytes=data)], ignore_conflicts=True)
+    if len(data) <= SENT_AT_ONCE_BYTES or not Blob.objects.filter(pk=digest).exists():
+        with connection.cursor() as cursor:
+            cursor.execute(KEEP, [digest, len(data), media, data])
     return digest
 
 

@@ -222,7 +222,7 @@ def _move(
     order.status, order.reason = status, reason
     if status not in ORDER_IS_OUT:
         order.ended_at = now
-    order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at"])
+    order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at", *(("receipt", "receipt_digest") if told else ())])
     if order.run is None:
         if status not in ORDER_IS_OUT:  # that it was offered changes no page
             ring(f"looks:{order.node}")

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404
 
 from agents.collectors import COLLECTORS
 from app.accounts.models import User
-from app.fleet.models import Node
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
 from app.runs import services
@@ -203,8 +202,7 @@ def for_node(node: str) -> dict[str, Any]:
 def answer(order_id: str) -> dict[str, Any]:
     """One look, as far as it has come."""
     order = get_object_or_404(Order, pk=order_id, operation="look")
-    node = get_object_or_404(Node, name=order.node)
-    shown = {"section": "fleet", "topics": f"looks:{node.name}", "pk": order.pk, "node_name": node.name, "sources": sources(order)}
+    shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
     if order.status in ("SEALED", "OFFERED"):
         return shown | {"waiting": True}
     if order.status != "SUCCEEDED":

@@ -52,7 +52,7 @@ class Incident:
 @pytest.fixture
 def incident(request, ground, committed_db, tmp_path):
     """`replace_seconds` is how long the node's command takes; its effect is in the middle of them. Parametrise indirectly to change it."""
-    stack = Stack(ground, committed_db, tmp_path, getattr(request, "param", 2.0))
+    stack = Stack(ground, committed_db, tmp_path, getattr(request, "param", 1.2))
     try:
         stack.start("valkey", *ALL)
         yield Incident(stack)
