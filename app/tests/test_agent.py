@@ -3,6 +3,7 @@
 import http.client
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group
@@ -12,6 +13,7 @@ from agents.identity import enrol_node
 from agents.loop import Agent
 from agents.twin import demo
 from agents.twin.host import TwinHost
+from app import live
 from app.accounts.models import User
 from app.fleet.models import Node, Situation
 from app.nodes.keys import issue_token
@@ -72,3 +74,17 @@ def test_it_answers_a_look_while_somebody_waits(agent, ann, portal):
     print([f"{seconds * 1000:.0f} ms" for seconds in took])
     assert sorted(took)[5] < LOOK_SECONDS_MAX
     stream.close()
+
+
+def test_the_page_about_a_look_comes_with_the_answer(agent, ann, portal):
+    """It is held for the moment that the answer takes, so that nobody needs scripts or a second request."""
+    client = Client()
+    client.force_login(ann)
+    cookies = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+    stream = http.client.HTTPConnection("127.0.0.1", portal, timeout=10)
+    until(lambda: live.FANOUT.connected)
+    order = services.look(ann, "oss01", ("node",))
+    stream.request("GET", f"/looks/{order.pk}/", headers=cookies)
+    page = stream.getresponse().read()
+    stream.close()
+    assert b"answered in" in page or Order.objects.get(pk=order.pk).ended_at - order.sealed_at > timedelta(seconds=live.ANSWER_SECONDS_MAX)

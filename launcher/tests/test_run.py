@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from launcher.up import listen
+
 from launcher import up
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -107,6 +109,12 @@ def test_a_taken_port_gets_a_sentence(environment):
         done = run(environment, "--no-demo", "--port", str(port))
     assert done.returncode == 1
     assert done.stderr == f"Port {port} is taken by another program. Choose another with --port {port + 1}, or stop that program.\n"
+
+
+def test_answers_in_two_pieces_are_not_delayed():
+    """Web cannot see that the socket it is given is a TCP one, so the launcher turns Nagle's delay off."""
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_the_demo_is_not_shown_to_others(environment):
