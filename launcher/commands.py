@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME
@@ -68,8 +69,6 @@ def agent(args: list[str]) -> int:
 def manage(args: list[str]) -> int:
     folder = DataFolder(data_folder())
     if folder.is_running():
-        from pathlib import Path
-
         return _manage(Installation(folder, Path(folder.state()["sockets"])), args)
     folder.open()
     return asyncio.run(_manage_alone(Installation(folder), args))

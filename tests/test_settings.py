@@ -1,14 +1,19 @@
 """Settings that nothing else would notice being wrong."""
 
+import inspect
 import subprocess
 import sys
+import weakref
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
+from django.db.models.signals import post_migrate
 
 from app.celery import celery
 from app.csp import POLICY
+from launcher.schema import schema_files
 
 
 def test_beat_rings_only_tasks_that_exist():
@@ -36,6 +41,14 @@ def test_health_says_so_when_the_database_does_not_answer(client, db, monkeypatc
         patch.setattr(connection, "cursor", refuse)
         answer = client.get("/healthz")
     assert (answer.status_code, answer.content) == (503, b"The database does not answer.\n")
+
+
+def test_what_runs_after_a_migration_counts_as_part_of_the_schema():
+    """Else a start would skip migrating although the rights or grants it would give have changed."""
+    receivers = [entry[1] for entry in post_migrate.receivers]
+    called = [receiver() if isinstance(receiver, weakref.ref) else receiver for receiver in receivers]
+    files = {Path(inspect.getsourcefile(inspect.unwrap(function))) for function in called}
+    assert {file for file in files if settings.BASE_DIR / "app" in file.parents} <= set(schema_files(settings.BASE_DIR))
 
 
 @pytest.mark.parametrize("name", ["vendor/tabler/css/tabler.min.css", "django_htmx/htmx-2.min.js", "django_htmx/ext/hx-sse-2.min.js"])
