@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from launcher.up import listen
-
 from launcher import up
+from launcher.up import listen
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RUN = str(ROOT / "run")
