@@ -6,6 +6,8 @@ so `transaction=True` and `live_server` cannot work here and are refused with a 
 """
 
 import itertools
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +69,18 @@ def pytest_collection_modifyitems(items):
             raise pytest.UsageError(
                 f"{item.nodeid}: use committed_db alone for real commits; transaction=True truncates, which the ledger refuses."
             )
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name at the end what was not run, and why: a green run says nothing about what it left out."""
+    reasons = Counter((Path(report.fspath).as_posix(), _reason(report)) for report in terminalreporter.stats.get("skipped", ()))
+    if not reasons:
+        return
+    terminalreporter.section("not run")
+    for (path, reason), count in sorted(reasons.items()):
+        terminalreporter.line(f"{path}: {count} test{'s' if count > 1 else ''}. {reason}")
+
+
+def _reason(report) -> str:
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")

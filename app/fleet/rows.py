@@ -178,12 +178,7 @@ def disk_rows(node: NodeFacts) -> tuple[DiskRow, ...]:
 def members(node: NodeFacts) -> dict[str, tuple[PoolFacts, VdevFacts]]:
     """WWID -> the pool and vdev that disk is, on this node."""
     pools = node.pools if known(node.pools) else ()
-    return {
-        vdev.wwid: (pool, vdev)
-        for pool in pools
-        for vdev in pool_leaves(pool)
-        if known(vdev.wwid)
-    }
+    return {vdev.wwid: (pool, vdev) for pool in pools for vdev in pool_leaves(pool) if known(vdev.wwid)}
 
 
 def pool_leaves(pool: PoolFacts) -> tuple[VdevFacts, ...]:
@@ -208,7 +203,11 @@ def _use(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[st
         return f"label of {label.pool_name or 'a pool without a name'} (vdev {label.guid}), not imported here", "watch"
     if not known(disk.in_use):
         return f"use not known: {disk.in_use.reason}", "watch"
-    return (", ".join(disk.in_use), "idle") if disk.in_use else ("no label, not in use", "info")
+    if disk.in_use:
+        return ", ".join(disk.in_use), "idle"
+    if known(disk.health) and not disk.health.passed:
+        return f"no label, not in use, failing: {disk.health.text}", "bad"
+    return "no label, not in use", "info"
 
 
 @dataclass(frozen=True)
@@ -237,7 +236,12 @@ def _bay_row(bay: BayFacts, disk: DiskFacts | None, owners: dict[str, tuple[Pool
     if disk is None:
         return BayRow(bay, "empty", None, f"bay {bay.slot}: {said(bay.status)}")
     use, how = _use(disk, owners.get(disk.wwid) if known(disk.wwid) else None)
-    return BayRow(bay, "free" if how in ("info", "watch") and disk.labels == () else how, disk, f"bay {bay.slot}: {disk.model} {said(disk.serial)}, {use}")
+    return BayRow(
+        bay,
+        "free" if how in ("info", "watch") and disk.labels == () else how,
+        disk,
+        f"bay {bay.slot}: {disk.model} {said(disk.serial)}, {use}",
+    )
 
 
 @dataclass(frozen=True)
@@ -265,12 +269,7 @@ def pool_row(pool: PoolFacts) -> PoolRow:
 
 def find_disk(fleet: FleetFacts, wwid: str) -> tuple[tuple[NodeFacts, DiskFacts], ...]:
     """Every node that sees this disk; two nodes on one JBOD see one disk."""
-    return tuple(
-        (node, disk)
-        for node in fleet.nodes.values()
-        for disk in (node.disks if known(node.disks) else ())
-        if disk.wwid == wwid
-    )
+    return tuple((node, disk) for node in fleet.nodes.values() for disk in (node.disks if known(node.disks) else ()) if disk.wwid == wwid)
 
 
 def why_unknown(value: object) -> str:

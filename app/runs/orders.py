@@ -241,7 +241,7 @@ def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt 
     good = status == "SUCCEEDED" and told is not None and not problem
     if order.operation == "plan":
         if good and told.result is not None:
-            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=told.result)
+            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, told.result))
         else:
             services.tell(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
     elif good:
@@ -253,3 +253,8 @@ def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt 
 def _record(order: Order, type: str, node: str, body: dict) -> None:
     said = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
     ledger.record(type, said, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node)
+
+
+def _of_its_run(order: Order, plan: dict) -> dict:
+    """The plan says which run it is for: its digest is then no other run's, and nor is an approval of it."""
+    return {**plan, "run": str(order.run_id)}

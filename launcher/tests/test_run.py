@@ -69,11 +69,11 @@ def test_it_starts_cold_and_warm_serves_and_leaves_nothing_running(environment, 
             assert answer.read() == b"ok\n", turn
         if turn == "cold":
             assert not _who_knows_the_owner(launcher, data)
-        second = run(environment, "--no-demo")
-        assert second.returncode == 1
-        assert f"Slotlight already runs from {data}" in second.stderr
-        shown = run(environment, "manage", "showmigrations", "accounts")
-        assert "[X] 0001_initial" in shown.stdout, shown.stderr
+            second = run(environment, "--no-demo")
+            assert second.returncode == 1
+            assert f"Slotlight already runs from {data}" in second.stderr
+            shown = run(environment, "manage", "showmigrations", "accounts")
+            assert "[X] 0001_initial" in shown.stdout, shown.stderr
         assert launcher.stop() == 0, launcher.lines
         assert not _processes_of(data)
     shown = run(environment, "manage", "showmigrations", "accounts")

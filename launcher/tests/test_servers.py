@@ -8,7 +8,7 @@ from launcher import servers
 from launcher.servers import Servant, socket_folder
 
 NOBODY = Servant("nobody", 65534, 65534)
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts servers as somebody else")
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="Only root starts servers as somebody else.")
 
 
 def test_a_socket_stays_in_the_data_folder_when_its_path_fits(tmp_path):

@@ -112,7 +112,7 @@ def test_it_kills_who_does_not_listen_and_says_so(said):
     assert "web did not end within 0.1 s and is killed." in said[0]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")
+@pytest.mark.skipif(sys.platform != "linux", reason="Only Linux tells a child that its parent died.")
 def test_a_child_ends_when_the_supervisor_is_killed(tmp_path):
     code = """
 import asyncio

@@ -63,7 +63,9 @@ class Stack:
         """One `./run manage` on the running portal."""
         environment = os.environ | {"SLOTLIGHT_DATA": str(self.data), "NO_COLOR": "1"}
         environment = {name: value for name, value in environment.items() if name not in OURS}
-        done = subprocess.run([str(ROOT / "run"), "manage", *args], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [str(ROOT / "run"), "manage", *args], env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -52,9 +52,7 @@ def faults(visitor: Visitor) -> list[str]:
 
 def complaints(page) -> list[str]:
     violations = Axe().run(page).response["violations"]
-    return [
-        f"{v['id']} at {node['target']}: {node['failureSummary']}" for v in violations if v["impact"] in GRAVE for node in v["nodes"]
-    ]
+    return [f"{v['id']} at {node['target']}: {node['failureSummary']}" for v in violations if v["impact"] in GRAVE for node in v["nodes"]]
 
 
 def test_the_sign_in_page_is_sound_and_a_wrong_password_gets_a_sentence(operator, chromium, stack):

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from app.ledger import notes, verify
 from app.ledger.models import LedgerEvent
+from app.ledger.services import record
 
 
 @pytest.fixture
@@ -109,3 +110,9 @@ def test_a_bundle_that_cannot_be_signed_says_why(ann):
     answer = ann.get(reverse("run-bundle", args=["7"]))
     assert answer.status_code == 503
     assert "is gone" in text(answer)
+
+
+def test_reports_of_nodes_do_not_drown_what_people_did(ann):
+    record("report.changed", {"captures": "oss09 said something new"}, "node:oss09", node="")
+    assert "node:oss09" not in text(ann.get(reverse("ledger")))
+    assert "node:oss09" in text(ann.get(reverse("ledger"), {"type": "report."}))

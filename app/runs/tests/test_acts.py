@@ -131,3 +131,17 @@ def test_the_database_keeps_what_was_asked_planned_and_approved(oss01, ann, bob,
     walk_to("replace", oss01, ann, bob)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, {"ann": ann.pk, "bob": bob.pk})
+
+
+def test_a_run_after_one_that_was_ended_gets_a_plan_and_approvals_of_its_own(oss01, ann, bob):
+    """The node plans the same again, word for word."""
+    first = walk_to("replace", oss01, ann, bob)
+    act(first, ev.Aborted, ann, reason="Somebody stands in front of the shelf.")
+    second = walk_to("approve", oss01, ann, bob)
+    first.refresh_from_db()
+    assert second != first
+    assert second.here.plan["argv"] == first.here.plan["argv"]
+    assert second.here.plan_digest != first.here.plan_digest
+    with pytest.raises(services.RunRefused, match="has changed since it was shown"):
+        act(second, ev.Approved, bob, plan_digest=first.here.plan_digest)
+    assert second.here.approvals == ()

@@ -1,0 +1,48 @@
+"""What the fleet pages say of disks, bays and vdevs: in words, and with what they are known by."""
+
+from dataclasses import replace
+
+from app.fleet import rows
+from workflows.facts import HealthFacts, Unknown
+from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDFL, with_disk
+
+
+def row_of(node, wwid: str) -> rows.DiskRow:
+    return next(row for row in rows.disk_rows(node) if row.disk.wwid == wwid)
+
+
+def test_a_disk_with_an_identity_has_a_page_and_one_without_has_none():
+    disks = (replace(NODE.disks[0], wwid=Unknown("its VPD page cannot be read")), *NODE.disks[1:])
+    linked = {" ".join(path.name for path in row.disk.paths): row.linked for row in rows.disk_rows(replace(NODE, disks=disks))}
+    assert not linked["sdcw"]
+    assert linked["sdfl"]
+
+
+def test_disks_of_members_come_last_and_in_the_order_of_their_bays():
+    members = [row.disk.bay.slot for row in rows.disk_rows(NODE) if row.tone == "good"]
+    assert members == [1, 2, 5, 68]
+    assert [row.tone for row in rows.disk_rows(NODE)][-4:] == ["good"] * 4
+
+
+def test_a_free_disk_that_is_failing_does_not_look_free():
+    failing = HealthFacts(False, "FAILURE PREDICTION THRESHOLD EXCEEDED")
+    node = with_disk(BLANK_WWID, health=failing).nodes["oss01"]
+    assert row_of(NODE, BLANK_WWID).tone == "info"
+    assert row_of(node, BLANK_WWID).tone == "bad"
+    assert "failing: FAILURE PREDICTION" in row_of(node, BLANK_WWID).use
+    assert next(row for row in rows.enclosures(node)[0][1] if row.bay.slot == 70).tone == "bad"
+
+
+def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
+    tree = rows.vdev_rows(POOL, NODE)
+    assert {row.vdev.guid: row.guid for row in tree}[SDFL] == str(SDFL)
+    assert {row.vdev.guid: row.guid for row in tree}[LOST] == "", "its name is the guid already"
+    assert {row.errors for row in tree} == {""}
+    ill = replace(tree[1], vdev=replace(tree[1].vdev, errors=(0, 3, 12)))
+    assert ill.errors == "0 / 3 / 12"
+    assert replace(ill, vdev=replace(ill.vdev, errors=Unknown("1.2K is no number"))).errors == "not known"
+
+
+def test_a_whole_pool_is_good_and_one_that_lost_a_member_is_watched():
+    assert rows.pool_row(POOL).left_tone == "watch"
+    assert rows.pool_row(REPLACED.nodes["oss01"].pools[0]).left_tone == "good"
