@@ -8,8 +8,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
 
 celery = Celery("slotlight")
 celery.config_from_object("django.conf:settings", namespace="CELERY")
-celery.conf.beat_schedule = {
-    "runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
-    "ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0, "options": {"expires": 10}},
-}
 celery.autodiscover_tasks()

@@ -118,9 +118,9 @@ CELERY_TASK_TIME_LIMIT = 240
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
-    "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0},
-    "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0},
-    "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0},
+    "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0, "options": {"expires": 10}},
+    "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
+    "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0, "options": {"expires": 15}},
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 
