@@ -6,6 +6,7 @@ so `transaction=True` and `live_server` cannot work here and are refused with a 
 """
 
 import itertools
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 
 SHARED_DATABASE = "slotlight_test"
 numbers = itertools.count(1)
+UMASK = os.umask(0o022)
+os.umask(UMASK)
 
 
 def _migrate(url: str) -> None:
