@@ -18,6 +18,11 @@ UMASK = os.umask(0o022)
 os.umask(UMASK)
 
 
+def pytest_runtest_teardown():
+    """The agent's command line tightens the umask of its process; the tests after it must not make their folders under that."""
+    os.umask(UMASK)
+
+
 def _migrate(url: str) -> None:
     from django.core.management import call_command
 

@@ -28,7 +28,7 @@ class Stack:
         environment = {name: value for name, value in os.environ.items() if name not in OURS}
         environment |= {"NO_COLOR": "1", "SLOTLIGHT_TWIN_RESILVER_SECONDS": str(RESILVER_SECONDS)}
         argv = [str(ROOT / "run"), "--port", "0", "--data", str(self.data)]
-        self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022)
         self.said: list[str] = []
         self._lines: Queue[str] = Queue()
         threading.Thread(target=self._listen, daemon=True).start()
