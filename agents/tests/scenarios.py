@@ -1,7 +1,7 @@
 """Genuine captures of a real OpenZFS node, scenario by scenario, for any test that wants them.
 
 `captures/scenarios*.tar.xz` hold what our collectors read from each step of each scenario, byte for byte, plus the
-`COMMANDS.md` that says what was done and which disk really is bad. They are unpacked once per session.
+`COMMANDS.md` that says what was done and which disk really is bad. It is unpacked once per session.
 
     from agents.tests.scenarios import STEPS, step
     host = CapturedHost(step("wwid-drift/4-import-d-dev"))
@@ -16,7 +16,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-PACKS = tuple(sorted((Path(__file__).parent / "captures").glob("scenarios*.tar.xz")))
+PACKS = sorted((Path(__file__).parent / "captures").glob("scenarios*.tar.xz"))  # each adds files to the same steps
 
 
 @lru_cache(maxsize=1)
