@@ -112,7 +112,10 @@ def _split(one: Any, peers: list[Any], source: str) -> Iterator[tuple[DiskFacts,
     for uberblock in one.uberblocks:
         theirs = dates.get(uberblock.txg, set())
         if len(theirs) == 1 and abs(uberblock.timestamp - next(iter(theirs))) > 1:
-            yield one.disk, Clue("split", source, f"txg {uberblock.txg} is on it and on the others with different times: two pools were written")
+            yield (
+                one.disk,
+                Clue("split", source, f"txg {uberblock.txg} is on it and on the others with different times: two pools were written"),
+            )
             return
 
 

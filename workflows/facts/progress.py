@@ -63,7 +63,7 @@ class ScanProgress:
 def read_progress(
     scans: tuple[ScanFacts, ...],
     exact: Any = None,
-    earlier: Earlier = Unknown("There is no earlier look."),
+    earlier: Earlier = NO_EARLIER,
     exactly_earlier: Earlier | None = None,
 ) -> tuple[ScanProgress, ...]:
     """Every running scan. `exact` is the scan as the JSON gives it, if it does; `exactly_earlier` is what the JSON said before."""

@@ -69,11 +69,17 @@ class Running:
                 return f"In {minutes} it went {size((rate.low + rate.high) / 2)}/s."
             return f"In {minutes} it went between {size(rate.low)}/s and {size(rate.high)}/s; zpool prints no finer."
         if known(average):
-            return f"On average since it began it went {size((average.low + average.high) / 2)}/s; how fast it goes now takes a second look."
+            return (
+                f"On average since it began it went {size((average.low + average.high) / 2)}/s; how fast it goes now takes a second look."
+            )
         return "How fast it goes takes a second look."
 
     def line(self) -> Evidence:
-        text = next((s.text for s in self.pool.scans if s.function == self.scan.function and s.state == "running"), "") if known(self.pool.scans) else ""
+        text = (
+            next((s.text for s in self.pool.scans if s.function == self.scan.function and s.state == "running"), "")
+            if known(self.pool.scans)
+            else ""
+        )
         return _words.evidence(self.node, "zpool_status", text.replace("\n", " "))
 
     def worst_margin(self) -> int | None:

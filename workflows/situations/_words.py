@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows import redundancy
 from workflows.core import Evidence
-from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 
 
@@ -22,6 +22,15 @@ def disk_of(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
     if not known(leaf.wwid) or not known(node.disks):
         return None
     return next((disk for disk in node.disks if disk.wwid == leaf.wwid), None)
+
+
+def disk_behind(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
+    """The disk of a leaf in service: by its label, else by the stable name ZFS has it open under."""
+    disk = disk_of(node, leaf)
+    if disk is None and leaf.state in lookup.IN_SERVICE and leaf.name.startswith("/dev/disk/by-id/"):
+        found = lookup.at_path(node, leaf.name)
+        return found if known(found) else None
+    return disk
 
 
 def margin_sentence(pool: PoolFacts, top: VdevFacts) -> str:

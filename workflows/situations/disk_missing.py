@@ -51,7 +51,9 @@ def _meaning(lost: Lost) -> str:
     elif lost.is_back():
         said.append(lost.back_sentence())
     elif (silent := _silent(lost)) is not None:
-        said.append(f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay.")
+        said.append(
+            f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."
+        )
     else:
         said.append(
             "If it is only a cable or a loose tray, putting it back resilvers what it missed. If it is gone for good, replace it by its guid."

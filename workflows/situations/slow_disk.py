@@ -107,11 +107,14 @@ def _headline(slow: Slow) -> str:
 
 
 def _meaning(slow: Slow, same_top: list[Slow]) -> str:
-    disk = _words.disk_of(slow.node, slow.one.leaf)
-    said = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} is slow. It answers and reports no error of its own."]
+    disk = _words.disk_behind(slow.node, slow.one.leaf)
+    verb = "is slow" if slow.gaps and not slow.at_peace else "has been slow"
+    said = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
     said += [_gap_sentence(gap) for gap in slow.gaps]
     if slow.counted:
-        said.append(f"{slow.counted[0]} of its I/Os were slow since the counters were cleared; the median of its peers is {slow.counted[1]}.")
+        said.append(
+            f"{slow.counted[0]} of its I/Os were slow since the counters were cleared; the median of its peers is {slow.counted[1]}."
+        )
     if slow.delays:
         said.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
     if slow.aborts:
@@ -119,6 +122,15 @@ def _meaning(slow: Slow, same_top: list[Slow]) -> str:
     said.append(_advice(slow, same_top))
     said.append(_words.margin_sentence(slow.pool, slow.one.top))
     return " ".join(said)
+
+
+def _errors(slow: Slow) -> str:
+    errors = slow.one.leaf.errors
+    if not known(errors):
+        return "Whether it reported errors is not known."
+    if not any(errors):
+        return "It answers and reports no error."
+    return "It also had errors: read {}, write {}, checksum {}.".format(*errors)
 
 
 def _gap_sentence(gap: Gap) -> str:
@@ -148,7 +160,9 @@ def _evidence(slow: Slow) -> Iterator[Evidence]:
             said = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
             yield _words.evidence(slow.node, "zpool_iostat", said)
     if slow.counted:
-        yield _words.evidence(slow.node, "zpool_status_slow", f"{_name(slow)}  SLOW {slow.counted[0]}, median of its peers {slow.counted[1]}")
+        yield _words.evidence(
+            slow.node, "zpool_status_slow", f"{_name(slow)}  SLOW {slow.counted[0]}, median of its peers {slow.counted[1]}"
+        )
     if slow.delays:
         yield _words.evidence(slow.node, "zpool_events", f"{slow.delays} x ereport.fs.zfs.delay, vdev_guid {_guid(slow)}")
     if slow.aborts:
