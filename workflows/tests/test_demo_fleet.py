@@ -116,7 +116,10 @@ def test_while_the_new_disk_fills_nothing_is_gained_and_nothing_else_may_begin(o
     before = margin_of_the_lost(alone(oss01))
     replace_the_lost_member(oss01)
     during = alone(oss01)
-    assert {(s.slug, s.severity, s.answers) for s in detect_all(during)} == {("wwid-mismatch", "watch", ()), ("resilver-running", "info", ())}
+    assert {(s.slug, s.severity, s.answers) for s in detect_all(during)} == {
+        ("wwid-mismatch", "watch", ()),
+        ("resilver-running", "info", ()),
+    }
     assert margin_of_the_lost(during) == before == 1
     refused = {v.guard for v in blockers(ask(TARGET_GUARDS, during, params))}
     assert {"the_lost_member_is_not_being_replaced", "no_resilver_touches_the_vdev"} <= refused

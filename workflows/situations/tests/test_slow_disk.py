@@ -26,7 +26,14 @@ def test_it_agrees_with_the_captures(name):
 def test_it_names_the_disk_and_the_numbers():
     (found,) = slow_disk.detect(fleet(SLOW))
     assert found.subject["vdev_guid"] == GUID
-    for words in ("naa:5000c500a65b204b", "waited 342 ms", "1.3 ms for its peers", "270 times", "9 of its I/Os were slow", "survives 2 more"):
+    for words in (
+        "naa:5000c500a65b204b",
+        "waited 342 ms",
+        "1.3 ms for its peers",
+        "270 times",
+        "9 of its I/Os were slow",
+        "survives 2 more",
+    ):
         assert words in found.meaning
     assert {e.source for e in found.evidence} == {"zpool_iostat", "zpool_status_slow"}
 
@@ -82,13 +89,17 @@ def test_slow_io_everywhere_is_no_single_disks():
 
 
 def test_two_slow_disks_in_one_vdev_are_not_two_cases_for_the_rack():
-    found = slow_disk.detect(with_latency(lambda i, one: replace(one, since_import=None, slow=40 if i < 2 else 0, delays=40 if i < 2 else 0)))
+    found = slow_disk.detect(
+        with_latency(lambda i, one: replace(one, since_import=None, slow=40 if i < 2 else 0, delays=40 if i < 2 else 0))
+    )
     assert [s.severity for s in found] == ["watch", "watch"]
     assert "2 disks of raidz2-0 are slow at once" in found[0].meaning
 
 
 def test_events_and_aborts_add_up():
-    found = slow_disk.detect(with_latency(lambda i, one: replace(one, since_import=None, slow=0, delays=30 * (i == 3), aborts=5 * (i == 3))))
+    found = slow_disk.detect(
+        with_latency(lambda i, one: replace(one, since_import=None, slow=0, delays=30 * (i == 3), aborts=5 * (i == 3)))
+    )
     assert [(s.severity, s.sure) for s in found] == [("act", True)]
     assert "30 delayed I/Os" in found[0].meaning
     assert "aborted 5 commands" in found[0].meaning
