@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from agents.collectors import COLLECTORS
 from agents.collectors.zpool_iostat import parse
 from agents.tests.scenarios import STEPS, step
+from agents.twin.scenarios import Clock, host, leaf_on, tiny
 from workflows.facts import FleetFacts, LeafLatency, PoolLatency, node_facts
 from workflows.facts.tests.played import captures, fleet, played
 from workflows.situations import slow_disk
@@ -110,3 +112,14 @@ def test_the_new_disk_of_a_replacement_is_not_called_slow():
     (pool,) = facts.pools
     leaves = tuple(replace(one, slow=50 if one.leaf.resilvering else 0, delays=50 * one.leaf.resilvering) for one in pool.latency.leaves)
     assert slow_disk.detect(FleetFacts({"oss01": replace(facts, pools=(replace(pool, latency=PoolLatency(leaves)),))})) == ()
+
+
+def test_the_twins_slow_disk_is_found(tmp_path):
+    """The real collectors on a simulated node whose fourth disk takes 340 ms."""
+    made = tiny()
+    one = leaf_on(made, made.disks[3].wwid)
+    one.wait_ms, one.slow = 340.0, 12
+    taken = [c for module in COLLECTORS.values() for c in module.collect(host(tmp_path, made, Clock()))]
+    facts = FleetFacts({"oss01": node_facts("oss01", {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}, 1.0, ())})
+    (found,) = slow_disk.detect(facts)
+    assert (found.severity, found.subject["vdev_guid"]) == ("act", str(one.guid))
