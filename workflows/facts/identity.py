@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from workflows.facts import lookup
-from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, known
+from workflows.facts.model import DiskFacts, FleetFacts, Known, known
 
 KINDS = {
     "wwid": "WWID",
@@ -191,7 +191,7 @@ def _by_pools(fleet: FleetFacts, node: str, disk: DiskFacts) -> Iterable[Stateme
 
 
 def _by_others(fleet: FleetFacts, node: str, disk: DiskFacts) -> Iterable[Statement]:
-    for name, other in fleet.nodes.items():
+    for name in fleet.nodes:
         found = lookup.disk(fleet, name, disk.wwid) if name != node else None
         if not known(found) or found is None:
             continue
@@ -199,24 +199,20 @@ def _by_others(fleet: FleetFacts, node: str, disk: DiskFacts) -> Iterable[Statem
             yield Statement("serial", plain(found.serial), "block", "the other node's kernel", "node", node=name)
         if known(found.bay):
             where = f"{found.bay.enclosure_id}/{found.bay.slot}"
-            yield Statement("bay", where, "enclosure", "the other node", "node", hint=not _recent(other), node=name)
-
-
-def _recent(node: NodeFacts) -> bool:
-    return node.age_seconds <= RECENT_SECONDS
-
-
-RECENT_SECONDS = 300  # two nodes that spoke within this time speak of the same moment, as far as anybody moves disks
+            yield Statement("bay", where, "enclosure", "the other node", "node", hint=True, node=name)
 
 
 def _by_history(remembered: Remembered | None) -> Iterable[Statement]:
     if remembered is not None:
-        yield from (Statement("serial", plain(serial), "history", f"the portal's history ({when})", "history") for serial, when in remembered.serials)
-        yield from (Statement("bay", bay, "history", f"the portal's history ({when})", "history", hint=True) for bay, when in remembered.bays)
+        yield from (
+            Statement("serial", plain(serial), "history", f"the portal's history ({when})", "history")
+            for serial, when in remembered.serials
+        )
+        yield from (
+            Statement("bay", bay, "history", f"the portal's history ({when})", "history", hint=True) for bay, when in remembered.bays
+        )
 
 
 def plain(serial: str) -> str:
     """A serial number as it is compared: udev writes underscores for blanks."""
     return "".join(serial.replace("_", " ").split())
-
-
