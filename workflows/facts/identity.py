@@ -134,8 +134,7 @@ def _same_serials(said: list[Statement]) -> list[Statement]:
     """Some sources cut a serial number short; a beginning of it is the same number."""
 
     def whole(value: str) -> str:
-        longer = [s.value for s in said if s.value.startswith(value)]
-        return max(longer, key=len) if len(value) >= SERIAL_DIGITS_MIN else value
+        return max((s.value for s in said if same_serial(s.value, value)), key=len)
 
     return [replace(s, value=whole(s.value)) for s in said]
 
@@ -216,3 +215,9 @@ def _by_history(remembered: Remembered | None) -> Iterable[Statement]:
 def plain(serial: str) -> str:
     """A serial number as it is compared: udev writes underscores for blanks."""
     return "".join(serial.replace("_", " ").split())
+
+
+def same_serial(one: str, other: str) -> bool:
+    """Whether two serial numbers are one: equal, or one is the other cut short."""
+    short, long = sorted((plain(one), plain(other)), key=len)
+    return short == long or (len(short) >= SERIAL_DIGITS_MIN and long.startswith(short))
