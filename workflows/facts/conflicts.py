@@ -39,8 +39,14 @@ def conflicts(fleet: FleetFacts) -> tuple[Conflict, ...]:
         for disk in node.disks if known(node.disks) else ():
             if known(disk.wwid):
                 by_wwid.setdefault(disk.wwid, []).append((node, disk))
-    found = [c for wwid, seen in by_wwid.items() if (c := _of_one_wwid(fleet, wwid, tuple(seen))) is not None]
+    doubtful = {wwid: tuple(seen) for wwid, seen in by_wwid.items() if wwid in fleet.remembered or _may_conflict(seen)}
+    found = [c for wwid, seen in doubtful.items() if (c := _of_one_wwid(fleet, wwid, seen)) is not None]
     return (*found, *_one_serial(by_wwid), *_pools(fleet))
+
+
+def _may_conflict(seen: list[tuple[NodeFacts, DiskFacts]]) -> bool:
+    """Nearly every disk is seen by one node whose sources agree; nothing more is asked about it."""
+    return len(seen) > 1 or any(isinstance(d.identity, Identity) and d.identity.verdict == "disagree" for _, d in seen)
 
 
 def _of_one_wwid(fleet: FleetFacts, wwid: str, seen: Seen) -> Conflict | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from workflows.facts import lookup
@@ -22,6 +23,7 @@ KINDS = {
     "bay": "bay",
     "port": "SAS port",
 }
+SERIALS_REMEMBERED = 65536  # each is asked for with every report
 SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still tells disks of one model apart
 
 
@@ -212,6 +214,7 @@ def _by_history(remembered: Remembered | None) -> Iterable[Statement]:
         )
 
 
+@lru_cache(maxsize=SERIALS_REMEMBERED)
 def plain(serial: str) -> str:
     """A serial number as it is compared: udev writes underscores for blanks."""
     return "".join(serial.replace("_", " ").split())
