@@ -14,8 +14,7 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
 
 KEYS = (
-    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub")
-    + ("remove", "checkpoint", "expand", "config", "errors", "dedup")
+    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
 )  # fmt: skip
 KEY = re.compile(rf" {{0,8}}({'|'.join(KEYS)}):(?: |$)")
 _STATE = r"(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL|SPLIT|AVAIL|INUSE|SUSPENDED)"

@@ -128,8 +128,14 @@ def test_two_hosts_in_one_paste_are_two_nodes():
 
 
 def test_words_and_unknown_commands_are_left_out_and_named():
-    answer = triage([("paste", "# uname -a\nLinux oss01 6.1.0\n# zpool status -P\n" + dict(outputs(DRIFT))["zpool status -P"] + "\nWhat now?\n")])
-    assert [(read.outcome, read.command.split(" ")[0]) for read in answer.reads] == [("left out", "uname"), ("read", "zpool"), ("left out", "")]
+    answer = triage(
+        [("paste", "# uname -a\nLinux oss01 6.1.0\n# zpool status -P\n" + dict(outputs(DRIFT))["zpool status -P"] + "\nWhat now?\n")]
+    )
+    assert [(read.outcome, read.command.split(" ")[0]) for read in answer.reads] == [
+        ("left out", "uname"),
+        ("read", "zpool"),
+        ("left out", ""),
+    ]
 
 
 def test_rounded_counters_are_left_out_and_named_never_read_as_numbers():
@@ -137,7 +143,8 @@ def test_rounded_counters_are_left_out_and_named_never_read_as_numbers():
     row = next(line for line in text.split("\n") if "ONLINE       0     0     0" in line and "wwn-" in line)
     answer = triage([("paste", text.replace(row, row.replace("0     0     0", "1.2K    0     7")))])
     read = next(read for read in answer.reads if read.source == "zpool_status")
-    assert "rounded" in " ".join(read.notes) and row.split()[0] in " ".join(read.notes)
+    assert "rounded" in " ".join(read.notes)
+    assert row.split()[0] in " ".join(read.notes)
     leaves = [leaf for pool in answer.fleet.nodes["pasted"].pools for _, top in pool.tops for leaf in top.leaves()]
     assert [known(leaf.errors) for leaf in leaves if leaf.name == row.split()[0]] == [False]
 
@@ -155,7 +162,8 @@ def test_a_label_asked_for_by_its_stable_name_is_put_to_its_disk():
     label = told["zdb -l /dev/sda1"]
     answer = triage([("paste", f"# lsscsi -i\n{told['lsscsi -i']}\n# zdb -l /dev/disk/by-id/scsi-{wwid}-part1\n{label}")])
     disk = next(d for d in answer.fleet.nodes["pasted"].disks if "sda" in d.names)
-    assert known(disk.labels) and disk.labels
+    assert known(disk.labels)
+    assert disk.labels
 
 
 def test_every_line_is_accounted_for_by_its_number():
@@ -168,7 +176,8 @@ def test_every_line_is_accounted_for_by_its_number():
 
 def test_a_paste_that_is_too_long_is_refused_by_name():
     answer = triage([("big.txt", "x" * 4_000_001)])
-    assert answer.reads[0].outcome == "not read" and "4000000" in answer.reads[0].reason
+    assert answer.reads[0].outcome == "not read"
+    assert "4000000" in answer.reads[0].reason
 
 
 def test_no_mangled_paste_raises():
