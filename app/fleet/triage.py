@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from agents.collectors.base import decode
 from app.fleet import rows
-from app.fleet.views import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
+from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from workflows.core import Situation
 from workflows.facts import known
 from workflows.triage import Triage, triage
