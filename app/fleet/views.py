@@ -8,14 +8,11 @@ from django.views.decorators.http import require_safe
 
 from app.fleet import history, rows, services, who
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
+from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import render_page
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
-
-SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
-SEVERITY_WORDS = {"act": "act now", "watch": "keep watching", "info": "to know"}
-SEVERITY_ORDER = ("act", "watch", "info")
 
 
 @login_required
