@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise
 from workflows.facts.identity import Identity, Statement, plain, weigh
 from workflows.facts.labels import Read
@@ -38,7 +39,8 @@ def lists(sources: Sources, links: Mapping[str, tuple[str, ...]], labels: Mappin
                 slots[enclosure.name, slot.name] = f"{enclosure.id}/{slot.number}"
                 if slot.device:
                     linked[slot.device] = (*linked.get(slot.device, ()), f"{enclosure.id}/{slot.number}")
-    named = {d.node.rsplit("/", 1)[-1]: d.scsi_id for d in (said if known(said) else ()) if d.node and d.scsi_id}
+    devices = [d for d in (said if known(said) else ()) if isinstance(d, ScsiDevice)]
+    named = {d.node.rsplit("/", 1)[-1]: d.scsi_id for d in devices if d.node and d.scsi_id}
     return Lists(sources, links, named, labels, slots, linked)
 
 
@@ -53,6 +55,8 @@ def _wwids(told: Lists, device: Any, wwid: str) -> Iterator[Statement]:
     name = device.name
     if device.wwid:
         yield Statement("wwid", device.wwid, "block", f"the kernel ({name})", "kernel")
+    for value in _page83(device, wwid):
+        yield Statement("wwid", value, "block", f"VPD page 0x83 ({name})", "kernel")
     for source, by, raw in (("lsscsi", f"lsscsi ({name})", told.lsscsi.get(name, "")), *_links_of(told, name)):
         value = normalise(raw)
         if value and _comparable(value, wwid):
@@ -60,6 +64,15 @@ def _wwids(told: Lists, device: Any, wwid: str) -> Iterator[Statement]:
     smart = told.sources.read(f"smart/{name}")
     if known(smart) and smart.wwid and _comparable(smart.wwid, wwid):
         yield Statement("wwid", smart.wwid, f"smart/{name}", f"smartctl ({name})", "disk")
+
+
+def _page83(device: Any, wwid: str) -> tuple[str, ...]:
+    """Names of the unit on its VPD page, where the page was collected. It may give several; one that is the WWID is enough."""
+    names = [
+        f"{d.kind}.{d.value}" for d in getattr(device, "designators", None) or () if d.about == "unit" and d.kind in ("naa", "eui", "uuid")
+    ]
+    values = tuple(dict.fromkeys(value for name in names if (value := normalise(name)) and _comparable(value, wwid)))
+    return (wwid,) if wwid in values else values
 
 
 def _links_of(told: Lists, name: str) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,7 @@
 """Who a disk is: genuine nodes agree with themselves; one source changed is called stale, and a dispute refuses."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,9 @@ from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, Remembered, identify, known, node_facts
 from workflows.facts.identity import Statement, same_serial, weigh
+from workflows.facts.sources import Sources
 from workflows.facts.tests.played import captures, fleet, played
+from workflows.facts.witnesses import identity, lists
 
 HEALTHY = "healthy-raidz2"
 SDA, SDB = "naa:5000c500a65b200b", "naa:5000c500a65b201b"
@@ -165,3 +168,18 @@ def test_two_paths_are_one_disk_in_one_bay():
 def test_a_label_written_on_one_path_and_read_on_the_other_is_one_label():
     found = of(second_path())
     assert {s.source for s in found.witness("label").sure} == {"zdb_label/sda1", "zdb_label/sdz1", "zpool_status"}
+
+
+@pytest.mark.parametrize(
+    ("names", "verdict"),
+    [
+        ([("unit", "5000c500a65b200b"), ("port", "5000c500a65b2009")], "agreed"),
+        ([("unit", "5000c500a65b2fff"), ("port", "5000c500a65b2009")], "disagree"),
+        ([("unit", "5000c500a65b2fff"), ("unit", "5000c500a65b200b")], "agreed"),
+        ([("unit", "600508b1001c1d2e3f405162738495a6")], "agreed"),
+    ],
+)
+def test_the_unit_on_its_vpd_page_is_a_witness_and_its_port_is_none(names, verdict):
+    page = tuple(SimpleNamespace(about=about, kind="naa", value=value) for about, value in names)
+    device = SimpleNamespace(name="sda", wwid=SDA, serial=None, slot_link=None, sas_address=None, designators=page)
+    assert identity(lists(Sources({}), {}, {}), [device], ()).verdict == verdict
