@@ -1,5 +1,6 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
+from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
 from workflows.facts.model import (
     BayFacts,
@@ -24,6 +25,7 @@ __all__ = [
     "DiskFacts",
     "FleetFacts",
     "HealthFacts",
+    "Identity",
     "ImportableFacts",
     "Known",
     "LabelFacts",
@@ -31,9 +33,11 @@ __all__ = [
     "NodeFacts",
     "PathFacts",
     "PoolFacts",
+    "Remembered",
     "ScanFacts",
     "Unknown",
     "VdevFacts",
+    "identify",
     "known",
     "node_facts",
 ]

@@ -28,7 +28,7 @@ def node_facts(
     """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
     sources = Sources(captures)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about = around(sources, labels, bays)
+    about, carried = around(sources, labels, bays), _index(labels, devices)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -37,13 +37,14 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
+        pools=read_pools(sources, carried, _resolver(devices, about.links)),
         disks=read_disks(sources, about),
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 
 

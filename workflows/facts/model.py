@@ -7,8 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeGuard, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+if TYPE_CHECKING:
+    from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.labels import Copies, Expected
 
 T = TypeVar("T")
 
@@ -115,6 +119,10 @@ class LabelFacts:
     hostid: int | None = None
     hostname: str | None = None
     ashift: int | None = None
+    top: str = ""  # a fingerprint of the top-level vdev it describes: guids, kinds and their order; "" when it describes none
+    devid: str | None = None  # what it says of its own disk; strings are as old as the last import that found the disk
+    phys_path: str | None = None
+    enc_path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +178,8 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
+    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -217,6 +227,7 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 
 @dataclass(frozen=True)
@@ -224,3 +235,4 @@ class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
+    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters

@@ -2,9 +2,18 @@
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.situations import disk_missing, wwid_mismatch
+from workflows.situations import disk_missing, foreign_pool_imported_elsewhere, identity_conflict, label_corrupt, wwid_mismatch
 
-SITUATIONS = {module.SLUG: module for module in (wwid_mismatch, disk_missing)}
+SITUATIONS = {
+    module.SLUG: module
+    for module in (
+        wwid_mismatch,
+        disk_missing,
+        foreign_pool_imported_elsewhere,
+        label_corrupt,
+        identity_conflict,
+    )
+}
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
