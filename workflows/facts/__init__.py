@@ -1,6 +1,7 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
 from workflows.facts.divergence import Suspect, suspects
+from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
 from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
@@ -21,7 +22,7 @@ from workflows.facts.model import (
     known,
 )
 from workflows.facts.progress import Advance, Amount, ScanProgress
-from workflows.facts.timeline import DiskTimeline, Moment, PoolTimeline
+from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
     "Advance",
@@ -31,6 +32,7 @@ __all__ = [
     "DiskTimeline",
     "FleetFacts",
     "HealthFacts",
+    "Identity",
     "ImportableFacts",
     "Known",
     "LabelFacts",
@@ -42,11 +44,13 @@ __all__ = [
     "PoolFacts",
     "PoolLatency",
     "PoolTimeline",
+    "Remembered",
     "ScanFacts",
     "ScanProgress",
     "Suspect",
     "Unknown",
     "VdevFacts",
+    "identify",
     "known",
     "node_facts",
     "suspects",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts, known
-from workflows.facts.timeline import PoolTimeline
+from workflows.facts.uberblocks import PoolTimeline
 
 ALL_COPIES = (0, 1, 2, 3)
 PEERS_MIN = 2  # two that agree against one

@@ -19,7 +19,7 @@ from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
-from workflows.facts.timeline import read_timelines
+from workflows.facts.uberblocks import read_timelines
 
 
 def node_facts(
@@ -39,7 +39,7 @@ def node_facts(
     """
     sources = Sources(captures, earlier, digests)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about = around(sources, labels, bays)
+    about, carried = around(sources, labels, bays), _index(labels, devices)
     disks = read_disks(sources, about)
     return NodeFacts(
         node=node,
@@ -49,7 +49,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=with_figures(read_pools(sources, _index(labels, devices), _resolver(devices, about.links)), sources, disks),
+        pools=with_figures(read_pools(sources, carried, _resolver(devices, about.links)), sources, disks),
         disks=disks,
         bays=bays,
         importable=read_importable(sources),
@@ -59,6 +59,7 @@ def node_facts(
         ages=ages,
         timelines=read_timelines(sources, disks),
         cached=sources.read("zdb_config", if_nothing=()),
+        expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 
 

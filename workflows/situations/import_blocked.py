@@ -1,7 +1,8 @@
 """A pool that should be here cannot be imported, or must not be: which disk stands out, and what must not be tried.
 
 `zpool import` prints what ZFS would try next, for some of these cases that the pool be made anew. None of that is repeated here:
-a pool that one disk blocks is whole on the others, and a pool that lost its last seconds is not lost.
+a pool that one disk blocks is whole on the others, and a pool that lost its last seconds is not lost. A pool that another system
+has imported is none of this: `foreign-pool-imported-elsewhere` speaks of it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.census import imported_pools
 from workflows.facts.divergence import Row, rows
-from workflows.facts.timeline import PoolTimeline
+from workflows.facts.uberblocks import PoolTimeline
 from workflows.situations import _words
 
 SLUG = "import-blocked"
@@ -23,7 +24,7 @@ LEAVES_SHOWN = 24
 
 @dataclass(frozen=True)
 class Blocked:
-    """One pool on one node, and why it does not come in. `why` is "damage", "missing", "elsewhere", "features", "diverged" or "silence"."""
+    """One pool on one node, and why it does not come in. `why` is "damage", "missing", "features", "diverged" or "silence"."""
 
     node: NodeFacts
     name: str
@@ -62,7 +63,7 @@ def _listed(node: NodeFacts) -> Iterator[Blocked]:
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
     said = f"{pool.status} {pool.action}"
     if "currently imported by another system" in said or "must be exported from" in said:
-        return "elsewhere"
+        return ""  # another system has it
     if any(suspect.diverges for suspect in found):
         return "diverged"
     if "feature" in pool.status or "newer version" in said:
@@ -95,7 +96,7 @@ def _situation(one: Blocked) -> Situation:
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
         subject=_subject(one),
-        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in ("elsewhere", "features")),
+        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why == "features"),
     )
 
 
@@ -110,8 +111,6 @@ def _must_act(one: Blocked) -> bool:
 
 
 def _title(one: Blocked) -> str:
-    if one.why == "elsewhere":
-        return f"{one.name} is imported by another system"
     if one.why == "features":
         return f"{one.name} needs a newer OpenZFS than this node has"
     if one.why == "silence":
@@ -124,10 +123,7 @@ def _title(one: Blocked) -> str:
 
 
 def _meaning(one: Blocked) -> Iterator[str]:
-    if one.why == "elsewhere":
-        yield f"Another system has {one.name} imported and writes to it. Importing it here too destroys it, and -f does exactly that."
-        yield "If it must move, have it exported there, or fence that system for certain first."
-    elif one.why == "features":
+    if one.why == "features":
         yield f"{one.name} uses features that this node's OpenZFS does not know. Nothing is wrong with the pool; import it where the software is new enough."
     elif one.why == "silence":
         yield f"Disks here carry labels of {one.name}, no node has it imported, and `zpool import` did not answer in time."

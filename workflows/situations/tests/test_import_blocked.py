@@ -1,4 +1,4 @@
-"""A pool that cannot, or must not, come in: which disk stands out. Genuine: a diverged disk, a lost last txg, another host, new features."""
+"""A pool that cannot, or must not, come in: which disk stands out. Genuine: a diverged disk, a lost last txg, new features."""
 
 from dataclasses import replace
 
@@ -16,7 +16,6 @@ TRUTH = {
     DIVERGED: ("act",),
     "import-blocked-diverged-disk-ashift12/1-not-imported": ("act",),
     "import-rewind/1-not-imported": ("act",),
-    "active-on-other-host": ("watch",),  # nothing is wrong with it, and nothing is to be done here
     "unsupported-features/1-not-imported": ("watch", "watch"),
 }
 OST2 = 12305735828161034898
@@ -50,16 +49,10 @@ def test_where_no_disk_stands_out_it_says_so():
         assert words in found.meaning
 
 
-def test_a_pool_of_another_system_is_never_to_be_forced():
-    (found,) = import_blocked.detect(fleet("active-on-other-host"))
-    assert "-f does exactly that" in found.meaning
-
-
 def test_a_pool_that_another_node_has_imported_is_where_it_belongs():
     other = played("other-host/3-forced")
-    imported = replace(other, node="oss09", pools=(replace(other.pools[0], guid=3838031771893537920),))
-    facts = FleetFacts({"oss02": played("active-on-other-host"), "oss09": imported})
-    assert import_blocked.detect(facts) == ()
+    imported = replace(other, node="oss09", pools=(replace(other.pools[0], guid=OST2),))
+    assert import_blocked.detect(FleetFacts({"oss01": played(DIVERGED), "oss09": imported})) == ()
 
 
 def told(name: str, *more: Capture, **texts: str) -> FleetFacts:
