@@ -60,7 +60,15 @@ class CapturedHost:
         name, said = found
         exit_code, seconds = said["exit"], float(said.get("seconds", 0.0))
         stdout, stderr = self._bytes(name), self._bytes(name.replace(".txt", ".stderr.txt"))
-        return Ran(tuple(argv), exit_code, stdout, stderr, seconds, "timeout" if exit_code is None else "", "cut" in said and said["command"] not in TAILS)
+        return Ran(
+            tuple(argv),
+            exit_code,
+            stdout,
+            stderr,
+            seconds,
+            "timeout" if exit_code is None else "",
+            "cut" in said and said["command"] not in TAILS,
+        )
 
     def _history(self, argv: Sequence[str]) -> Ran:
         """`zpool history -i` was recorded, for all pools at once and without the users that `-l` adds."""

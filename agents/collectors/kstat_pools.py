@@ -19,7 +19,7 @@ EVERY_SECONDS = 10
 ROOT = "/proc/spl/kstat/zfs"
 POOLS_MAX = 256
 
-STATES = frozenset("ONLINE DEGRADED FAULTED OFFLINE REMOVED UNAVAIL SPLIT SUSPENDED TRANSITIONING UNKNOWN".split())
+STATES = frozenset(["ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "REMOVED", "UNAVAIL", "SPLIT", "SUSPENDED", "TRANSITIONING", "UNKNOWN"])
 LOAD_STATES = ("none", "open", "import", "tryimport", "recover", "error", "create")
 NAME_COLUMNS = 16
 NO_LIMIT = 2**64 - 1  # what stands for "no highest txg"
@@ -103,7 +103,7 @@ def _pools(lines: list[str]) -> tuple[KernelPool, ...] | Unparsed:
     return tuple(KernelPool(name, state, guids.get(name)) for name, state in states.items())
 
 
-def _importing(lines: list[str]) -> tuple[Importing, ...] | None | Unparsed:
+def _importing(lines: list[str]) -> tuple[Importing, ...] | Unparsed | None:
     if not lines:
         return None
     heading = lines[0].split()

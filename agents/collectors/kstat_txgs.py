@@ -19,8 +19,8 @@ NAME = "kstat_txgs"
 EVERY_SECONDS = 60
 ROWS = {"txgs": 24, "multihost": 48, "dmu_tx_assign": 64}  # the newest; a txg is five seconds, a multihost write a fraction of one
 
-TXG_COLUMNS = "txg birth state ndirty nread nwritten reads writes otime qtime wtime stime".split()
-MMP_COLUMNS = "id txg timestamp error duration mmp_delay vdev_guid vdev_label vdev_path".split()
+TXG_COLUMNS = ["txg", "birth", "state", "ndirty", "nread", "nwritten", "reads", "writes", "otime", "qtime", "wtime", "stime"]
+MMP_COLUMNS = ["id", "txg", "timestamp", "error", "duration", "mmp_delay", "vdev_guid", "vdev_label", "vdev_path"]
 TXG_STATES = {"B": "birth", "O": "open", "Q": "quiescing", "W": "waiting", "S": "syncing", "C": "committed"}
 SKIPPED = {1: "no disk can be written to", 2: "a write to every disk is still pending", 3: "none writable, some pending"}
 

@@ -50,7 +50,7 @@ def parse(text: str) -> tuple[Tunable, ...] | Unparsed:
     return tuple(found.values())
 
 
-def _tunable(line: str, asked: dict[str, str]) -> Tunable | None | Unparsed:
+def _tunable(line: str, asked: dict[str, str]) -> Tunable | Unparsed | None:
     said, changed, question = _SAID.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
     if changed:
         was, now = hexadecimal(changed.group(2)), hexadecimal(changed.group(3))

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from app.fleet import intervals
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import DiskFacts, LeafChange, NodeFacts, PoolFacts, VdevFacts, known, lookup
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
 DISK_FIELDS = ("serial", "vendor", "model", "firmware", "size_bytes")
@@ -21,7 +21,7 @@ def record(node: Node, facts: NodeFacts, at: datetime) -> NodeFacts:
         disks = _record_disks(facts.disks, at)
         _record_sightings(node, facts, disks, at)
         _record_labels(node, facts.disks, disks, at)
-    if known(facts.pools):
+    if lookup.trees_known(facts):
         _record_leaves(node, facts.pools, at)
     return replace(facts, leaf_changes=leaf_changes(at, node).get(node.name, ()))
 

@@ -13,10 +13,14 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.hostids import read_hostids
+from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
+from workflows.facts.tunables import read_tunables
 
 
 def node_facts(
@@ -29,6 +33,7 @@ def node_facts(
     sources = Sources(captures)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about = around(sources, labels, bays)
+    kstats = read_kstats(sources)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -37,13 +42,19 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
+        pools=with_kernel(read_pools(sources, _index(labels, devices), _resolver(devices, about.links)), kstats),
         disks=read_disks(sources, about),
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        kstats=kstats,
+        tunables=read_tunables(sources),
+        hostids=read_hostids(sources),
+        kernel_log=read_kernel_log(sources),
+        events=read_events(sources),
+        histories=read_histories(sources),
     )
 
 

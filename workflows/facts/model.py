@@ -7,8 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeGuard, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
+    from agents.collectors.kernel_log import KernelLog
+    from agents.collectors.zpool_events import Event
+    from agents.collectors.zpool_history import History
+    from workflows.facts.hostids import HostidFacts
+    from workflows.facts.kstats import KstatFacts
+    from workflows.facts.tunables import TunablesFacts
 
 T = TypeVar("T")
 
@@ -217,6 +225,12 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not collected.")
+    tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
+    hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
+    kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
+    events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
+    histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
     disk = lookup.disk(facts, node.node, wwid)
     if node.age_seconds > FACTS_AGE_SECONDS_MAX:
         return unknown(f"{node.node} sees {wwid} too and last reported {node.age_seconds:.0f} s ago. Check its agent.")
-    if not known(disk) or disk is None or not known(disk.in_use) or not known(node.pools):
+    if not known(disk) or disk is None or not known(disk.in_use) or not lookup.trees_known(node):
         return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
     if disk.in_use:
         return refuse(f"{node.node} uses {name_of(disk)}: {', '.join(disk.in_use)}. Choose another disk.")
