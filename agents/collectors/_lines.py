@@ -7,11 +7,17 @@ from agents.collectors.base import Unparsed
 
 def whole_lines(text: str) -> list[str] | Unparsed:
     """The lines of `text`; none of an empty one."""
-    if not text:
-        return []
-    if not text.endswith("\n"):
-        return Unparsed("the text ends in the middle of a line", text.rsplit("\n", 1)[-1][-200:])
-    return text[:-1].split("\n")
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
+    return text[:-1].split("\n") if text else []
+
+
+def torn_end(text: str) -> Unparsed | None:
+    """Why the last line cannot be trusted; None when it has its end."""
+    if not text or text.endswith("\n"):
+        return None
+    return Unparsed("the text ends in the middle of a line", text.rsplit("\n", 1)[-1][-200:])
 
 
 def decimal(text: str, digits: int = 20) -> int | None:

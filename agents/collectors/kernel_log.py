@@ -64,8 +64,9 @@ class KernelEvent:
 
 @dataclass(frozen=True)
 class KernelLog:
+    """Oldest first. An empty log and one that says nothing of our matters both have no events."""
+
     events: tuple[KernelEvent, ...]
-    newest_us: int | None  # stamp of the last line, microseconds since boot; None: the log is empty
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -89,18 +90,15 @@ def parse(text: str) -> KernelLog | Unparsed:
     if isinstance(lines, Unparsed):
         return lines
     events: list[KernelEvent] = []
-    newest = None
-    for line in lines:
-        found = _STAMPED.fullmatch(line)
-        if found is None:
-            continue  # a further line of a message, which says nothing by itself
-        newest = int(found.group(1)) * 1_000_000 + int(found.group(2))
+    stamped = [found for found in map(_STAMPED.fullmatch, lines) if found]  # what has no stamp continues the line above it
+    if text.strip() and not stamped:
+        return Unparsed("no line has a time in brackets, as the kernel stamps it", text[:80])
+    for found in stamped:
         said = _classify(found.group(3))
         if said:
-            events.append(KernelEvent(newest, said[0], found.group(3), said[1]))
-    if newest is None and text.strip():
-        return Unparsed("no line has a time in brackets, as the kernel stamps it", text[:80])
-    return KernelLog(tuple(events), newest)
+            at_us = int(found.group(1)) * 1_000_000 + int(found.group(2))
+            events.append(KernelEvent(at_us, said[0], found.group(3), said[1]))
+    return KernelLog(tuple(events))
 
 
 def _classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:

@@ -30,7 +30,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 _ASKED = re.compile(r"(?:.*?[\s>'\"])?(\w+)/([DEX])(?:['\"]?\s*\|\s*mdb -kw?)?\s*")
 _WROTE = re.compile(r".*\w+/[WZ](?:0t|0x)?[0-9a-f]+(?:['\"]?\s*\|\s*mdb -kw)?\s*")
-_SAID = re.compile(r"(\w+):\s+([0-9a-f]{1,16})\s*")
+_SAID = re.compile(r"(\w+):\s*([0-9a-f]{1,16})\s*")
 _CHANGED = re.compile(r"(\w+):\s*(0x[0-9a-f]{1,16})\s+=\s+(0x[0-9a-f]{1,16})\s*")
 
 

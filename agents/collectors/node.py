@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, whole
 from agents.collectors.base import Capture, Unparsed, decode
 from agents.host import Host
@@ -57,6 +58,9 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def parse(text: str) -> NodeInfo | Unparsed:
     """What `text` says of the node, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     said: dict[str, str] = {}
     for line in text.rstrip("\n").split("\n"):
         source, _, value = line.partition(":")
