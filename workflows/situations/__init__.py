@@ -2,9 +2,9 @@
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.situations import disk_missing, wwid_mismatch
+from workflows.situations import disk_missing, pool_suspended, tunables_left_raised, version_mismatch, wwid_mismatch
 
-SITUATIONS = {module.SLUG: module for module in (wwid_mismatch, disk_missing)}
+SITUATIONS = {module.SLUG: module for module in (pool_suspended, wwid_mismatch, disk_missing, tunables_left_raised, version_mismatch)}
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:

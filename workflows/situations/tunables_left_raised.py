@@ -36,9 +36,7 @@ def _of(node: NodeFacts) -> Iterator[Situation]:
         yield _situation(node, node.tunables, harmful, raised)
 
 
-def _situation(
-    node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]
-) -> Situation:
+def _situation(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Situation:
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}",
