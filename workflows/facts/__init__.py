@@ -1,6 +1,7 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
 from workflows.facts.hostids import HostidFacts
+from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
 from workflows.facts.kstats import KstatFacts
 from workflows.facts.model import (
@@ -28,6 +29,7 @@ __all__ = [
     "FleetFacts",
     "HealthFacts",
     "HostidFacts",
+    "Identity",
     "ImportableFacts",
     "Known",
     "KstatFacts",
@@ -36,11 +38,13 @@ __all__ = [
     "NodeFacts",
     "PathFacts",
     "PoolFacts",
+    "Remembered",
     "ScanFacts",
     "TunableFacts",
     "TunablesFacts",
     "Unknown",
     "VdevFacts",
+    "identify",
     "known",
     "node_facts",
 ]

@@ -32,7 +32,7 @@ def node_facts(
     """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
     sources = Sources(captures)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about = around(sources, labels, bays)
+    about, carried = around(sources, labels, bays), _index(labels, devices)
     kstats = read_kstats(sources)
     return NodeFacts(
         node=node,
@@ -42,7 +42,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=with_kernel(read_pools(sources, _index(labels, devices), _resolver(devices, about.links)), kstats),
+        pools=with_kernel(read_pools(sources, carried, _resolver(devices, about.links)), kstats),
         disks=read_disks(sources, about),
         bays=bays,
         importable=read_importable(sources),
@@ -55,6 +55,7 @@ def node_facts(
         kernel_log=read_kernel_log(sources),
         events=read_events(sources),
         histories=read_histories(sources),
+        expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 
 

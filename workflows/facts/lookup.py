@@ -49,7 +49,14 @@ def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts |
 
 def trees_known(here: NodeFacts) -> bool:
     """Whether every imported pool and every vdev of it is known. The kernel alone tells of pools without their vdevs."""
-    return known(here.pools) and all(known(pool.tops) for pool in here.pools)
+    return not why_trees_unknown(here)
+
+
+def why_trees_unknown(here: NodeFacts) -> str:
+    """Empty when they are known."""
+    if not known(here.pools):
+        return here.pools.reason
+    return next((pool.tops.reason for pool in here.pools if not known(pool.tops)), "")
 
 
 def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
@@ -134,7 +141,7 @@ def owner_of_disk(fleet: FleetFacts, wwid: str) -> tuple[Member, ...]:
 def _sits_on(here: NodeFacts, member: Member, wwid: str) -> bool:
     if known(member.vdev.wwid):
         return member.vdev.wwid == wwid
-    return member.vdev.state in IN_SERVICE and _is_called(here, member.vdev.name, wwid)
+    return member.vdev.state in IN_SERVICE and is_called(here, member.vdev.name, wwid)
 
 
 def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
@@ -149,7 +156,8 @@ def _linked(disk: DiskFacts, base: str) -> bool:
     return base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths)
 
 
-def _is_called(here: NodeFacts, name: str, wwid: str) -> bool:
+def is_called(here: NodeFacts, name: str, wwid: str) -> bool:
+    """Whether a name leads to this disk on this node now."""
     if name.startswith("/dev/disk/by-id/") and normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) == wwid:
         return True
     found = at_path(here, name)

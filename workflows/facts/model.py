@@ -15,7 +15,9 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from workflows.facts.hostids import HostidFacts
+    from workflows.facts.identity import Identity, Remembered
     from workflows.facts.kstats import KstatFacts
+    from workflows.facts.labels import Copies, Expected
     from workflows.facts.tunables import TunablesFacts
 
 T = TypeVar("T")
@@ -123,6 +125,10 @@ class LabelFacts:
     hostid: int | None = None
     hostname: str | None = None
     ashift: int | None = None
+    top: str = ""  # a fingerprint of the top-level vdev it describes: guids, kinds and their order; "" when it describes none
+    devid: str | None = None  # what it says of its own disk; strings are as old as the last import that found the disk
+    phys_path: str | None = None
+    enc_path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -178,6 +184,8 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
+    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -231,6 +239,7 @@ class NodeFacts:
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
+    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 
 @dataclass(frozen=True)
@@ -238,3 +247,4 @@ class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
+    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters

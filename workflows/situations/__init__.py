@@ -2,9 +2,30 @@
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.situations import disk_missing, pool_suspended, tunables_left_raised, version_mismatch, wwid_mismatch
+from workflows.situations import (
+    disk_missing,
+    foreign_pool_imported_elsewhere,
+    identity_conflict,
+    label_corrupt,
+    pool_suspended,
+    tunables_left_raised,
+    version_mismatch,
+    wwid_mismatch,
+)
 
-SITUATIONS = {module.SLUG: module for module in (pool_suspended, wwid_mismatch, disk_missing, tunables_left_raised, version_mismatch)}
+SITUATIONS = {
+    module.SLUG: module
+    for module in (
+        pool_suspended,
+        wwid_mismatch,
+        disk_missing,
+        foreign_pool_imported_elsewhere,
+        label_corrupt,
+        identity_conflict,
+        tunables_left_raised,
+        version_mismatch,
+    )
+}
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -160,4 +160,4 @@ def test_a_setting_that_is_ignored_is_worth_knowing():
 def test_versions_are_compared_by_release(userland, module, severity):
     found = version_mismatch.detect(FleetFacts({"oss01": replace(played("healthy-raidz2"), zfs_userland=userland, zfs_module=module)}))
     assert [s.severity for s in found] == ([] if severity is None else [severity])
-    assert all(module.split("-")[0] in s.meaning for s in found)
+    assert all(module.split("-")[0] in s.title for s in found)
