@@ -34,8 +34,10 @@ NEAREST = {
     "zpool get -H -p guid,readonly,failmode,autoreplace,autoexpand,cachefile,ashift,altroot,multihost": ("zpool get all",),
     "zpool --version": ("zfs version",),
     "lsscsi -i -g -s": ("lsscsi -i", "lsscsi -g -s -w", "lsscsi"),
+    "dmesg": ("dmesg", "dmesg | tail -n 150"),
 }
 NODE_FILES = ("hostid.txt", "zpool-version.txt", "zfs-module-version.txt")
+TAILS = ("dmesg | tail -n 150", "zpool events -v")  # only the older part of these was cut away, which their collectors do as well
 
 
 class CapturedHost:
@@ -55,6 +57,8 @@ class CapturedHost:
             return Ran(tuple(argv), 0, self._text("hostid.txt").split("\n")[0].encode() + b"\n", b"", 0.0)
         if asked == "zpool --version" and self._text("zpool-version.txt"):
             return Ran(tuple(argv), 0, self._text("zpool-version.txt").encode(), b"", 0.0)
+        if asked.startswith("zpool history -il "):
+            return self._history(argv)
         if asked.startswith("smartctl -x -n standby "):
             asked = asked.replace(" -n standby", "")
         found = next((self._files[command] for command in (asked, *NEAREST.get(asked, ())) if command in self._files), None)
@@ -63,7 +67,21 @@ class CapturedHost:
         name, said = found
         exit_code, seconds = said["exit"], float(said.get("seconds", 0.0))
         stdout, stderr = self._bytes(name), self._bytes(name.replace(".txt", ".stderr.txt"))
-        return Ran(tuple(argv), exit_code, stdout, stderr, seconds, "timeout" if exit_code is None else "", "cut" in said)
+        return Ran(
+            tuple(argv),
+            exit_code,
+            stdout,
+            stderr,
+            seconds,
+            "timeout" if exit_code is None else "",
+            "cut" in said and said["command"] not in TAILS,
+        )
+
+    def _history(self, argv: Sequence[str]) -> Ran:
+        """`zpool history -i` was recorded, for all pools at once and without the users that `-l` adds."""
+        said = re.split("^(?=History for ')", self._text("zpool-history-i.txt"), flags=re.MULTILINE)
+        mine = [section for section in said if section.startswith(f"History for '{argv[-1]}':\n")]
+        return Ran(tuple(argv), 0, mine[0].encode(), b"", 0.0) if mine else Ran(tuple(argv), None, b"", b"", 0.0, "not found")
 
     def read(self, path: str) -> bytes:
         if path not in self._tree.files:
@@ -124,6 +142,8 @@ class _Tree:
         self._enclosures(text("enclosure-attributes.txt"), text("enclosure-device-links.txt"))
         if text("proc-mounts.txt"):
             self._file("/proc/mounts", text("proc-mounts.txt"))
+        self._kstats(text("proc-spl-kstat-zfs.txt"), text("proc-spl-kstat-dbgmsg-tail.txt"))
+        self._parameters(text("zfs-parameters.txt"))
         self.paths = frozenset(_with_parents([*self.files, *self.links, *self.folders]))
 
     def _file(self, path: str, value: object) -> None:
@@ -137,6 +157,19 @@ class _Tree:
             self._file("/proc/sys/kernel/osrelease", lines[2].split()[2])
         if module:
             self._file("/sys/module/zfs/version", module)
+
+    def _kstats(self, listing: str, dbgmsg: str) -> None:
+        """Sections of `tail -n 40`, each after a line `== POOL/NAME`. One whose heading was cut away is left out."""
+        for section in re.split("^== ", listing, flags=re.MULTILINE)[1:]:
+            name, _, text = section.partition("\n")
+            if not re.match("[0-9]+ +[0-9]+ ", text) or text.count("\n") < 40:
+                self._file(f"/proc/spl/kstat/zfs/{name}", text)
+        if dbgmsg:
+            self._file("/proc/spl/kstat/zfs/dbgmsg", dbgmsg)
+
+    def _parameters(self, listing: str) -> None:
+        for name, value in re.findall(r"^([^:\n]+):(.*)$", listing, re.MULTILINE):
+            self._file(name if name.startswith("/") else f"/sys/module/zfs/parameters/{name}", value)
 
     def _disks(self, listing: str, everything: str) -> None:
         known = {said["name"]: said for said in _devices(everything)}

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agents.collectors import _disks
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, entries, link, whole
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
@@ -82,6 +83,9 @@ _HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
 
 def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
     """Every disk in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of disks is missing", first)

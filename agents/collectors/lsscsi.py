@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -44,6 +45,9 @@ _FORMS = (
 
 def parse(text: str) -> tuple[ScsiDevice, ...] | Unparsed:
     """Every device in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     devices = []
     for line in filter(None, text.split("\n")):
         found = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from agents.collectors import _disks
+from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 from agents.wwid import normalise
@@ -57,6 +58,9 @@ _ATA_ID = re.compile(r"^LU WWN Device Id: +([0-9a-f]) ([0-9a-f]{6}) ([0-9a-f]{9}
 
 def parse(text: str) -> Smart | Unparsed:
     """The disk's verdict on itself. Never raises; text that is not smartctl's is refused."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     if not text.startswith("smartctl "):
         return Unparsed("smartctl did not print this", text.split("\n")[0])
     scsi, ata, defects = _SCSI.search(text), _ATA.search(text), _DEFECTS.search(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zdb_label import Label, LabelVdev, label_of, nvlist
 from agents.host import Host
@@ -45,7 +46,10 @@ def collect(host: Host) -> tuple[Capture, ...]:
 def parse(text: str) -> tuple[CachedPool, ...] | Unparsed:
     """Every pool, or the first line that made no sense. Never raises."""
     blocks: list[tuple[str, list[str]]] = []
-    for line in text.split("\n"):
+    texts = whole_lines(text)
+    if isinstance(texts, Unparsed):
+        return texts
+    for line in texts:
         if re.fullmatch(r"[A-Za-z0-9]\S*:", line):
             blocks.append((line[:-1], []))
         elif line.strip() and not blocks:

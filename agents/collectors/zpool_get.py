@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from agents.collectors._figures import NO_POOLS, ask_pools
+from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.node import module_version
 from agents.host import Host
@@ -43,7 +44,10 @@ def parse(text: str) -> tuple[Property, ...] | Unparsed:
     if text.strip() in ("", NO_POOLS):
         return ()
     found: dict[tuple[str, str], Property] = {}
-    for line in text.rstrip("\n").split("\n"):
+    lines = whole_lines(text)
+    if isinstance(lines, Unparsed):
+        return lines
+    for line in lines:
         if line.split() == ["NAME", "PROPERTY", "VALUE", "SOURCE"]:
             continue
         columns = line.split("\t")

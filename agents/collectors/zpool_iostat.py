@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.collectors._figures import NO_POOLS, Rounded, ask_pools, whole
+from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
 
@@ -63,7 +64,10 @@ def collect(host: Host) -> tuple[Capture, ...]:
 def parse(text: str) -> Iostat | Unparsed:
     """One or two blocks of rows, or the first line that made no sense. Never raises."""
     rows: list[Waits] = []
-    for line in text.split("\n"):
+    lines = whole_lines(text)
+    if isinstance(lines, Unparsed):
+        return lines
+    for line in lines:
         if not line or line == NO_POOLS:
             continue  # zpool prints an empty line before each class of vdevs
         columns = line.split("\t")

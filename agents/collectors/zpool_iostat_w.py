@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from agents.collectors._figures import NO_POOLS, ask_pools
+from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
 
@@ -48,7 +49,10 @@ def collect(host: Host) -> tuple[Capture, ...]:
 def parse(text: str) -> tuple[Histogram, ...] | Unparsed:
     """Every histogram, or the first line that made no sense. Reads the table for people too. Never raises."""
     blocks: list[tuple[str, list[list[int | None]]]] = []
-    for line in text.split("\n"):
+    lines = whole_lines(text)
+    if isinstance(lines, Unparsed):
+        return lines
+    for line in lines:
         words = line.split()
         if not words or line == NO_POOLS or set(line) <= {"-", " "} or words[0] == "latency":
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.collectors._figures import NO_POOLS, Rounded, ask_pools, whole
+from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
 
@@ -52,7 +53,10 @@ def parse(text: str) -> tuple[PoolSpace, ...] | Unparsed:
         return ()
     pools: list[tuple[Space, list[Space]]] = []
     section = ""
-    for line in text.rstrip("\n").split("\n"):
+    lines = whole_lines(text)
+    if isinstance(lines, Unparsed):
+        return lines
+    for line in lines:
         words = line.split()
         columns = line.split("\t")
         if words and words[0] in HEADINGS and set(words[1:]) == {"-"} and len(columns) == 1:

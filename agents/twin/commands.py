@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import blkid, importing, labels, lsscsi, smart, status_json, tables
+from agents.twin import blkid, importing, kernel, labels, lsscsi, past, smart, status_json, tables
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -107,6 +107,28 @@ def zpool_iostat(view: View, args: Sequence[str], now: float) -> Answer:
     return tables.iostat(view, args, now) or unknown(("zpool", "iostat", *args))
 
 
+def zpool_history(view: View, args: Sequence[str], now: float) -> Answer:
+    flags, words = [a for a in args if a.startswith("-")], [a for a in args if not a.startswith("-")]
+    letters = set("".join(flags)) - {"-"}
+    if letters - set("il"):
+        return unknown(("zpool", "history", *args))
+    missing = [w for w in words if not any(p.name == w for p in view.node.imported)]
+    if missing:
+        return refused(1, f"cannot open '{missing[0]}': no such pool")
+    pools = [p for p in view.node.imported if not words or p.name in words]
+    if not pools:
+        return NO_POOLS
+    return Answer(0, "".join(past.history(view.node, p, "i" in letters, "l" in letters) for p in pools))
+
+
+def zpool_events(view: View, args: Sequence[str], now: float) -> Answer:
+    return Answer(0, past.events(view.node)) if list(args) == ["-v"] else unknown(("zpool", "events", *args))
+
+
+def dmesg(view: View, args: Sequence[str], now: float) -> Answer:
+    return unknown(("dmesg", *args)) if args else Answer(0, "".join(f"{line}\n" for line in kernel.log_lines(view.node)))
+
+
 def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     if args:
         return unknown(("zfs", "version", *args))
@@ -164,6 +186,7 @@ TOOLS: Dict[str, Command] = {
     "lsscsi": scsi_list,
     "smartctl": smartctl,
     "blkid": blkid_probe,
+    "dmesg": dmesg,
     "hostid": hostid,
     "hostname": hostname,
     "uname": uname,
@@ -174,6 +197,8 @@ SUBCOMMANDS: Dict[Tuple[str, str], Command] = {
     ("zpool", "list"): zpool_list,
     ("zpool", "get"): zpool_get,
     ("zpool", "iostat"): zpool_iostat,
+    ("zpool", "history"): zpool_history,
+    ("zpool", "events"): zpool_events,
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, Tuple
 
+from agents.twin import kernel
 from agents.twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path
 from agents.twin.tree import Tree
 
@@ -197,8 +198,7 @@ def _system(tree: Tree, node: Node) -> None:
     tree.file("/sys/module/spl/parameters/spl_hostid", "0\n")
     tree.file("/proc/mounts", "".join(f"{line}\n" for line in _mounts(node)))
     tree.file("/proc/swaps", "".join(_swaps(node)))
-    for pool in node.imported:
-        tree.file(f"/proc/spl/kstat/zfs/{pool.name}/state", "SUSPENDED\n" if pool.suspended else "ONLINE\n")
+    kernel.build(tree, node)
 
 
 def _mounts(node: Node) -> Iterator[str]:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from agents.host import Ran
-from agents.twin import members, replacing
+from agents.twin import members, past, replacing
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -87,6 +87,8 @@ class TwinHost:
         if verb in MEMBER_VERBS:
             with self._changing() as node:
                 answer = members.change(node, verb, argv[2:], self.now())
+                if answer and not answer.exit_code:
+                    past.record(node, argv, self.now())
             return answer or unknown(argv)
         return unknown(argv)
 
@@ -102,6 +104,8 @@ class TwinHost:
         with self._changing() as node:
             # Somebody else may have taken the disk meanwhile.
             answer = replacing.refused_by_tool(View(node), wanted) or replacing.attach(node, wanted, self.now())
+            if not answer.exit_code:
+                past.record(node, argv, self.now())
         self._wait(half, ends)
         return answer
 

@@ -168,6 +168,15 @@ class Scan:
 
 
 @dataclass
+class Deed:
+    """One record of a pool's history: a command, or with a txg what the pool did by itself."""
+
+    at: float
+    text: str
+    txg: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -184,6 +193,7 @@ class Pool:
     suspended: str = ""  # "", "io", "mmp"
     data_errors: int = 0
     alloc_bytes: int = 0
+    deeds: List[Deed] = field(default_factory=list)
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:
@@ -233,6 +243,9 @@ class Node:
     mounts: List[str] = field(default_factory=list)  # lines of /proc/mounts that no partition explains
     faults: Faults = field(default_factory=Faults)
     knobs: Knobs = field(default_factory=Knobs)
+    booted_at: float = 1795000000.0
+    parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
+    modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)
@@ -262,7 +275,7 @@ _INSIDE: Dict[type, Dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan},
+    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan, "deeds": Deed},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

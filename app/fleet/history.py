@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known
+from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
@@ -27,7 +27,7 @@ def record(node: Node, facts: NodeFacts, at: datetime) -> NodeFacts:
         disks = _record_disks(node, facts.disks, at)
         _record_sightings(node, facts, disks, at)
         _record_labels(node, facts.disks, disks, at)
-    if known(facts.pools):
+    if lookup.trees_known(facts):
         _record_leaves(node, facts.pools, at)
     return replace(facts, leaf_changes=leaf_changes(at, node).get(node.name, ()))
 

@@ -7,7 +7,7 @@ from django.db import connection
 
 from app.fleet.models import Node, Situation
 from workflows.core import Situation as Seen
-from workflows.facts import FleetFacts, NodeFacts, known
+from workflows.facts import FleetFacts, NodeFacts, lookup
 from workflows.situations import detect_all
 
 LOCK = 0x510_7116  # of pg_advisory_xact_lock: labels of one node bear on situations of another
@@ -40,7 +40,7 @@ def _answered(row: Situation, fleet: FleetFacts) -> bool:
 
 def _said(node: NodeFacts | None, source: str) -> bool:
     # A node that has lost its ZFS tools fails nothing and says nothing of its pools either.
-    return node is not None and source not in node.failures and known(node.pools)
+    return node is not None and source not in node.failures and lookup.trees_known(node)
 
 
 def _update(row: Situation, fields: dict) -> None:

@@ -156,6 +156,9 @@ def _why(node: Node, facts: NodeFacts | None, own: list[Situation]) -> tuple[str
         return own[0].tone, f"{own[0].title}{more}"
     if isinstance(facts.pools, Unknown):
         return "watch", f"pools not known: {facts.pools.reason}"
+    unread = [pool.tops for pool in facts.pools if isinstance(pool.tops, Unknown)]
+    if unread:
+        return "watch", f"vdevs not known: {unread[0].reason}"
     return "good", "nothing wrong is known"
 
 

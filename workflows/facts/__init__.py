@@ -1,8 +1,10 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
 from workflows.facts.divergence import Suspect, suspects
+from workflows.facts.hostids import HostidFacts
 from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
+from workflows.facts.kstats import KstatFacts
 from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
     BayFacts,
@@ -22,6 +24,7 @@ from workflows.facts.model import (
     known,
 )
 from workflows.facts.progress import Advance, Amount, ScanProgress
+from workflows.facts.tunables import TunableFacts, TunablesFacts
 from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
@@ -32,9 +35,11 @@ __all__ = [
     "DiskTimeline",
     "FleetFacts",
     "HealthFacts",
+    "HostidFacts",
     "Identity",
     "ImportableFacts",
     "Known",
+    "KstatFacts",
     "LabelFacts",
     "LeafChange",
     "LeafLatency",
@@ -48,6 +53,8 @@ __all__ = [
     "ScanFacts",
     "ScanProgress",
     "Suspect",
+    "TunableFacts",
+    "TunablesFacts",
     "Unknown",
     "VdevFacts",
     "identify",

@@ -15,10 +15,14 @@ from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
 from workflows.facts.figures import with_figures
+from workflows.facts.hostids import read_hostids
+from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
+from workflows.facts.tunables import read_tunables
 from workflows.facts.uberblocks import read_timelines
 
 
@@ -41,6 +45,8 @@ def node_facts(
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about, carried = around(sources, labels, bays), _index(labels, devices)
     disks = read_disks(sources, about)
+    kstats = read_kstats(sources)
+    pools = with_kernel(read_pools(sources, carried, _resolver(devices, about.links)), kstats)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -49,7 +55,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=with_figures(read_pools(sources, carried, _resolver(devices, about.links)), sources, disks),
+        pools=with_figures(pools, sources, disks),
         disks=disks,
         bays=bays,
         importable=read_importable(sources),
@@ -59,6 +65,12 @@ def node_facts(
         ages=ages,
         timelines=read_timelines(sources, disks),
         cached=sources.read("zdb_config", if_nothing=()),
+        kstats=kstats,
+        tunables=read_tunables(sources),
+        hostids=read_hostids(sources),
+        kernel_log=read_kernel_log(sources),
+        events=read_events(sources),
+        histories=read_histories(sources),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 

@@ -10,13 +10,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
+    from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zpool_events import Event
+    from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
+    from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
     from workflows.facts.latency import PoolLatency
     from workflows.facts.progress import ScanProgress
+    from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
 
 T = TypeVar("T")
@@ -245,6 +251,12 @@ class NodeFacts:
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
     timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
     cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
+    kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not collected.")
+    tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
+    hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
+    kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
+    events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
+    histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 

@@ -60,8 +60,9 @@ def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Ve
 def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
     """Why a witness that should be heard says nothing; empty when all were heard."""
     here, sharing = facts.nodes[params["node"]], sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
-    if not known(here.pools):
-        return f"The pools of {here.node} are not known, so what they have open on {name_of(disk)} is not either: {here.pools.reason}"
+    if not lookup.trees_known(here):
+        why = lookup.why_trees_unknown(here)
+        return f"The pools of {here.node} are not known, so what they have open on {name_of(disk)} is not either: {why}"
     if not known(sharing):
         return sharing.reason
     for node in sharing:
@@ -199,7 +200,7 @@ def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
     disk = lookup.disk(facts, node.node, wwid)
     if node.age_seconds > FACTS_AGE_SECONDS_MAX:
         return unknown(f"{node.node} sees {wwid} too and last reported {node.age_seconds:.0f} s ago. Check its agent.")
-    if not known(disk) or disk is None or not known(disk.in_use) or not known(node.pools):
+    if not known(disk) or disk is None or not known(disk.in_use) or not lookup.trees_known(node):
         return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
     if disk.in_use:
         return refuse(f"{node.node} uses {name_of(disk)}: {', '.join(disk.in_use)}. Choose another disk.")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from workflows import redundancy
 from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
+from workflows.facts.versions import TESTED_RELEASES, is_tested, release
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
 
 FACTS_AGE_SECONDS_MAX = 60
-TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
 MASS_EVENT_SECONDS = 30 * 60
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 
@@ -51,12 +49,12 @@ def the_zfs_versions_match_and_are_tested(facts: FleetFacts, params: Params) -> 
     node = lookup.node(facts, params.get("node", ""))
     if not known(node):
         return unknown(node.reason)
-    userland, module = _release(node.zfs_userland), _release(node.zfs_module)
+    userland, module = release(node.zfs_userland), release(node.zfs_module)
     if not known(userland) or not known(module):
         return unknown(f"The ZFS versions of {node.node} are not known: {(module if known(userland) else userland).reason}")
     if userland != module:
         return refuse(f"{node.node} runs the ZFS tools {userland} with the kernel module {module}. Bring them to one version first.")
-    if not userland.startswith(tuple(f"{release}." for release in TESTED_RELEASES)):
+    if not is_tested(userland):
         return refuse(f"{node.node} runs OpenZFS {userland}; this was tested with {' and '.join(TESTED_RELEASES)} only. Do it by hand.")
     return ok(f"Tools and kernel module are both OpenZFS {userland}.")
 
@@ -208,14 +206,6 @@ TARGET_GUARDS = (
 
 def _wwids(pool) -> frozenset[str]:
     return frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid))
-
-
-def _release(version: Known[str]) -> Known[str]:
-    """The upstream part: "zfs-kmod-2.1.11-1+deb12u1" -> "2.1.11". Packages of one release are built apart."""
-    if not known(version):
-        return version
-    match = re.search(r"(?:^|-)([0-9]+\.[0-9]+\.[0-9]+)", version)
-    return match.group(1) if match else Unknown(f"{version!r} is no version")
 
 
 def _elsewhere(target: Target) -> bool:

@@ -10,17 +10,21 @@ from workflows.situations import (
     identity_conflict,
     import_blocked,
     label_corrupt,
+    pool_suspended,
     resilver_running,
     resilver_slow,
     resilver_stuck,
     slow_disk,
     spare_in_use,
+    tunables_left_raised,
+    version_mismatch,
     wwid_mismatch,
 )
 
 SITUATIONS = {
     module.SLUG: module
     for module in (
+        pool_suspended,
         wwid_mismatch,
         disk_faulted,
         disk_missing,
@@ -34,6 +38,8 @@ SITUATIONS = {
         hidden_by_resilver,
         spare_in_use,
         resilver_running,
+        tunables_left_raised,
+        version_mismatch,
     )
 }
 

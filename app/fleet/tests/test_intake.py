@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 
 from agents.captured import CapturedHost
 from agents.tests.scenarios import step
@@ -108,6 +110,43 @@ def test_it_does_not_close_a_situation_because_zpool_hangs():
     report("n1", removed)
     report("n1", replaced(removed, "zpool_status", outcome="failed", text="", reason="timeout"), LATER)
     assert Situation.objects.get().closed_at is None
+
+
+def test_it_keeps_the_leaves_of_a_pool_of_which_only_the_kernel_tells():
+    """The pool is known to be there, and no vdev of it; neither a state nor a situation is over by that."""
+    removed = captured("disk-removed/2-removed")
+    report("n1", removed)
+    before = list(LeafHistory.objects.filter(until=None).values_list("vdev_guid", "state"))
+    report("n1", replaced(removed, "zpool_status", outcome="nothing", text="", reason="zpool is not installed"), LATER)
+    (pool,) = services.fleet_facts(LATER).nodes["n1"].pools
+    assert (pool.name, pool.state, known(pool.tops)) == ("ost_0", "DEGRADED", False)
+    assert len(before) == 6
+    assert list(LeafHistory.objects.filter(until=None).values_list("vdev_guid", "state")) == before
+    assert Situation.objects.get().closed_at is None
+
+
+def test_its_pages_show_a_suspended_pool_while_zpool_hangs(client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("reader"))
+    hung = [
+        replace(c, outcome="failed", text="", reason="timeout after 20.0 s") if c.source.startswith("zpool") else c
+        for c in captured("mmp-suspended/2-suspended")
+    ]
+    report("n1", hung)
+    assert [s.slug for s in Situation.objects.all()] == ["pool-suspended"]
+    page = client.get(reverse("pool", args=["n1", "ost_5"])).content.decode()
+    assert "SUSPENDED" in page
+    assert "Only the kernel" in page
+    assert "timeout after 20.0 s" in page
+    assert "ost_5 is suspended" in client.get(reverse("fleet")).content.decode()
+
+
+def test_a_pool_without_known_vdevs_does_not_look_well(client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("reader"))
+    hung = replaced(captured("healthy-raidz2"), "zpool_status", outcome="failed", text="", reason="timeout after 20.0 s")
+    report("n1", hung, timezone.now())
+    page = client.get(reverse("fleet")).content.decode()
+    assert "vdevs not known" in page
+    assert "nothing wrong is known" not in page
 
 
 def test_it_keeps_a_situation_open_as_one_row_while_its_evidence_changes(oss01):

@@ -46,7 +46,7 @@ def leaves(facts):
 
 # Which fields cannot be known without a source.
 NEEDS = {
-    "zpool_status": lambda f: [f.pools],
+    "zpool_status": lambda f: [p.tops for p in f.pools] + [pool(f).scans, pool(f).guid],  # the kernel tells of the pool itself
     "zpool_status_guid": lambda f: (
         [leaf.guid for leaf in leaves(f) if leaf.was is None] + [pool(f).guid]
     ),  # an absent leaf is named by its guid
@@ -82,7 +82,8 @@ def test_a_source_that_gave_nothing_leaves_its_fields_unknown(where, broken):
 
 def test_no_zfs_tools_is_not_no_pools():
     facts = joined(captures(DRIFT) | {"zpool_status": Capture("zpool_status", "", "nothing", "", "zpool is not installed")})
-    assert facts.pools == Unknown("zpool_status: zpool is not installed.")
+    assert [(p.name, p.state, p.suspended) for p in facts.pools] == [("ost_1", "DEGRADED", False)]
+    assert "zpool is not installed" in facts.pools[0].tops.reason
     assert "zpool_status" not in facts.failures
 
 

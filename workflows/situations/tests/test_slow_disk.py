@@ -37,7 +37,7 @@ def test_it_names_the_disk_and_the_numbers():
         "survives 2 more",
     ):
         assert words in found.meaning
-    assert {e.source for e in found.evidence} == {"zpool_iostat", "zpool_status_slow"}
+    assert {e.source for e in found.evidence} == {"zpool_iostat", "zpool_status_slow", "zpool_events"}
 
 
 def node(second: str | None = None, **changed):
@@ -71,7 +71,7 @@ def test_a_disk_that_is_slow_right_now_is_acted_upon_by_that_alone():
 
 
 def test_one_method_alone_is_watched_and_not_sure():
-    (found,) = slow_disk.detect(node(zpool_status_slow="timeout"))
+    (found,) = slow_disk.detect(node(zpool_status_slow="timeout", zpool_events="timeout"))
     assert (found.severity, found.sure, "Only one thing says so" in found.meaning) == ("watch", False, True)
 
 
