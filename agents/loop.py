@@ -153,10 +153,11 @@ class Agent:
         return new
 
     def _answer(self, portal: Portal, order: Order) -> bool:
+        begun = time.monotonic()
         text, captures = self._executor.pure(order)
         sent = try_to_send(portal, order.id, text)
         for source, said in groupby(captures, lambda capture: capture.source):
-            self._schedule.learn(source, tuple(said))
+            self._schedule.learn(source, tuple(said), begun)
         return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:
@@ -206,7 +207,7 @@ class Agent:
             captures = self._schedule.captures()
             if reporter.changed(captures) or time.monotonic() >= next_report:
                 try:
-                    reporter.send(captures)
+                    reporter.send(captures, self._schedule.ages(time.monotonic()))
                 except PortalDown as down:
                     self._pause("reports", down, backoff)
                     continue

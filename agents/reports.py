@@ -1,4 +1,4 @@
-"""Collect on a schedule and tell the portal: the full list of digests each time, texts only when it lacks them.
+"""Collect on a schedule and tell the portal: that nothing changed, or what did; texts only when it lacks them.
 
 A source that hangs delays no other, and is reported as failed while it does: the portal must not take an old text for
 a fresh one.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
 
 from agents import VERSION, policy
 from agents.collectors import COLLECTORS, zpool_status
@@ -18,6 +20,7 @@ from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.receipts import listed
+from agents.sets import place, set_digest, spoken
 from agents.times import iso
 from agents.transport import Portal
 
@@ -27,6 +30,7 @@ FAST_SOURCES = ("zpool_status", "zpool_status_guid", "zpool_status_json")
 PATIENCE_SECONDS = 2.0  # how long a round waits for a slow source before it reports without it
 HUNG_AFTER_SECONDS = 60.0
 WORKERS = 4
+ROUNDS_MAX = 5  # of telling the portal one set: its name, then all of it, then the texts it lacks; one to spare
 log = logging.getLogger("slotlight.agent")
 
 
@@ -39,6 +43,7 @@ class Schedule:
         self._due = dict.fromkeys(COLLECTORS, 0.0)
         self._running: dict[str, tuple[Future, float]] = {}
         self._said: dict[str, tuple[Capture, ...]] = {}
+        self._asked: dict[str, float] = {}  # when what it said was asked for
         self._hurried = 0.0
         self._scans_seen: tuple[tuple[str, str], ...] | None = None
         self._lock = threading.Lock()
@@ -63,10 +68,10 @@ class Schedule:
         for source, (future, started) in list(self._running.items()):
             if future.done():
                 del self._running[source]
-                self.learn(source, future.result())
+                self.learn(source, future.result(), started)
                 self._due[source] = 0.0 if started <= self._hurried else started + self._every(source)
             elif now - started > HUNG_AFTER_SECONDS:
-                self.learn(source, (self._hung(source, now - started),))
+                self.learn(source, (self._hung(source, now - started),), now)
         self._look_at_labels_when_a_scan_ends()
 
     def _look_at_labels_when_a_scan_ends(self) -> None:
@@ -76,9 +81,14 @@ class Schedule:
             self._due["zdb_label"] = 0.0
         self._scans_seen = seen
 
-    def learn(self, source: str, captures: Sequence[Capture]) -> None:
+    def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
         with self._lock:
-            self._said[source] = tuple(captures)
+            self._said[source], self._asked[source] = tuple(captures), asked
+
+    def ages(self, now: float) -> dict[str, float]:
+        """How long ago each source was asked for what it is known to say."""
+        with self._lock:
+            return {source: now - asked for source, asked in self._asked.items()}
 
     def captures(self) -> tuple[Capture, ...]:
         with self._lock:
@@ -103,48 +113,71 @@ class Schedule:
         return Capture(source, "", "failed", "", f"{source} was asked at {since} and has not answered yet.")
 
 
+@dataclass(frozen=True)
+class Said:
+    """One set of captures on its way to the portal."""
+
+    captures: tuple[Capture, ...]
+    places: dict[str, str]  # "zdb_label/sda1" -> digest
+    about: dict[str, str]  # boot id, version and mode of this agent
+    times: dict[str, Any]  # when it was put together, and how long before that each source was asked
+    digest: str
+
+
 class Reporter:
     """Sends what a schedule knows. Not shared between threads."""
 
     def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str) -> None:
         self._host, self._identity, self._portal, self._policy_path = host, identity, portal, policy_path
-        self._known: set[str] = set()  # digests the portal is known to have
-        self._first = True
+        self._taken: Said | None = None  # what the portal is known to stand by
         self._last: tuple[str, ...] = ()
 
     def changed(self, captures: Sequence[Capture]) -> bool:
         return tuple(capture.digest for capture in captures) != self._last
 
-    def send(self, captures: Sequence[Capture]) -> None:
-        """Raises PortalDown."""
-        # After a start the portal knows most of it already, so it is asked what it lacks.
-        missing = self._post(captures, set() if self._first else {c.digest for c in captures} - self._known)
-        if missing:
-            missing = self._post(captures, missing)
-        if missing:
-            log.error("the portal still misses %d texts after they were sent", len(missing))
-        self._known = {capture.digest for capture in captures} - missing
+    def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
+        """Tell the portal in as few words as it understands. Raises PortalDown."""
+        said, before = self._said(captures, ages), self._taken
+        self._taken = None
+        self._taken = said if self._tell(said, before) else None
         self._last = tuple(capture.digest for capture in captures)
-        self._first = False
 
-    def _post(self, captures: Sequence[Capture], wanted: set[str]) -> set[str]:
-        """Send the list and the wanted texts; returns the digests whose texts the portal asks for."""
-        report = {
-            "v": "1",
-            "node": self._identity.node,
-            "boot_id": boot_id(self._host),
-            "taken_at": iso(self._host.now()),
-            "version": VERSION,
-            "mode": policy.load(self._policy_path).mode,
-            "captures": listed(captures),
-            "bodies": {capture.digest: capture.body() for capture in captures if capture.digest in wanted},
-        }
-        reply = self._portal.ask("POST", "/agent/v1/reports", report)
-        if reply.status != 200:
-            log.error("the portal does not take the report: %s", reply.reason)
-            return set()
-        asked = reply.value.get("missing")
-        return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+    def _tell(self, said: Said, before: Said | None) -> bool:
+        """Whether the portal stands by this set now. After a start it may well do so already, and is first asked."""
+        full, wanted = False, set() if before is None else set(said.places.values()) - set(before.places.values())
+        for _ in range(ROUNDS_MAX):
+            reply = self._portal.ask("POST", "/agent/v1/reports", self._report(said, before, wanted, full))
+            if reply.status != 200:
+                log.error("the portal does not take the report: %s", reply.reason)
+                return False
+            wanted = _texts(reply.value.get("missing"))
+            if not wanted and reply.value.get("need") != "full":
+                return True
+            full = full or reply.value.get("need") == "full"
+        log.error("the portal still asks for %d texts after they were sent", len(wanted))
+        return False
+
+    def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> Said:
+        times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
+        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": policy.load(self._policy_path).mode}
+        places = {place(c.source, c.key): c.digest for c in captures}
+        return Said(tuple(captures), places, about, times, set_digest(captures=places, **about))
+
+    def _report(self, said: Said, before: Said | None, wanted: set[str], full: bool) -> dict[str, Any]:
+        """The set's name; with it nothing, what changed since `before`, or all of it."""
+        report = {"v": "2", "node": self._identity.node, "set": said.digest, **said.times}
+        bodies = {"bodies": {c.digest: c.body() for c in said.captures if c.digest in wanted}}
+        if full:
+            return {**report, **said.about, **bodies, "captures": listed(said.captures)}
+        if before is None or before.digest == said.digest:
+            return report
+        changed = [c for c in said.captures if before.places.get(place(c.source, c.key)) != c.digest]
+        return {**report, **said.about, **bodies, "changed": listed(changed), "gone": sorted(before.places.keys() - said.places.keys())}
+
+
+def _texts(asked: object) -> set[str]:
+    """The digests whose texts the portal asks for."""
+    return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
 
 
 def everything(host: Host) -> tuple[Capture, ...]:
