@@ -45,7 +45,7 @@ class Rhythm:
 
     def step(self) -> float:
         """Ask what is due and report; returns how long nothing has to be done. Raises PortalDown, and has kept the report then."""
-        self._schedule.note("lost", self._spool.dropped())
+        self._schedule.note("spool", self._spool.dropped())
         self._schedule.round()
         captures = self._schedule.captures()
         if self._reporter.changed(captures) or self._clock() >= self._next_report:

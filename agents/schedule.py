@@ -50,7 +50,7 @@ class _Source:
     module: Any
     due: float = 0.0
     begun: float | None = None  # when this round of it began; None between rounds
-    hurried: float = -1.0
+    again: bool = False  # it was hurried while it was being asked
     hung: bool = False  # in this round
     asking: set[str] = field(default_factory=set)
     pending: deque[str] = field(default_factory=deque)
@@ -122,7 +122,8 @@ class Schedule:
     def ring(self) -> None:
         """Something happened to a pool: ask what is cheap. What hangs is left to its own rhythm."""
         with self._lock:
-            self._hurry(source for source in self._order if source.group or source.module.EVERY_SECONDS <= RING_EVERY_SECONDS_MAX)
+            cheap = (source for source in self._order if source.group or source.module.EVERY_SECONDS <= RING_EVERY_SECONDS_MAX)
+            self._hurry([source for source in cheap if not self._retries(source)])
 
     def next_due(self) -> float:
         """When the next source is to be asked; what is being asked is looked after every so often."""
@@ -193,9 +194,8 @@ class Schedule:
     # What is begun, and how it ends. All of it under the lock.
 
     def _hurry(self, sources: Iterable[_Source]) -> None:
-        now = self._clock()
         for source in sources:
-            source.due, source.hurried = 0.0, now
+            source.due, source.again = 0.0, source.begun is not None
 
     def _begin_due(self) -> None:
         now = self._clock()
@@ -209,7 +209,7 @@ class Schedule:
         return not source.group or (source.group not in self._busy and self._held.get(source.group, source.name) == source.name)
 
     def _begin(self, source: _Source, now: float) -> None:
-        source.begun, source.hung = now, False
+        source.begun, source.hung, source.again = now, False, False
         if source.group:
             self._busy.add(source.group)
         self._put(source, "", self._list if source.keyed else self._ask)
@@ -227,14 +227,18 @@ class Schedule:
 
     def _finish(self, source: _Source, begun: float) -> None:
         source.begun = None
-        source.due = 0.0 if begun <= source.hurried else begun + self._every(source) * self._rng.uniform(1.0 - JITTER, 1.0)
-        whole = [trouble.next_try for (name, key), trouble in self._trouble.items() if name == source.name and (source.group or not key)]
-        source.due = max([source.due, *whole])
+        source.due = 0.0 if source.again else begun + self._every(source) * self._rng.uniform(1.0 - JITTER, 1.0)
+        source.due = max([source.due, *self._retries(source)])
         if source.group:
             self._busy.discard(source.group)
-            if not source.hung and self._held.get(source.group) == source.name:
+            loose = not any(name == source.name for name, _ in self._stuck)
+            if loose and not source.hung and self._held.get(source.group) == source.name:
                 del self._held[source.group]
             self._begin_due()
+
+    def _retries(self, source: _Source) -> list[float]:
+        """When a source that hangs as a whole may be tried again; empty when it does not. A disk that hangs holds up no source."""
+        return [trouble.next_try for (name, key), trouble in self._trouble.items() if name == source.name and (source.group or not key)]
 
     def _every(self, source: _Source) -> float:
         every = float(source.module.EVERY_SECONDS)
@@ -333,8 +337,9 @@ class Schedule:
                         )
 
     def _patience(self, job: Job) -> float:
+        """Longer than the source itself gives its commands or its reading."""
         module = self._sources[job.source].module
-        return max(HUNG_AFTER_SECONDS, 5.0 + max(getattr(module, "TIMEOUT_SECONDS", 0), getattr(module, "BUDGET_SECONDS", 0)))
+        return max(HUNG_AFTER_SECONDS, 1.5 * max(getattr(module, "TIMEOUT_SECONDS", 0), getattr(module, "BUDGET_SECONDS", 0)))
 
     def _give_up(self, job: Job, why: str, seconds: float) -> None:
         source = self._sources[job.source]

@@ -67,10 +67,9 @@ class Spool:
         said = self._lost()
         if not said["count"]:
             return ""
-        when = f" taken from {said['first']} to {said['last']}" if said["first"] else ""
-        return (
-            f"{said['count']} reports{when} are lost: the portal did not answer for longer than {self._bytes_max} bytes on disk could keep."
-        )
+        when = f", taken from {said['first']} to {said['last']}" if said["first"] else ""
+        why = f"The portal did not answer for longer than {self._bytes_max} bytes of disk could keep."
+        return f"reports lost: {said['count']}{when}. {why}"
 
     def forget_dropped(self) -> None:
         if os.path.exists(self._path(DROPPED)):

@@ -76,7 +76,7 @@ def test_a_child_that_will_not_die_is_left_behind_and_collected_later(host, monk
         ran = host.run(("sleep", "1"), 0.1)
     assert (ran.exit_code, ran.why) == (None, "stuck")
     assert ran.seconds < 0.9
-    (child,) = host._left_behind
+    ((_, child),) = host._left_behind
     child.wait()
     host.run(("true",), 5.0)
     assert host._left_behind == []
