@@ -14,13 +14,14 @@ from agents.wire import canonical
 class Kept:
     """A capture with its body packed and its digest reckoned once. Stands wherever a report needs a capture."""
 
-    __slots__ = ("_packed", "digest", "key", "outcome", "reason", "seconds", "source", "taken")
+    __slots__ = ("_packed", "digest", "key", "outcome", "reason", "seconds", "size_bytes", "source", "taken")
 
     def __init__(self, capture: Capture, taken: float, last: Kept | None = None) -> None:
         """`taken` is when it was asked, by the schedule's clock. `last` is what was said before, often the same."""
         self.source, self.key, self.outcome = capture.source, capture.key, capture.outcome
         self.reason, self.seconds, self.taken = capture.reason, capture.seconds, taken
         body = canonical(capture.body())
+        self.size_bytes = len(body)
         self.digest = hashlib.sha256(body).hexdigest()
         self._packed = last._packed if last is not None and last.digest == self.digest else zlib.compress(body, 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from agents import VERSION, policy
 from agents.collectors import COLLECTORS
@@ -15,6 +16,7 @@ from agents.times import iso
 from agents.transport import Portal
 
 HEARTBEAT_SECONDS = 15.0
+PARCEL_BYTES = 1024 * 1024
 log = logging.getLogger("slotlight.agent")
 
 
@@ -34,8 +36,9 @@ class Reporter:
         """Raises PortalDown."""
         # After a start the portal knows most of it already, so it is asked what it lacks.
         missing = self._post(captures, set() if self._first else {c.digest for c in captures} - self._known)
-        if missing:
-            missing = self._post(captures, missing)
+        before = len(captures) + 1
+        while missing and len(missing) < before:
+            before, missing = len(missing), self._post(captures, missing)
         if missing:
             log.error("the portal still misses %d texts after they were sent", len(missing))
         self._known = {capture.digest for capture in captures} - missing
@@ -52,7 +55,7 @@ class Reporter:
             "version": VERSION,
             "mode": policy.load(self._policy_path).mode,
             "captures": listed(captures),
-            "bodies": {capture.digest: capture.body() for capture in captures if capture.digest in wanted},
+            "bodies": parcel(captures, wanted),
         }
         reply = self._portal.ask("POST", "/agent/v1/reports", report)
         if reply.status != 200:
@@ -60,6 +63,18 @@ class Reporter:
             return set()
         asked = reply.value.get("missing")
         return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+
+
+def parcel(captures: Sequence[Capture], wanted: set[str]) -> dict[str, Any]:
+    """As many of the wanted texts as one report should carry; the portal then asks for the others. A node with 800 devices would
+    otherwise hold all of its texts in memory several times over."""
+    found: dict[str, Any] = {}
+    size_bytes = 0
+    for capture in captures:
+        if capture.digest in wanted and capture.digest not in found and (not found or size_bytes + capture.size_bytes <= PARCEL_BYTES):
+            found[capture.digest] = capture.body()
+            size_bytes += capture.size_bytes
+    return found
 
 
 def everything(host: Host) -> tuple[Capture, ...]:

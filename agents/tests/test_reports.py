@@ -64,3 +64,13 @@ def test_a_report_that_is_refused_is_not_taken_for_known(host):
     portal.status, portal.known = 200, set()
     sender.send(CAPTURES)
     assert portal.known == {c.digest for c in CAPTURES}
+
+
+def test_many_texts_travel_in_parcels(host, monkeypatch):
+    """All at once they would be in memory several times over."""
+    monkeypatch.setattr("agents.reports.PARCEL_BYTES", 1000)
+    captures = tuple(Capture("zdb_label", f"sd{n}", "data", f"{n:0400d}") for n in range(10))
+    portal = Portal()
+    reporter(host, portal).send((*captures, Capture("block", "", "data", "b" * 5000)))
+    assert len(portal.known) == 11
+    assert max(len(report["bodies"]) for report in portal.reports) == 2
