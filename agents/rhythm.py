@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from agents import VERSION, policy
@@ -17,11 +17,11 @@ from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.kept import Kept
 from agents.receipts import listed
-from agents.reports import HEARTBEAT_SECONDS, Reporter
+from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Reporter
 from agents.schedule import Schedule
-from agents.spool import Spool
+from agents.spool import Spool, Text
 from agents.times import iso
-from agents.transport import Portal, PortalDown
+from agents.transport import Portal, PortalDown, Reply
 
 KEEP_EVERY_SECONDS = 30.0  # while the portal is away; what changes faster than that is kept as it is then
 LATE_EVERY_SECONDS = 1.0  # a fleet that comes back with hours of reports must not stand in the way of what is so now
@@ -99,14 +99,36 @@ class Rhythm:
         if found is None:
             return
         name, report = found
-        texts = report.pop("bodies")
-        reply = self._portal.ask("POST", "/agent/v1/reports", {**report, "bodies": {}})
-        asked = reply.value.get("missing")
-        wanted = {digest: texts[digest] for digest in asked if digest in texts} if isinstance(asked, list) else {}
-        if reply.status == 200 and wanted:
-            reply = self._portal.ask("POST", "/agent/v1/reports", {**report, "bodies": wanted})
+        reply = self._post(report, {})
+        missing, texts = _missing(reply), self._spool.texts(name)
+        while reply.status == 200 and missing:
+            bodies = _parcel(texts, missing)
+            if not bodies:
+                log.error("the portal takes the late report of %s without %d texts", report["taken_at"], len(missing))
+                break
+            reply = self._post(report, bodies)
+            missing = _missing(reply)
         if reply.status != 200:
             log.error("the portal does not take the late report of %s: %s", report["taken_at"], reply.reason)
-        elif reply.value.get("missing"):
-            log.error("the portal takes the late report of %s without %d texts", report["taken_at"], len(reply.value["missing"]))
         self._spool.done(name)
+
+    def _post(self, report: dict[str, Any], bodies: dict[str, Any]) -> Reply:
+        return self._portal.ask("POST", "/agent/v1/reports", {**report, "bodies": bodies})
+
+
+def _missing(reply: Reply) -> set[str]:
+    asked = reply.value.get("missing")
+    return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+
+
+def _parcel(texts: Iterator[Text], wanted: set[str]) -> dict[str, Any]:
+    """The next of the wanted texts, as many as one report should carry."""
+    found: dict[str, Any] = {}
+    size_bytes = 0
+    for digest, body in texts:
+        if digest in wanted:
+            found[digest] = body
+            size_bytes += len(body["text"])
+        if size_bytes > PARCEL_BYTES:
+            break
+    return found

@@ -28,7 +28,7 @@ def sent(spool):
     """Every report in the order in which it would be sent: when, and which texts came with it."""
     found = []
     while (oldest := spool.oldest()) is not None:
-        found.append((oldest[1]["taken_at"], sorted(body["text"] for body in oldest[1]["bodies"].values())))
+        found.append((oldest[1]["taken_at"], sorted(body["text"] for _, body in spool.texts(oldest[0]))))
         spool.done(oldest[0])
     return found
 
@@ -92,11 +92,11 @@ def test_a_full_disk_costs_the_oldest_and_never_the_agent(tmp_path, monkeypatch,
         add(spool, f"{n}", kept(f"{n}"))
     real, failures = spool._write, []
 
-    def write(name, data):
+    def write(name, report, texts):
         failures.append(1)
         if len(failures) <= fits_after:
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(name, data)
+        return real(name, report, texts)
 
     monkeypatch.setattr(spool, "_write", write)
     add(spool, "3", kept("3"))
