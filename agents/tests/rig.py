@@ -124,6 +124,8 @@ class Intake:
         self.known |= set(report.get("bodies", {}))
         if report["set"] == self.digest:
             return {"missing": []}
+        if "late" in report:
+            return {"missing": sorted({capture["digest"] for capture in report["captures"]} - self.known)}
         places = self._applied(report)
         about = {name: report.get(name, "") for name in ("boot_id", "version", "mode")}
         if places is None or set_digest(captures=places, **about) != report["set"]:
