@@ -28,6 +28,7 @@ class Node(models.Model):
     boot_id = models.CharField(max_length=64, blank=True)
     last_report_at = models.DateTimeField(null=True, blank=True)  # when its captures were taken, by our clock
     report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.sets.set_digest
+    set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
     asked = models.JSONField(default=dict)  # source -> when the node asked it last, by our clock, in seconds since 1970
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -42,6 +42,7 @@ class Payload:
     changed: Mapping[str, str] | None = None  # the same, of what differs
     gone: tuple[str, ...] = ()
     bodies: Mapping[str, bytes] = field(default_factory=dict)  # digest -> canonical bytes
+    is_late: bool = False  # it tells of a time when the portal was away
 
     def applied_to(self, before: Mapping[str, str]) -> dict[str, str] | None:
         """The set this report is about, given the one that stood before; None when it does not come out as the report names it."""
@@ -82,7 +83,7 @@ def _with_content(name: str, ages: Mapping[str, float], said: dict) -> Payload:
         set_digest(captures=listed, **about) == name,
         "The captures do not make the set that the report names. Update the agent or the portal.",
     )
-    return Payload(name, ages, **about, captures=listed, bodies=bodies)
+    return Payload(name, ages, **about, captures=listed, bodies=bodies, is_late=said.get("late") == "1")
 
 
 def read_ages(said: object) -> dict[str, float]:
@@ -92,6 +93,15 @@ def read_ages(said: object) -> dict[str, float]:
     return {
         _match(SOURCE, source, "a source in ages"): float(_match(SECONDS, age, f"the age of {source}")) for source, age in found.items()
     }
+
+
+def read_seconds(said: list[dict]) -> dict[str, float]:
+    """Source -> how long its slowest answer took, from the list a receipt carries, which has been read."""
+    found: dict[str, float] = {}
+    for entry in said:
+        seconds = entry.get("seconds", "0")
+        found[entry["source"]] = max(found.get(entry["source"], 0.0), float(_match(SECONDS, seconds, f"seconds of {entry['source']}")))
+    return found
 
 
 def _places(said: object) -> tuple[str, ...]:
