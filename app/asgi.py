@@ -67,7 +67,7 @@ from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
 AGENTS = "/agent/v1/"
 PAGE_BYTES_MAX = 4 * 1024 * 1024
-LOOK = re.compile(r"/looks/([0-9a-f]{32})/")
+LOOK = re.compile(r"/nodes/([^/]+)/look/")
 WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
 
 
@@ -77,9 +77,10 @@ async def application(scope, receive, send):
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
-    if scope["type"] == "http" and (asked := LOOK.fullmatch(scope["path"])):
-        await live.until_answered(asked[1])
     most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
+    if scope["type"] == "http" and scope["method"] == "POST" and (asked := LOOK.fullmatch(scope["path"])):
+        with live.until_answered(asked[1], send) as held:
+            return await pages(scope, bounded(receive, most), held)
     return await pages(scope, bounded(receive, most), send)
 
 

@@ -32,7 +32,7 @@ STREAMS_MAX, POLLS_MAX, ANSWERS_MAX = 500, 2000, 100  # per process
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30
-ANSWER_SECONDS_MAX = 0.2  # how long a page about a question waits for the answer, which mostly comes sooner
+ANSWER_SECONDS_MAX = 0.2  # how long who asks a node is kept waiting for the answer, which mostly comes sooner
 DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not heard
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
@@ -109,11 +109,18 @@ async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list
     return found
 
 
-async def until_answered(order_id: str) -> None:
-    """Hold a page about a question for a moment: so it mostly comes with the answer, with or without scripts."""
-    with _room("answers", ANSWERS_MAX) as room, FANOUT.listen([f"look:{order_id}"]) as ear:
-        if room and FANOUT.connected and await THREADS.run(orders.is_asked, order_id):
+@contextmanager
+def until_answered(node: str, send: Send) -> Iterator[Send]:
+    """A `send` that holds the redirect to a question's page for a moment: so the page mostly has the answer, with or without scripts."""
+
+    async def held(message: dict) -> None:
+        if room and FANOUT.connected and message.get("status") == 302:
             await ear.next(ANSWER_SECONDS_MAX)
+        await send(message)
+
+    # Listening begins before the question is put, so that no answer is too fast to be heard.
+    with _room("answers", ANSWERS_MAX) as room, FANOUT.listen([f"looks:{node}"]) as ear:
+        yield held
 
 
 def _wait_seconds(scope: Scope) -> int:

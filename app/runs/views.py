@@ -98,10 +98,10 @@ def approvals(request: HttpRequest) -> HttpResponse:
 @require_POST
 def look(request: HttpRequest, name: str) -> HttpResponse:
     """Ask a node to read one source again, now."""
-    node = get_object_or_404(Node, name=name)
     try:
-        order = services.look(request.user, node.name, (request.POST.get("source", ""),))
+        order = services.look(request.user, name, (request.POST.get("source", ""),))
     except (services.RunRefused, LedgerDown) as refused:
+        get_object_or_404(Node, name=name)
         return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
     return redirect("look-answer", order.pk)
 

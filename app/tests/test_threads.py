@@ -37,7 +37,11 @@ assert asked(one, backend) not in (None, first)
 
 
 def test_it_keeps_its_connection_and_does_not_stumble_over_one_that_ended(committed_db, ground):
-    env = os.environ | ground.environment(committed_db) | {"DJANGO_SETTINGS_MODULE": "app.settings", "SLOTLIGHT_KEEP_CONNECTIONS_SECONDS": "600"}
+    env = (
+        os.environ
+        | ground.environment(committed_db)
+        | {"DJANGO_SETTINGS_MODULE": "app.settings", "SLOTLIGHT_KEEP_CONNECTIONS_SECONDS": "600"}
+    )
     done = subprocess.run([sys.executable, "-c", KEPT], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
