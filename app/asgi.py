@@ -1,8 +1,8 @@
 """The door: connections that wait go to `app.live`, everything else to Django, and nobody sends more than is allowed."""
 
 import asyncio
+import gc
 import os
-import re
 import signal
 import sys
 import threading
@@ -67,7 +67,6 @@ from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
 AGENTS = "/agent/v1/"
 PAGE_BYTES_MAX = 4 * 1024 * 1024
-LOOK = re.compile(r"/nodes/([^/]+)/look/")
 WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
 
 
@@ -78,9 +77,6 @@ async def application(scope, receive, send):
     if waits is not None:
         return await waits(scope, receive, send)
     most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
-    if scope["type"] == "http" and scope["method"] == "POST" and (asked := LOOK.fullmatch(scope["path"])):
-        with live.until_answered(asked[1], send) as held:
-            return await pages(scope, bounded(receive, most), held)
     return await pages(scope, bounded(receive, most), send)
 
 
@@ -101,6 +97,7 @@ async def lifespan(receive, send):
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
+            gc.freeze()  # what was imported is no garbage; looking it through again and again is a tenth of all work
             hang_up_on_signals(asyncio.get_running_loop())
         else:
             await live.FANOUT.stop()

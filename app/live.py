@@ -17,7 +17,7 @@ from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from agents.wire import BadSignature, canonical, sign_answer
-from app.fanout import Ear, FanOut
+from app.fanout import FANOUT, Ear
 from app.nodes.keys import Caller, authenticate
 from app.runs import orders
 from app.threads import Threads
@@ -28,17 +28,15 @@ Send = Callable[[dict], Awaitable[None]]
 
 TOPIC = re.compile(r"fleet|approvals|ledger|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
-STREAMS_MAX, POLLS_MAX, ANSWERS_MAX = 500, 2000, 100  # per process
+STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30
-ANSWER_SECONDS_MAX = 0.2  # how long who asks a node is kept waiting for the answer, which mostly comes sooner
 DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not heard
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
-FANOUT = FanOut(settings.REDIS_URL)
 THREADS = Threads(4, "door")
-_open = {"streams": 0, "polls": 0, "answers": 0}
+_open = {"streams": 0, "polls": 0}
 
 
 async def events(scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,29 +96,15 @@ def _authenticate(path: str, query: str, headers: dict[str, str]) -> Caller:
 async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[dict[str, str]]:
     """Listen first, then look: an order sealed between the two rings and is seen."""
     until = _now() + wait_seconds
-    with FANOUT.listen([f"orders:{caller.node.name}"]) as ear, _watched(receive, ear):
-        found = await THREADS.run(orders.next_for, caller.node.name)
+    with FANOUT.listen([f"orders:{caller.node}"]) as ear, _watched(receive, ear):
+        found = await THREADS.run(orders.next_for, caller.node)
         while not found and not ear.closed and _now() < until:
             left_seconds = until - _now()
             rung = await ear.next(left_seconds if FANOUT.connected else min(DEAF_SECONDS, left_seconds))
             # A node that hung up is offered nothing: what it did not hear would wait for its next poll.
             if not ear.closed and (rung or not FANOUT.connected):
-                found = await THREADS.run(orders.next_for, caller.node.name)
+                found = await THREADS.run(orders.next_for, caller.node)
     return found
-
-
-@contextmanager
-def until_answered(node: str, send: Send) -> Iterator[Send]:
-    """A `send` that holds the redirect to a question's page for a moment: so the page mostly has the answer, with or without scripts."""
-
-    async def held(message: dict) -> None:
-        if room and FANOUT.connected and message.get("status") == 302:
-            await ear.next(ANSWER_SECONDS_MAX)
-        await send(message)
-
-    # Listening begins before the question is put, so that no answer is too fast to be heard.
-    with _room("answers", ANSWERS_MAX) as room, FANOUT.listen([f"looks:{node}"]) as ear:
-        yield held
 
 
 def _wait_seconds(scope: Scope) -> int:

@@ -18,15 +18,15 @@ from app.ledger.models import Blob
 __all__ = ["BadReport", "merge", "receive"]
 
 
-def receive(node: Node, payload: object, at: datetime) -> list[str]:
-    """Take one report whose captures were read at `at`; returns the digests whose bodies are still needed."""
-    report = check(node.name, payload)
-    if _unchanged(node, report, at):
+def receive(name: str, payload: object, at: datetime) -> list[str]:
+    """Take one report of the node `name` whose captures were read at `at`; returns the digests whose bodies are still needed."""
+    report = check(name, payload)
+    if _unchanged(name, report, at):
         return []
     missing = _keep(report)
     if not missing:
         with transaction.atomic():
-            node = Node.objects.select_for_update().get(pk=node.pk)
+            node = Node.objects.select_for_update().get(name=name)
             # The agent names whole seconds of its clock; by that much a later report may look older than the last.
             _change(node, report, max(at, node.last_report_at or at))
     return missing
@@ -56,8 +56,8 @@ def _captures(node: Node) -> dict[str, str] | None:
     return Report.objects.filter(node=node).values_list("captures", flat=True).first()
 
 
-def _unchanged(node: Node, report: Payload, at: datetime) -> bool:
-    return Node.objects.filter(pk=node.pk, report_digest=report.digest).update(last_report_at=at) == 1
+def _unchanged(name: str, report: Payload, at: datetime) -> bool:
+    return Node.objects.filter(name=name, report_digest=report.digest).update(last_report_at=at) == 1
 
 
 def _keep(report: Payload) -> list[str]:

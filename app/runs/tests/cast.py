@@ -74,8 +74,7 @@ class Oss01:
             "captures": listed(said),
             "bodies": bodies,
         }
-        self.node.refresh_from_db()
-        assert intake.receive(self.node, payload, timezone.now()) == []
+        assert intake.receive(self.name, payload, timezone.now()) == []
 
     def ask(self, method: str, path: str, body: dict) -> Reply:
         """What the executor takes for its portal."""
