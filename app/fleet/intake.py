@@ -29,15 +29,15 @@ class NeedFull(Exception):
     """The report names a set that we cannot make from what the node stood by; it must be told in full."""
 
 
-def receive(node: Node, payload: object, at: datetime) -> list[str]:
-    """Take one report that was put together at `at`; returns the digests whose bodies are still needed. Raises BadReport and NeedFull."""
-    report = check(node.name, payload)
+def receive(name: str, payload: object, at: datetime) -> list[str]:
+    """Take a report of the node `name` put together at `at`; returns the digests whose bodies are still needed. Raises BadReport, NeedFull."""
+    report = check(name, payload)
     if report.is_late:
-        return _receive_late(node, report, at)
-    if _unchanged(node, report, at):
+        return _receive_late(name, report, at)
+    if _unchanged(name, report, at):
         return []
     with transaction.atomic():
-        node = _locked(node.name)
+        node = _locked(name)
         captures = report.applied_to(_captures(node))
         if captures is None:
             raise NeedFull
@@ -103,8 +103,8 @@ def _asked_of_all(before: Captures, fresh: Captures, seconds: Mapping[str, float
     return asked_at(whole, at)
 
 
-def _unchanged(node: Node, report: Payload, at: datetime) -> bool:
-    as_before = Node.objects.filter(pk=node.pk, report_digest=report.set)
+def _unchanged(name: str, report: Payload, at: datetime) -> bool:
+    as_before = Node.objects.filter(name=name, report_digest=report.set)
     return as_before.update(last_report_at=Greatest(F("last_report_at"), at), asked=asked_at(report.ages, at)) == 1
 
 
@@ -116,15 +116,15 @@ def _keep(captures: Captures, bodies: Mapping[str, bytes], before: Captures) -> 
     return sorted(missing - bodies.keys())
 
 
-def _receive_late(node: Node, report: Payload, at: datetime) -> list[str]:
+def _receive_late(name: str, report: Payload, at: datetime) -> list[str]:
     """A report of a time when the portal was away: evidence of then, which changes nothing of what is so now."""
     with transaction.atomic():
-        now = Report.objects.select_related("node").filter(node=node).first()
+        now = Report.objects.select_related("node").filter(node__name=name).first()
         stands, before = (now.node.report_digest, now.captures) if now else ("", {})
         missing = _keep(report.captures, report.bodies, before)
         if not missing:
             body = {"report": report.set, "taken_at": at, "differs_from": stands, "version": report.version, "mode": report.mode}
-            ledger.record("report.late", body | moves.difference(before, report.captures), f"node:{node.name}", node=node.name)
+            ledger.record("report.late", body | moves.difference(before, report.captures), f"node:{name}", node=name)
     return missing
 
 

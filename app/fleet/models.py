@@ -29,7 +29,7 @@ class Node(models.Model):
     last_report_at = models.DateTimeField(null=True, blank=True)  # when its captures were taken, by our clock
     report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.sets.set_digest
     set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
-    asked = models.JSONField(default=dict)  # source -> when the node asked it last, by our clock, in seconds since 1970
+    asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -48,7 +48,7 @@ class Report(models.Model):
     node = models.OneToOneField(Node, models.PROTECT, primary_key=True)
     captures = models.JSONField(default=dict)
     changed_at = models.DateTimeField()  # when this set first arrived
-    pending = models.JSONField(default=list)  # sets that came and went and are not in the ledger yet; see app.fleet.moves
+    pending = models.JSONField(default=list, blank=True)  # sets that came and went and are not in the ledger yet; see app.fleet.moves
     pending_since = models.DateTimeField(null=True, blank=True, db_index=True)
 
     def __str__(self):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from agents.collectors import COLLECTORS
-from app.fleet.models import Node, Report
+from app.fleet.models import Report
 from app.ledger import services as ledger
 from app.ledger.services import moment
 
