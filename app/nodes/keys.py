@@ -15,6 +15,7 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.models import EnrolToken, NodeKey
+from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
 
@@ -100,16 +101,21 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     return key
 
 
+@WrittenOnce
+def live_keys(key_id):
+    return NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret", "counter")
+
+
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
     """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
-    keys = NodeKey.objects.filter(key_id=key_id_of(headers), revoked_at__isnull=True)
-    found = keys.values_list("node__name", "secret", "counter").first()
-    if found is None:
+    found = live_keys(key_id_of(headers))
+    if not found:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    node, secret, counter = found[0], bytes(found[1]), found[2]
-    signed = verify_request(secret, method, path, query, headers, body)
+    [(pk, node, secret, counter)] = found
+    signed = verify_request(bytes(secret), method, path, query, headers, body)
     check_fresh(signed, now.timestamp(), counter)
     # The condition decides between two copies of one request that arrive at the same moment.
-    if keys.filter(counter__lt=signed.counter).update(counter=signed.counter, used_at=now) == 0:
+    alive = NodeKey.objects.filter(pk=pk, counter__lt=signed.counter, revoked_at__isnull=True)
+    if alive.update(counter=signed.counter, used_at=now) == 0:
         raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
-    return Caller(node, secret, signed)
+    return Caller(node, bytes(secret), signed)
