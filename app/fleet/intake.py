@@ -4,6 +4,7 @@ An unchanged report costs one UPDATE. A report with a digest whose body we do no
 what is missing, and counts as soon as it comes again with the bodies. A node that cannot send them grows stale.
 """
 
+import json
 from datetime import datetime
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from app.fleet.models import Node, Report
 from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures
 from app.ledger import services as ledger
 from app.ledger.models import Blob
+from app.once import WrittenOnce
 
 __all__ = ["BadReport", "merge", "receive"]
 
@@ -39,7 +41,7 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
     """
     fresh = read_captures(captures)
     came = read_bodies(bodies, fresh.values())
-    if Report.objects.filter(node__name=name, captures__contains=fresh).exists():
+    if standing_by(name, json.dumps(fresh)):
         return []
     with transaction.atomic():
         node = Node.objects.select_for_update().get(name=name)
@@ -49,6 +51,11 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
         if before is not None and not missing and report.digest != node.report_digest:
             _change(node, report, at, taken_at=node.last_report_at)
     return missing
+
+
+@WrittenOnce
+def standing_by(name, captures):
+    return Report.objects.filter(node__name=name, captures__contains=captures).values_list("pk")
 
 
 def _captures(node: Node) -> dict[str, str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
@@ -18,6 +18,7 @@ from app.nodes.models import EnrolToken, NodeKey
 from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
+USE = "UPDATE nodes_nodekey SET counter = %s, used_at = %s WHERE id = %s AND counter < %s AND revoked_at IS NULL"
 
 
 class EnrolRefused(Exception):
@@ -115,7 +116,9 @@ def authenticate(method: str, path: str, query: str, headers: Mapping[str, str],
     signed = verify_request(bytes(secret), method, path, query, headers, body)
     check_fresh(signed, now.timestamp(), counter)
     # The condition decides between two copies of one request that arrive at the same moment.
-    alive = NodeKey.objects.filter(pk=pk, counter__lt=signed.counter, revoked_at__isnull=True)
-    if alive.update(counter=signed.counter, used_at=now) == 0:
+    with connection.cursor() as cursor:
+        cursor.execute(USE, [signed.counter, now, pk, signed.counter])
+        is_new = cursor.rowcount == 1
+    if not is_new:
         raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
     return Caller(node, bytes(secret), signed)

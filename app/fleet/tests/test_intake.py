@@ -195,7 +195,7 @@ def test_it_takes_what_came_with_a_receipt(oss01):
     status = next(c for c in oss01 if c.source == "zpool_status")
     fresh = replace(status, text=status.text.replace("ost_0", "ost_9"))
     said = payload("oss01", [fresh])
-    assert intake.merge(node(), said["captures"], said["bodies"], LATER) == []
+    assert intake.merge("oss01", said["captures"], said["bodies"], LATER) == []
     facts = services.fleet_facts(LATER).nodes["oss01"]
     assert [pool.name for pool in facts.pools] == ["ost_9"]
     assert facts.age_seconds == 15
