@@ -84,15 +84,14 @@ class Together:
             taken = dict(list(self._waiting.items())[:TOGETHER_MAX])
             for pk in taken:
                 del self._waiting[pk]
-            writing = asyncio.create_task(WRITER.run(keep, [beat for beat, _ in taken.values()], timezone.now()))
-            await asyncio.wait([writing])
+            [outcome] = await asyncio.gather(WRITER.run(keep, [beat for beat, _ in taken.values()], timezone.now()), return_exceptions=True)
             for pk, (_, future) in taken.items():
                 if future.cancelled():
                     continue
-                if (error := writing.exception()) is not None:
-                    future.set_exception(error)
+                if isinstance(outcome, BaseException):
+                    future.set_exception(outcome)
                 else:
-                    future.set_result(writing.result().get(pk, "refused"))
+                    future.set_result(outcome.get(pk, "refused"))
 
 
 _keys: dict[str, Key] = {}
