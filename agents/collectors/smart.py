@@ -31,6 +31,7 @@ class Smart:
     line: str
     grown_defects: int | None
     wwid: str | None = None
+    serial: str | None = None
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -50,6 +51,7 @@ _ATA = re.compile(r"^SMART overall-health self-assessment test result: (\S+).*$"
 _DEFECTS = re.compile(r"^Elements in grown defect list: ([0-9]{1,10})$", re.MULTILINE)
 
 _SCSI_ID = re.compile(r"^Logical Unit id: +(0x[0-9a-fA-F]{16,32})$", re.MULTILINE)
+_SERIAL = re.compile(r"^Serial [Nn]umber: +(\S+)$", re.MULTILINE)
 _ATA_ID = re.compile(r"^LU WWN Device Id: +([0-9a-f]) ([0-9a-f]{6}) ([0-9a-f]{9})$", re.MULTILINE)
 
 
@@ -63,10 +65,15 @@ def parse(text: str) -> Smart | Unparsed:
         passed, line = scsi.group(1).strip() == "OK", scsi.group(0)
     elif ata:
         passed, line = ata.group(1) == "PASSED", ata.group(0)
-    return Smart(passed, line, int(defects.group(1)) if defects else None, _wwid(text))
+    return Smart(passed, line, int(defects.group(1)) if defects else None, _wwid(text), _serial(text))
 
 
 def _wwid(text: str) -> str | None:
     """SCSI prints the LU name as it is; ATA prints the same number in three groups, without 0x."""
     scsi, ata = _SCSI_ID.search(text), _ATA_ID.search(text)
     return normalise(scsi.group(1) if scsi else "0x" + "".join(ata.groups())) if scsi or ata else None
+
+
+def _serial(text: str) -> str | None:
+    found = _SERIAL.search(text)
+    return found.group(1) if found else None

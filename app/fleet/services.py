@@ -9,7 +9,7 @@ from types import MappingProxyType
 from django.utils import timezone
 
 from app.fleet import earlier, history
-from app.fleet.models import Earlier, Node, Report
+from app.fleet.models import Disk, Earlier, Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 from workflows.facts.touch import touches
@@ -40,7 +40,8 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     at = at or timezone.now()
     nodes = _reporting() if names is None else _reporting().filter(name__in=names)
     changes = history.leaf_changes(at)
-    return FleetFacts({node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes})
+    aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
+    return FleetFacts(aged, history.remembered(Disk.objects, at))
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:

@@ -1,6 +1,9 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
+from workflows.facts.divergence import Suspect, suspects
+from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
+from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
     BayFacts,
     DiskFacts,
@@ -18,22 +21,37 @@ from workflows.facts.model import (
     VdevFacts,
     known,
 )
+from workflows.facts.progress import Advance, Amount, ScanProgress
+from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
+    "Advance",
+    "Amount",
     "BayFacts",
     "DiskFacts",
+    "DiskTimeline",
     "FleetFacts",
     "HealthFacts",
+    "Identity",
     "ImportableFacts",
     "Known",
     "LabelFacts",
     "LeafChange",
+    "LeafLatency",
+    "Moment",
     "NodeFacts",
     "PathFacts",
     "PoolFacts",
+    "PoolLatency",
+    "PoolTimeline",
+    "Remembered",
     "ScanFacts",
+    "ScanProgress",
+    "Suspect",
     "Unknown",
     "VdevFacts",
+    "identify",
     "known",
     "node_facts",
+    "suspects",
 ]

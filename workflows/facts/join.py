@@ -14,10 +14,12 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.figures import with_figures
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
+from workflows.facts.uberblocks import read_timelines
 
 
 def node_facts(
@@ -37,7 +39,8 @@ def node_facts(
     """
     sources = Sources(captures, earlier, digests)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about = around(sources, labels, bays)
+    about, carried = around(sources, labels, bays), _index(labels, devices)
+    disks = read_disks(sources, about)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -46,14 +49,17 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
-        disks=read_disks(sources, about),
+        pools=with_figures(read_pools(sources, carried, _resolver(devices, about.links)), sources, disks),
+        disks=disks,
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
         ages=ages,
+        timelines=read_timelines(sources, disks),
+        cached=sources.read("zdb_config", if_nothing=()),
+        expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 
 

@@ -7,8 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeGuard, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+if TYPE_CHECKING:
+    from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zpool_list import PoolSpace
+    from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.labels import Copies, Expected
+    from workflows.facts.latency import PoolLatency
+    from workflows.facts.progress import ScanProgress
+    from workflows.facts.uberblocks import PoolTimeline
 
 T = TypeVar("T")
 
@@ -95,6 +104,10 @@ class PoolFacts:
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
+    space: Known[PoolSpace] = Unknown("zpool_list was not collected.")
+    properties: Known[Mapping[str, str]] = Unknown("zpool_get was not collected.")
+    latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
+    progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,10 @@ class LabelFacts:
     hostid: int | None = None
     hostname: str | None = None
     ashift: int | None = None
+    top: str = ""  # a fingerprint of the top-level vdev it describes: guids, kinds and their order; "" when it describes none
+    devid: str | None = None  # what it says of its own disk; strings are as old as the last import that found the disk
+    phys_path: str | None = None
+    enc_path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +187,8 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
+    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -224,6 +243,9 @@ class NodeFacts:
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
+    timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
+    cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
+    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 
 @dataclass(frozen=True)
@@ -231,3 +253,4 @@ class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
+    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
