@@ -15,6 +15,7 @@ from agents.host import Host
 
 NAME = "zpool_iostat"
 EVERY_SECONDS = 60
+VOLATILE = True  # they move with every I/O
 INTERVAL_SECONDS = 6  # a txg is written every five, so one of them falls into it
 ARGV = ("zpool", "iostat", "-v", "-l", "-H", "-p", "-g", str(INTERVAL_SECONDS), "2")
 TIMEOUT_SECONDS = 20 + INTERVAL_SECONDS

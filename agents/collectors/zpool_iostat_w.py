@@ -16,6 +16,7 @@ from agents.host import Host
 
 NAME = "zpool_iostat_w"
 EVERY_SECONDS = 600
+VOLATILE = True  # they move with every I/O
 ARGV = ("zpool", "iostat", "-w", "-v", "-H", "-p", "-g")
 TIMEOUT_SECONDS = 20
 KINDS = (

@@ -14,6 +14,7 @@ from agents.host import Host
 
 NAME = "zpool_list"
 EVERY_SECONDS = 60
+VOLATILE = True  # what of it is a state, `zpool status` says too
 ARGV = ("zpool", "list", "-v", "-p", "-H", "-g")
 TIMEOUT_SECONDS = 20
 HEADINGS = frozenset(("dedup", "special", "log", "logs", "cache", "spare", "spares"))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from agents.collectors._passing import without_progress as lasting
 from agents.collectors._vdevs import (
     STATES,
     Block,
@@ -35,7 +36,7 @@ ARGV = ("zpool", "status", "-P", "-p")
 TIMEOUT_SECONDS = 20
 EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is then refused
 
-__all__ = ["Pool", "Scan", "Vdev", "collect", "parse"]
+__all__ = ["Pool", "Scan", "Vdev", "collect", "lasting", "parse"]
 
 
 class Scan(NamedTuple):

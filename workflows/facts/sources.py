@@ -17,6 +17,7 @@ from agents.wire import canonical
 from workflows.facts.model import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
+AS_IT_IS = frozenset(("agent",))  # what an agent tells of itself is for people, not for facts
 
 
 class Sources:
@@ -78,6 +79,8 @@ def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
 def _parsed(source: str, text: str) -> Any:
+    if source in AS_IT_IS:
+        return text
     collector = COLLECTORS.get(source)
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
 
