@@ -11,6 +11,7 @@ from pathlib import Path
 
 import agents.loop  # noqa: F401  what the running agent has in memory
 from agents.collectors import COLLECTORS, smart
+from agents.crew import one_heap
 from agents.identity import Identity
 from agents.reports import Reporter
 from agents.schedule import OWN, Schedule
@@ -58,7 +59,8 @@ class Portal:
 
 def main(root: str, waits_for_all: bool) -> None:
     if not hasattr(smart, "keys"):  # before SMART is read of every disk, this bench asks for it all the same
-        smart.keys, smart.collect = (lambda host: COLLECTORS["zdb_label"]._disks.names(host)), None
+        smart.keys = COLLECTORS["zdb_label"]._disks.names
+    one_heap()
     clock, host = Clock(), RootedHost(root)
     begun, used = time.monotonic(), os.times()
     schedule = Timed(host, clock)

@@ -10,6 +10,7 @@ import pytest
 
 from agents.collectors import COLLECTORS, zdb_label
 from agents.collectors.base import Capture, ask
+from agents.crew import BULK_MAX, WORKERS
 from agents.host import Ran
 from agents.operations import zpool_replace
 from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
@@ -220,9 +221,9 @@ def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, c
         schedule.round()
         time.sleep(0.1)
         clock.now += 10.0
-    assert schedule.threads <= 24 + 8
-    assert sum("hangs in the kernel" in kept.reason for kept in schedule.captures()) == 24
-    assert sum("other disks hang" in kept.reason for kept in schedule.captures()) == 76
+    assert schedule.threads <= BULK_MAX + WORKERS
+    assert sum("hangs in the kernel" in kept.reason for kept in schedule.captures()) == BULK_MAX
+    assert sum("other disks hang" in kept.reason for kept in schedule.captures()) == 100 - BULK_MAX
     assert schedule.ages()["quick"] <= 10.0
     release.set()
     time.sleep(0.3)
