@@ -1,9 +1,10 @@
-"""Tell the portal what a schedule knows: the full list of digests each time, texts only when it lacks them."""
+"""Tell the portal what a schedule knows: that nothing changed, or what did; texts only when it lacks them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents import VERSION, policy
@@ -12,12 +13,24 @@ from agents.collectors.base import Capture
 from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.receipts import listed
+from agents.sets import place, set_digest, spoken
 from agents.times import iso
-from agents.transport import Portal
+from agents.transport import Portal, Reply
 
 HEARTBEAT_SECONDS = 15.0
 PARCEL_BYTES = 1024 * 1024
 log = logging.getLogger("slotlight.agent")
+
+
+@dataclass(frozen=True)
+class Said:
+    """One set of captures on its way to the portal."""
+
+    captures: tuple[Capture, ...]
+    places: dict[str, str]  # "zdb_label/sda1" -> digest
+    about: dict[str, str]  # boot id, version and mode of this agent
+    times: dict[str, Any]  # when it was put together, and how long before that each source was asked
+    digest: str
 
 
 class Reporter:
@@ -25,44 +38,58 @@ class Reporter:
 
     def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str) -> None:
         self._host, self._identity, self._portal, self._policy_path = host, identity, portal, policy_path
-        self._known: set[str] = set()  # digests the portal is known to have
-        self._first = True
+        self._taken: Said | None = None  # what the portal is known to stand by
         self._last: tuple[str, ...] = ()
 
     def changed(self, captures: Sequence[Capture]) -> bool:
         return tuple(capture.digest for capture in captures) != self._last
 
-    def send(self, captures: Sequence[Capture]) -> None:
-        """Raises PortalDown."""
-        # After a start the portal knows most of it already, so it is asked what it lacks.
-        missing = self._post(captures, set() if self._first else {c.digest for c in captures} - self._known)
-        before = len(captures) + 1
-        while missing and len(missing) < before:
-            before, missing = len(missing), self._post(captures, missing)
-        if missing:
-            log.error("the portal still misses %d texts after they were sent", len(missing))
-        self._known = {capture.digest for capture in captures} - missing
+    def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
+        """Tell the portal in as few words as it understands. Raises PortalDown."""
+        said, before = self._said(captures, ages), self._taken
+        self._taken = None
+        self._taken = replace(said, captures=()) if self._tell(said, before) else None
         self._last = tuple(capture.digest for capture in captures)
-        self._first = False
 
-    def _post(self, captures: Sequence[Capture], wanted: set[str]) -> set[str]:
-        """Send the list and the wanted texts; returns the digests whose texts the portal asks for."""
-        report = {
-            "v": "1",
-            "node": self._identity.node,
-            "boot_id": boot_id(self._host),
-            "taken_at": iso(self._host.now()),
-            "version": VERSION,
-            "mode": policy.load(self._policy_path).mode,
-            "captures": listed(captures),
-            "bodies": parcel(captures, wanted),
-        }
-        reply = self._portal.ask("POST", "/agent/v1/reports", report)
-        if reply.status != 200:
-            log.error("the portal does not take the report: %s", reply.reason)
-            return set()
-        asked = reply.value.get("missing")
-        return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+    def _tell(self, said: Said, before: Said | None) -> bool:
+        """Whether the portal stands by this set now. After a start it may well do so already, and is first asked."""
+        full, wanted = False, set() if before is None else set(said.places.values()) - set(before.places.values())
+        lacked = len(said.places) + 1  # texts; each round must leave fewer, or it would go on for ever
+        while True:
+            reply = self._portal.ask("POST", "/agent/v1/reports", self._report(said, before, wanted, full))
+            missing, in_full = missing_of(reply), reply.value.get("need") == "full"
+            if reply.status != 200:
+                log.error("the portal does not take the report: %s", reply.reason)
+                return False
+            if not missing and not in_full:
+                return True
+            if (in_full and full) or len(missing) >= lacked:
+                log.error("the portal is not content with the report; it still asks for %d texts", len(missing))
+                return False
+            full, wanted, lacked = full or in_full, missing, len(missing) or lacked
+
+    def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> Said:
+        times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
+        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": policy.load(self._policy_path).mode}
+        places = {place(c.source, c.key): c.digest for c in captures}
+        return Said(tuple(captures), places, about, times, set_digest(captures=places, **about))
+
+    def _report(self, said: Said, before: Said | None, wanted: set[str], full: bool) -> dict[str, Any]:
+        """The set's name; with it nothing, what changed since `before`, or all of it."""
+        report = {"v": "2", "node": self._identity.node, "set": said.digest, **said.times}
+        bodies = {"bodies": parcel(said.captures, wanted)}
+        if full:
+            return {**report, **said.about, **bodies, "captures": listed(said.captures)}
+        if before is None or before.digest == said.digest:
+            return report
+        changed = [c for c in said.captures if before.places.get(place(c.source, c.key)) != c.digest]
+        return {**report, **said.about, **bodies, "changed": listed(changed), "gone": sorted(before.places.keys() - said.places.keys())}
+
+
+def missing_of(reply: Reply) -> set[str]:
+    """The digests whose texts the portal asks for."""
+    asked = reply.value.get("missing")
+    return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
 
 
 def parcel(captures: Sequence[Capture], wanted: set[str]) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.kept import Kept
 from agents.receipts import listed
-from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Reporter
+from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Reporter, missing_of
 from agents.schedule import Schedule
+from agents.sets import place, set_digest, spoken
 from agents.spool import Spool, Text
 from agents.times import iso
 from agents.transport import Portal, PortalDown, Reply
@@ -61,7 +62,7 @@ class Rhythm:
 
     def _report(self, captures: Sequence[Kept]) -> None:
         try:
-            self._reporter.send(captures)
+            self._reporter.send(captures, self._schedule.ages())
         except PortalDown:
             self._keep(captures)
             raise
@@ -80,16 +81,17 @@ class Rhythm:
         self._spool.add(self._late(captures), {kept.digest: kept for kept in captures if kept.digest not in self._told})
 
     def _late(self, captures: Sequence[Kept]) -> dict[str, Any]:
+        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": policy.load(self._policy_path).mode}
+        places = {place(kept.source, kept.key): kept.digest for kept in captures}
         return {
-            "v": "1",
+            "v": "2",
             "late": "1",
             "node": self._identity.node,
-            "boot_id": boot_id(self._host),
             "taken_at": iso(self._host.now()),
-            "version": VERSION,
-            "mode": policy.load(self._policy_path).mode,
-            "ages": {source: f"{seconds:.0f}" for source, seconds in self._schedule.ages().items()},
+            "set": set_digest(captures=places, **about),
+            "ages": spoken(self._schedule.ages()),
             "captures": listed(captures),
+            **about,
         }
 
     def _send_late(self) -> None:
@@ -100,25 +102,20 @@ class Rhythm:
             return
         name, report = found
         reply = self._post(report, {})
-        missing, texts = _missing(reply), self._spool.texts(name)
+        missing, texts = missing_of(reply), self._spool.texts(name)
         while reply.status == 200 and missing:
             bodies = _parcel(texts, missing)
             if not bodies:
                 log.error("the portal takes the late report of %s without %d texts", report["taken_at"], len(missing))
                 break
             reply = self._post(report, bodies)
-            missing = _missing(reply)
+            missing = missing_of(reply)
         if reply.status != 200:
             log.error("the portal does not take the late report of %s: %s", report["taken_at"], reply.reason)
         self._spool.done(name)
 
     def _post(self, report: dict[str, Any], bodies: dict[str, Any]) -> Reply:
         return self._portal.ask("POST", "/agent/v1/reports", {**report, "bodies": bodies})
-
-
-def _missing(reply: Reply) -> set[str]:
-    asked = reply.value.get("missing")
-    return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
 
 
 def _parcel(texts: Iterator[Text], wanted: set[str]) -> dict[str, Any]:

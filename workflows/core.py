@@ -116,7 +116,7 @@ class Step:
     until: Guard | None = None  # WAIT: done when it passes
     progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
     deadline_seconds: int | None = None  # WAIT
-    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended
+    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended; WAIT: what must be newer than it
 
 
 @dataclass(frozen=True)

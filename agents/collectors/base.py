@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Optional, Sequence
 
 from agents.host import Host
@@ -53,7 +54,7 @@ class Capture:
         """About as many as its body has on the wire."""
         return len(self.text) + len(self.stderr)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return hashlib.sha256(canonical(self.body())).hexdigest()
 

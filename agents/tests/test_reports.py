@@ -1,4 +1,4 @@
-"""Reporting: what the portal is told, and how often it is sent a text."""
+"""What the portal is told: a name when nothing changed, a difference when something did, texts only when it lacks them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ def host(tmp_path):
     return rig.twin(tmp_path)
 
 
-class Portal:
-    """Takes reports; knows the texts it was sent."""
+class Portal(rig.Intake):
+    """Takes reports as the portal does; `status` makes it refuse them."""
 
-    def __init__(self, known=()):
-        self.reports, self.known, self.status = [], set(known), 200
+    status = 200
 
     def ask(self, method, path, value):
-        self.reports.append(value)
-        self.known |= set(value["bodies"])
-        return Reply(self.status, {"missing": sorted({c["digest"] for c in value["captures"]} - self.known), "reason": "no"})
+        if self.status == 200:
+            return Reply(200, self.take(value))
+        return Reply(self.status, {"reason": "no"})
 
 
-CAPTURES = (Capture("node", "", "data", "a"), Capture("block", "", "data", "b"))
+CAPTURES = (Capture("node", "", "data", "a"), Capture("block", "", "data", "b"), Capture("zdb_label", "sda1", "data", "c"))
+AGES = {"node": 3.01, "block": 0.0, "zdb_label": 90.2}
+HEARTBEAT = {"v", "node", "set", "taken_at", "ages"}
+ABOUT = {"boot_id", "version", "mode"}
 
 
 def reporter(host, portal):
@@ -37,33 +39,86 @@ def reporter(host, portal):
 def test_it_sends_a_text_once(host):
     portal = Portal()
     sender = reporter(host, portal)
-    sender.send(CAPTURES)
-    assert [sorted(report["bodies"]) for report in portal.reports] == [[], sorted(c.digest for c in CAPTURES)]
-    sender.send(CAPTURES)
-    changed = (CAPTURES[0], Capture("block", "", "data", "c"))
-    assert sender.changed(changed)
-    sender.send(changed)
-    assert [sorted(report["bodies"]) for report in portal.reports[2:]] == [[], [changed[1].digest]]
+    sender.send(CAPTURES, AGES)
+    assert [sorted(report.get("bodies", ())) for report in portal.reports] == [[], [], sorted(c.digest for c in CAPTURES)]
     assert portal.reports[-1]["mode"] == "observe"
+
+
+def test_an_unchanged_report_is_a_name_and_ages(host):
+    portal = Portal()
+    sender = reporter(host, portal)
+    sender.send(CAPTURES, AGES)
+    assert not sender.changed(CAPTURES)
+    sender.send(CAPTURES, AGES)
+    report = portal.reports[-1]
+    assert report.keys() == HEARTBEAT
+    assert report["ages"] == {"node": "3.1", "block": "0", "zdb_label": "91"}  # never younger than it is
+    assert len(portal.reports) == 4
+
+
+def test_a_changed_report_says_only_what_changed_with_its_text(host):
+    portal = Portal()
+    sender = reporter(host, portal)
+    sender.send(CAPTURES, AGES)
+    changed = (CAPTURES[0], Capture("block", "", "data", "e"))
+    assert sender.changed(changed)
+    sender.send(changed, AGES)
+    report = portal.reports[-1]
+    assert report.keys() == HEARTBEAT | ABOUT | {"changed", "gone", "bodies"}
+    assert ([c["source"] for c in report["changed"]], report["gone"], list(report["bodies"])) == (
+        ["block"],
+        ["zdb_label/sda1"],
+        [changed[1].digest],
+    )
+    assert portal.digest == report["set"]
+
+
+def test_an_agent_that_starts_again_tells_a_portal_that_knows_it_all_nothing_twice(host):
+    portal = Portal()
+    reporter(host, portal).send(CAPTURES, AGES)
+    reporter(host, portal).send(CAPTURES, AGES)
+    assert portal.reports[-1].keys() == HEARTBEAT
+    assert len(portal.reports) == 4
+
+
+def test_a_portal_that_stands_by_something_else_is_sent_it_all(host):
+    """A receipt may have changed what the portal stands by."""
+    portal = Portal()
+    sender = reporter(host, portal)
+    sender.send(CAPTURES, AGES)
+    portal.places["block"], portal.digest = "0" * 64, "1" * 64
+    sender.send((*CAPTURES[:2], Capture("zdb_label", "sda1", "data", "d")), AGES)
+    assert portal.places["block"] == CAPTURES[1].digest
+    assert "captures" in portal.reports[-1]
 
 
 def test_a_portal_that_forgot_a_text_is_sent_it_again(host):
     portal = Portal()
     sender = reporter(host, portal)
-    sender.send(CAPTURES)
-    portal.known.clear()
-    sender.send(CAPTURES)
+    sender.send(CAPTURES, AGES)
+    portal.forget()
+    sender.send(CAPTURES, AGES)
     assert portal.known == {c.digest for c in CAPTURES}
 
 
 def test_a_report_that_is_refused_is_not_taken_for_known(host):
     portal = Portal()
-    portal.status = 422
     sender = reporter(host, portal)
-    sender.send(CAPTURES)
-    portal.status, portal.known = 200, set()
-    sender.send(CAPTURES)
-    assert portal.known == {c.digest for c in CAPTURES}
+    sender.send(CAPTURES, AGES)
+    portal.status = 422
+    changed = (CAPTURES[0], Capture("block", "", "data", "e"))
+    sender.send(changed, AGES)
+    portal.status = 200
+    sender.send(changed, AGES)
+    assert portal.places == {c.source: c.digest for c in changed}
+
+
+def test_a_portal_that_never_has_enough_is_not_asked_for_ever(host):
+    for answer in ({"need": "full"}, {"missing": ["0" * 64]}):
+        portal = Portal()
+        portal.take = lambda report, portal=portal, answer=answer: portal.reports.append(report) or answer
+        reporter(host, portal).send(CAPTURES, AGES)
+        assert len(portal.reports) == 2
 
 
 def test_many_texts_travel_in_parcels(host, monkeypatch):
@@ -71,6 +126,6 @@ def test_many_texts_travel_in_parcels(host, monkeypatch):
     monkeypatch.setattr("agents.reports.PARCEL_BYTES", 1000)
     captures = tuple(Capture("zdb_label", f"sd{n}", "data", f"{n:0400d}") for n in range(10))
     portal = Portal()
-    reporter(host, portal).send((*captures, Capture("block", "", "data", "b" * 5000)))
+    reporter(host, portal).send((*captures, Capture("block", "", "data", "b" * 5000)), AGES)
     assert len(portal.known) == 11
-    assert max(len(report["bodies"]) for report in portal.reports) == 2
+    assert max(len(report.get("bodies", ())) for report in portal.reports) == 2

@@ -73,7 +73,9 @@ def next_of_run(cursor, run: str) -> tuple[str, str]:
 def evidence(body) -> list[str]:
     """The kept blobs that `body` names, sorted."""
     named = set(digests(body))
-    return sorted(Blob.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(named)])
+        return sorted(digest for (digest,) in cursor)
 
 
 def keep(data: bytes, media: str) -> str:

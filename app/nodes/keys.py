@@ -27,13 +27,9 @@ class EnrolRefused(Exception):
 class Caller:
     """An agent whose request was verified."""
 
-    node: Node
-    key: NodeKey
+    node: str
+    secret: bytes
     signed: Signed
-
-    @property
-    def secret(self) -> bytes:
-        return bytes(self.key.secret)
 
     def elapsed_seconds(self, taken_at: float) -> float:
         """How long before sending this the agent did something; both times are by the node's clock, so skew cancels out."""
@@ -106,13 +102,14 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
 
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
     """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
-    key = NodeKey.objects.select_related("node").filter(key_id=key_id_of(headers), revoked_at__isnull=True).first()
-    if key is None:
+    keys = NodeKey.objects.filter(key_id=key_id_of(headers), revoked_at__isnull=True)
+    found = keys.values_list("node__name", "secret", "counter").first()
+    if found is None:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    signed = verify_request(bytes(key.secret), method, path, query, headers, body)
-    check_fresh(signed, now.timestamp(), key.counter)
+    node, secret, counter = found[0], bytes(found[1]), found[2]
+    signed = verify_request(secret, method, path, query, headers, body)
+    check_fresh(signed, now.timestamp(), counter)
     # The condition decides between two copies of one request that arrive at the same moment.
-    alive = NodeKey.objects.filter(pk=key.pk, counter__lt=signed.counter, revoked_at__isnull=True)
-    if alive.update(counter=signed.counter, used_at=now) == 0:
+    if keys.filter(counter__lt=signed.counter).update(counter=signed.counter, used_at=now) == 0:
         raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
-    return Caller(key.node, key, signed)
+    return Caller(node, secret, signed)

@@ -188,9 +188,9 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     now = timezone.now()
     with transaction.atomic():
         out = Order.objects.filter(node=node, operation="look", run=None, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
-        for order in out:
-            if f'"sources":"{listed}"' in order.canonical:
-                return order
+        for pk, asked in out.values_list("pk", "canonical"):
+            if f'"sources":"{listed}"' in asked:
+                return Order.objects.get(pk=pk)
         try:
             order = sealing.look(node, listed, user, now)
         except sealing.NotEnrolled as error:

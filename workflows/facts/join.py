@@ -7,6 +7,7 @@ that needed it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from agents.collectors.base import Capture
@@ -14,7 +15,7 @@ from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
-from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
 
@@ -24,9 +25,17 @@ def node_facts(
     captures: Mapping[str, Capture | Mapping[str, Any]],
     age_seconds: float,
     leaf_changes: Known[tuple[LeafChange, ...]],
+    *,
+    ages: Known[Mapping[str, float]] = NO_AGES,
+    earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+    digests: Mapping[str, str] | None = None,
 ) -> NodeFacts:
-    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
-    sources = Sources(captures)
+    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds ages and history.
+
+    `ages`: source -> how many seconds ago it was asked. `earlier`: place -> (body, how many seconds before what it says now).
+    `digests`: place -> digest, where they need not be computed again.
+    """
+    sources = Sources(captures, earlier, digests)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about = around(sources, labels, bays)
     return NodeFacts(
@@ -44,6 +53,7 @@ def node_facts(
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        ages=ages,
     )
 
 

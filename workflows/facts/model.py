@@ -199,9 +199,15 @@ class LeafChange:
     age_seconds: float
 
 
+NO_AGES = Unknown("When its sources were asked is not known.")
+
+
 @dataclass(frozen=True)
 class NodeFacts:
-    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256."""
+    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256.
+
+    `age_seconds` says when it was last heard, `ages` when each source was last asked: most are asked less often than it reports.
+    """
 
     node: str
     age_seconds: float
@@ -217,6 +223,7 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from agents.wwid import by_id_path
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.facts.census import candidate_case
+from workflows.guards.fresh import OF_OTHERS, stale
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
-from workflows.guards.target import FACTS_AGE_SECONDS_MAX
 
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
 
@@ -162,8 +162,8 @@ CANDIDATE_GUARDS = (
 def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
     """What another node that sees the disk says of it."""
     disk = lookup.disk(facts, node.node, wwid)
-    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-        return unknown(f"{node.node} sees {wwid} too and last reported {node.age_seconds:.0f} s ago. Check its agent.")
+    if why := stale(node, OF_OTHERS):
+        return unknown(f"{node.node} sees {wwid} too. {why}")
     if not known(disk) or disk is None or not known(disk.in_use) or not known(node.pools):
         return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
     if disk.in_use:

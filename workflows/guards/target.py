@@ -8,23 +8,12 @@ from workflows import redundancy
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.facts.census import title
+from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
 
-FACTS_AGE_SECONDS_MAX = 60
 TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
 MASS_EVENT_SECONDS = 30 * 60
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
-
-
-def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    if 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
-        return ok(f"{node.node} reported {node.age_seconds:.0f} s ago.")
-    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-        return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
-    return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
 
 
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
@@ -40,8 +29,8 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
     if not known(sharing):
         return unknown(sharing.reason)
     for node in sharing:
-        if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-            return unknown(f"{node.node} sees disks of {pool.name} and last reported {node.age_seconds:.0f} s ago. Check its agent.")
+        if why := stale(node, OF_OTHERS):
+            return unknown(f"{node.node} sees disks of {pool.name} too. {why}")
         if not known(node.pools) or not all(known(p.guid) for p in node.pools):
             return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")
     return ok(f"{pool.name} is imported on {params['node']} only.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agents.collectors import COLLECTORS
 from workflows.facts import (
     BayFacts,
     DiskFacts,
@@ -123,6 +124,7 @@ NODE = NodeFacts(
     leaf_changes=(),
     digests={"zpool_status": "a" * 64, "block": "b" * 64},
     failures={},
+    ages=dict.fromkeys(COLLECTORS, 9.0),
 )
 OTHER = replace(
     NODE, node="oss02", hostname="oss02", pools=(), disks=(disk("sda", "naa:5000c500a65bffff"),), bays=(), digests={}, age_seconds=7200.0

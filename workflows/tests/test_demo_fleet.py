@@ -24,7 +24,8 @@ def fleet(tmp_path_factory) -> FleetFacts:
 
 def facts_of(host: TwinHost, name: str) -> NodeFacts:
     taken = [capture for collector in COLLECTORS.values() for capture in collector.collect(host)]
-    return node_facts(name, {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}, 1.0, ())
+    ages = dict.fromkeys(COLLECTORS, 1.0)
+    return node_facts(name, {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}, 1.0, (), ages=ages)
 
 
 @pytest.fixture
