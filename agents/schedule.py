@@ -39,6 +39,7 @@ HUNG_AFTER_SECONDS = 60.0
 RETRY_SECONDS, RETRY_SECONDS_MAX = 30.0, 3600.0
 RETRY_HELD_SECONDS_MAX = 300.0  # a whole tool is out of use meanwhile
 JITTER = 0.1
+SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
 OWN = "agent"  # the source under which the agent tells of itself
 
 _SOON = re.compile(r"(?:(?P<days>\d{1,5}) days )?(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})")
@@ -54,10 +55,16 @@ class _Source:
     hung: bool = False  # in this round
     asking: set[str] = field(default_factory=set)
     pending: deque[str] = field(default_factory=deque)
+    parked: dict[str, str] = field(default_factory=dict)  # disk -> the key that waits to hear whether it sleeps
 
     @property
     def keyed(self) -> bool:
         return hasattr(self.module, "keys")
+
+    @property
+    def wakes(self) -> bool:
+        """Whether asking spins a sleeping disk up."""
+        return getattr(self.module, "WAKES", False)
 
     @property
     def group(self) -> str:
@@ -99,7 +106,7 @@ class Schedule:
         sources = [_Source(name, module) for name, module in COLLECTORS.items()]
         self._sources = {source.name: source for source in sources}
         # The few before the many, and those that wake a disk last: by then it is known which ones sleep.
-        self._order = sorted(sources, key=lambda source: (source.keyed, getattr(source.module, "WAKES", False)))
+        self._order = sorted(sources, key=lambda source: (source.keyed, source.wakes))
         self._said: dict[str, dict[str, tuple[Kept, ...]]] = {}
         self._stamps: dict[tuple[str, str], Kept] = {}  # by source and stamp
         self._stamped: dict[tuple[str, str], str] = {}  # by source and key
@@ -218,6 +225,27 @@ class Schedule:
         source.asking.add(key)
         self._crew.put(Job(ask, source.name, key, bulk=key != ""))
 
+    def _put_or_park(self, source: _Source, key: str) -> None:
+        """What wakes a disk waits while it is being found out whether that disk sleeps; no other disk's answer is waited for."""
+        disk = strip_partition(key)[0]
+        if source.wakes and self._sleep_is_asked(disk):
+            source.asking.add(key)
+            source.parked[disk] = key
+        else:
+            self._put(source, key, self._ask)
+
+    def _sleep_is_asked(self, disk: str) -> bool:
+        smart = self._sources.get(SLEEP)
+        return smart is not None and smart.begun is not None and ("" in smart.asking or disk in smart.asking)
+
+    def _unpark(self, answered: _Source, key: str) -> None:
+        """Something was said, or given up, about sleeping disks: "" is about all of them."""
+        if answered.name == SLEEP:
+            for source in self._order:
+                for disk in [key] if key else list(source.parked):
+                    if disk in source.parked and not self._sleep_is_asked(disk):
+                        self._put(source, source.parked.pop(disk), self._ask)
+
     def _go_on(self, source: _Source) -> None:
         """Ask the next key of a group's source, or end this round of the source."""
         if source.pending:
@@ -265,8 +293,9 @@ class Schedule:
                 if (source.name, key) not in self._stuck and (trouble is None or trouble.next_try <= now):
                     source.pending.append(key)
             while source.pending and not source.group:
-                self._put(source, source.pending.popleft(), self._ask)
+                self._put_or_park(source, source.pending.popleft())
             self._go_on(source)
+            self._unpark(source, "")
 
     def _ask(self, job: Job) -> None:
         source, heard, began = self._sources[job.source], _Heard(self._host), self._clock()
@@ -304,6 +333,7 @@ class Schedule:
         source.asking.discard(job.key)
         if hung:
             self._hold(source, job.key)
+        self._unpark(source, job.key)
         self._go_on(source)
 
     def _came_loose(self, source: _Source, job: Job) -> None:
@@ -313,10 +343,10 @@ class Schedule:
 
     def _sleeps(self, source: _Source, key: str) -> bool:
         """Whether reading this would wake a disk that was found asleep when it was last asked in a way that wakes nobody."""
-        if not getattr(source.module, "WAKES", False):
+        if not source.wakes:
             return False
         disk = strip_partition(key)[0]
-        said = self._said.get("smart", {})
+        said = self._said.get(SLEEP, {})
         found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
         return any(kept.outcome == "nothing" and "sleeps" in kept.reason for kept in found)
 
@@ -349,6 +379,7 @@ class Schedule:
         self._keep(source.name, job.key, (Kept(Capture(source.name, job.key, "failed", "", reason), self._clock()),))
         source.asking.discard(job.key)
         self._hold(source, job.key)
+        self._unpark(source, job.key)
         self._go_on(source)
 
     def _in_vain(self, source: _Source, key: str, captures: Sequence[Capture], hung: str) -> tuple[Capture, ...]:

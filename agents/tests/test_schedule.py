@@ -294,6 +294,27 @@ def test_a_disk_that_sleeps_is_not_woken(make, machine):
     assert said(schedule, "labels", "sda1").outcome == "data"
 
 
+def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine):
+    """SMART takes long to answer for sdb; the label of sda is not held up by it."""
+    said_at = {}
+
+    def smart_of(host, key):
+        time.sleep(0.3 if key == "sdb" else 0.0)
+        return Capture("smart", key, *(("nothing", "", "sdb sleeps and was not woken") if key == "sdb" else ("data", "ok")))
+
+    def label_of(host, key):
+        said_at[key] = time.monotonic()
+        return Capture("labels", key, "data", "x")
+
+    smart, labels = per_disk("smart", ["sda", "sdb", "sdc"]), per_disk("labels", ["sda1", "sdb1", "sdc"], WAKES=True)
+    smart.collect_one, labels.collect_one = smart_of, label_of
+    schedule, begun = make(smart, labels), time.monotonic()
+    schedule.round()
+    assert sorted(said_at) == ["sda1", "sdc"]
+    assert max(said_at.values()) - begun < 0.25
+    assert said(schedule, "labels", "sdb1").outcome == "nothing"
+
+
 def test_it_hurries_even_for_what_is_being_asked(make, machine):
     """An answer that was on its way when something changed may describe what was before."""
     schedules = []
