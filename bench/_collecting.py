@@ -53,6 +53,8 @@ class Portal:
 
     def ask(self, method, path, value):
         self.sent_bytes += len(_body(value)[0])
+        if "captures" not in value:
+            return Reply(200, {"need": "full"})
         self.known |= set(value["bodies"])
         return Reply(200, {"missing": sorted({c["digest"] for c in value["captures"]} - self.known)})
 
@@ -77,7 +79,7 @@ def main(root: str, waits_for_all: bool) -> None:
     said["outcomes"] = Counter(kept.outcome for kept in schedule.captures() if kept.source != OWN)
     said["keys"] = {name: sum(kept.source == name for kept in schedule.captures()) for name in COLLECTORS}
     portal = Portal()
-    Reporter(host, Identity("http://127.0.0.1:1", "big01", bytes(32)), portal, "none").send(schedule.captures())
+    Reporter(host, Identity("http://127.0.0.1:1", "big01", bytes(32)), portal, "none").send(schedule.captures(), schedule.ages())
     said["report_bytes"] = portal.sent_bytes
     if waits_for_all:
         said["again"] = again(schedule, clock, host)

@@ -227,3 +227,9 @@ def hang(root: Path, name: str = HUNG) -> None:
     (root / f"hangs/{name}1").touch()
     (root / f"dev/{name}1").unlink()
     os.mkfifo(root / f"dev/{name}1")
+
+
+def unhang(root: Path, name: str = HUNG) -> None:
+    for path in (root / f"hangs/{name}", root / f"hangs/{name}1", root / f"dev/{name}1"):
+        path.unlink()
+    os.link(root / f"images/{list(kernel_names(DISKS)).index(name)}", root / f"dev/{name}1")
