@@ -1,4 +1,5 @@
-"""The door: connections that wait go to `app.live`, everything else to Django, and nobody sends more than is allowed."""
+"""The door: connections that wait go to `app.live`, heartbeats to `app.nodes.heartbeats`, everything else to Django, and nobody sends
+more than is allowed."""
 
 import asyncio
 import gc
@@ -63,6 +64,7 @@ THREADS = Threads(16, "page")
 pages = Pages()
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
+from app.nodes import heartbeats  # noqa: E402
 from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
 AGENTS = "/agent/v1/"
@@ -76,6 +78,8 @@ async def application(scope, receive, send):
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
+    if scope["type"] == "http" and scope["path"] == f"{AGENTS}reports" and scope["method"] == "POST":
+        return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, pages)
     most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
     return await pages(scope, bounded(receive, most), send)
 

@@ -56,27 +56,36 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
     How old the node's other sources are does not change, because they were not asked again.
     """
     fresh = read_captures(captures)
-    came, seconds = read_bodies(bodies, fresh.values()), read_seconds(captures)
-    if _said_before(name, fresh, seconds, at):
+    came, asked = read_bodies(bodies, fresh.values()), asked_at(read_seconds(captures), at)
+    if _said_before(name, fresh, asked):
         return []
     with transaction.atomic():
         node = _locked(name)
         before = _captures(node)
         missing = _keep(fresh, came, before)
         if node.report_digest and not missing:
-            asked = node.asked | _asked_of_all(before, fresh, seconds, at)
-            _change(node, {**before, **fresh}, at, about={}, last_report_at=node.last_report_at, asked=asked)
+            partly = {where.partition("/")[0] for where in before.keys() - fresh.keys()}
+            whole = {source: moment for source, moment in asked.items() if source not in partly}
+            _change(node, {**before, **fresh}, at, about={}, last_report_at=node.last_report_at, asked=node.asked | whole)
     return missing
 
 
-def _said_before(name: str, fresh: Captures, seconds: Mapping[str, float], at: datetime) -> bool:
-    """Whether the node said all of this before; then it is only known to hold now."""
-    report = Report.objects.filter(node__name=name, captures__contains=fresh).values_list("node__report_digest", "captures").first()
-    if report is None:
-        return False
-    asked = json.dumps(_asked_of_all(report[1], fresh, seconds, at))
+# A source of which not all came was not asked: one label of a hundred says nothing of the other labels' age.
+SAID_BEFORE = """
+UPDATE fleet_node n SET asked = n.asked || (
+    SELECT coalesce(jsonb_object_agg(came.source, came.at), '{}') FROM jsonb_each(%s::jsonb) AS came(source, at)
+    WHERE NOT EXISTS (
+        SELECT FROM jsonb_object_keys(r.captures) AS place WHERE split_part(place, '/', 1) = came.source AND NOT %s::jsonb ? place
+    )
+) FROM fleet_report r WHERE r.node_id = n.id AND n.name = %s AND r.captures @> %s::jsonb
+"""
+
+
+def _said_before(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
+    """Whether the node says nothing new; then it is known to hold now."""
+    said = json.dumps(fresh)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE fleet_node SET asked = asked || %s::jsonb WHERE name = %s AND report_digest = %s", [asked, name, report[0]])
+        cursor.execute(SAID_BEFORE, [json.dumps(asked), said, name, said])
         return cursor.rowcount == 1
 
 
@@ -94,13 +103,6 @@ def _locked(name: str) -> Node:
 def _captures(node: Node) -> Captures:
     """What the node stands by now; nothing before its first report."""
     return node.report.captures if node.report_digest else {}
-
-
-def _asked_of_all(before: Captures, fresh: Captures, seconds: Mapping[str, float], at: datetime) -> dict[str, float]:
-    """When the sources were asked of which all came: one label of a hundred says nothing of the other labels' age."""
-    partly = {where.partition("/")[0] for where in before.keys() - fresh.keys()}
-    whole = {source: took for source, took in seconds.items() if source not in partly}
-    return asked_at(whole, at)
 
 
 def _unchanged(name: str, report: Payload, at: datetime) -> bool:

@@ -31,7 +31,8 @@ class Parsed:
 
 
 NOTHING = Parsed("", MappingProxyType({}), MappingProxyType({}), None, frozenset(), (), frozenset())
-_parsed: dict[str, Parsed] = {}  # by node name
+SETS_REMEMBERED = 2  # of a node: while one report is taken in, others still read the set that stood before
+_parsed: dict[str, dict[str, Parsed]] = {}  # by node name and set, oldest first
 
 
 def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) -> FleetFacts:
@@ -50,21 +51,33 @@ def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:
 
 def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) -> Parsed:
     """The node's report, parsed; only bodies that were not in the report before are read. `captures` are its own, where they are at hand."""
-    known, name = _parsed.get(node.name, NOTHING), _name_of(node.report_digest, node.set_at)
-    if known.set != name:
-        captures = Report.objects.values_list("captures", flat=True).get(node=node) if captures is None else captures
-        known = replace(known, set="", captures=captures, spans=earlier.spans(node))
+    name = _name_of(node.report_digest, node.set_at)
+    known = _remembered(node.name, name)
+    if known is NOTHING:
+        if captures is None:  # read together with its name: another report may have come since the node was read
+            captures, *which = Report.objects.values_list("captures", "node__report_digest", "node__set_at").get(node=node)
+            name = _name_of(*which)
+        known = replace(_latest(node.name), set=name, captures=captures, facts=None, spans=earlier.spans(node))
     picked = earlier.pick(known.spans, node.asked, at.timestamp())
     wanted = frozenset(pk for pk, _ in picked.values())
-    if known.set != name or known.spans_read != wanted:
-        known = _parsed[node.name] = replace(_parse(node, known, picked, wanted), set=name)
+    if known.facts is None or known.spans_read != wanted:
+        known = _parse(node, known, picked, wanted)
+        older = {which: one for which, one in _parsed.get(node.name, {}).items() if which != name}
+        _parsed[node.name] = dict([*older.items(), (name, known)][-SETS_REMEMBERED:])
     return known
 
 
 def remembered(node: Node) -> Parsed:
     """What this process knows of the node's set without asking the database; NOTHING when it is another one."""
-    known = _parsed.get(node.name, NOTHING)
-    return known if known.set == _name_of(node.report_digest, node.set_at) else NOTHING
+    return _remembered(node.name, _name_of(node.report_digest, node.set_at))
+
+
+def _remembered(node: str, name: str) -> Parsed:
+    return _parsed.get(node, {}).get(name, NOTHING)
+
+
+def _latest(node: str) -> Parsed:
+    return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
 def bodies(digests: set[str]) -> dict[str, dict]:
@@ -76,10 +89,11 @@ def bodies(digests: set[str]) -> dict[str, dict]:
 def by_touch(at: datetime) -> dict[str, frozenset[str]]:
     """Every node with what it touches. Reads only what other processes took in meanwhile."""
     sets = {name: _name_of(*which) for name, *which in _reporting().values_list("name", "report_digest", "set_at")}
-    behind = [name for name, which in sets.items() if _parsed.get(name, NOTHING).set != which]
+    found = {name: _remembered(name, which) for name, which in sets.items()}
+    behind = [name for name, known in found.items() if known is NOTHING]
     for node in _reporting().filter(name__in=behind) if behind else ():
-        parsed(node, at)
-    return {name: _parsed[name].touches for name in sets}
+        found[node.name] = parsed(node, at)
+    return {name: known.touches for name, known in found.items()}
 
 
 def _name_of(digest: str, at: datetime | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
@@ -15,8 +15,10 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.models import EnrolToken, NodeKey
+from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
+USE = "UPDATE nodes_nodekey SET counter = %s, used_at = %s WHERE id = %s AND counter < %s AND revoked_at IS NULL"
 
 
 class EnrolRefused(Exception):
@@ -100,16 +102,23 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     return key
 
 
+@WrittenOnce
+def live_keys(key_id):
+    return NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret", "counter")
+
+
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
     """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
-    keys = NodeKey.objects.filter(key_id=key_id_of(headers), revoked_at__isnull=True)
-    found = keys.values_list("node__name", "secret", "counter").first()
-    if found is None:
+    found = live_keys(key_id_of(headers))
+    if not found:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    node, secret, counter = found[0], bytes(found[1]), found[2]
-    signed = verify_request(secret, method, path, query, headers, body)
+    [(pk, node, secret, counter)] = found
+    signed = verify_request(bytes(secret), method, path, query, headers, body)
     check_fresh(signed, now.timestamp(), counter)
     # The condition decides between two copies of one request that arrive at the same moment.
-    if keys.filter(counter__lt=signed.counter).update(counter=signed.counter, used_at=now) == 0:
+    with connection.cursor() as cursor:
+        cursor.execute(USE, [signed.counter, now, pk, signed.counter])
+        is_new = cursor.rowcount == 1
+    if not is_new:
         raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
-    return Caller(node, secret, signed)
+    return Caller(node, bytes(secret), signed)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,6 +19,7 @@ from agents.operations import OPERATIONS
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs import rights, services
 from app.runs.models import Approval, Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
@@ -49,14 +51,29 @@ def _behind_its_run(found: QuerySet[Order]) -> Order | None:
 # --- what the agent asks
 
 
+class Out(NamedTuple):
+    """What the node needs of an order that is out, and we to hand it over."""
+
+    id: str
+    effect: str
+    status: str
+    canonical: str
+    digest: str
+
+
+@WrittenOnce
+def to_be_taken(node, now):
+    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
+    return out.order_by("sealed_at").values_list(*Out._fields)
+
+
 def next_for(node: str) -> list[dict[str, str]]:
     """Every order this node may take now, oldest first."""
     now = timezone.now()
-    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now).order_by("sealed_at")
-    found = list(out.only("effect", "status", "canonical", "digest"))
+    found = [Out(*row) for row in to_be_taken(node, now)]
     if any(order.effect != "pure" for order in found) and not _ledger_signs():
         found = [order for order in found if order.effect == "pure"]
-    offered = [_put(order) if order.effect == "pure" else _offer(order.pk, now) for order in found]
+    offered = [_put(order) if order.effect == "pure" else _offer(order.id, now) for order in found]
     return [{"order": order.canonical, "digest": order.digest} for order in offered if order]
 
 
@@ -71,10 +88,10 @@ def _ledger_signs() -> bool:
     return True
 
 
-def _put(question: Order) -> Order:
+def _put(question: Out) -> Out:
     """A question may be put any number of times, also one that has just ended: so nothing is locked for it."""
     if question.status == "SEALED":
-        Order.objects.filter(pk=question.pk, status="SEALED").update(status="OFFERED")
+        Order.objects.filter(pk=question.id, status="SEALED").update(status="OFFERED")
     return question
 
 

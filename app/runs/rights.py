@@ -1,31 +1,23 @@
 """Who may act and who may approve. Asked again at every act, when an order is sealed and when the node takes it."""
 
-from functools import cache
-
 from django.apps import AppConfig
 from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
-from django.db import connection
 
 from app.accounts.models import User
+from app.once import WrittenOnce
 
-SOMEBODY = -1  # stands for the person's key
 OPERATE, APPROVE = "runs.operate", "runs.approve"
 GROUPS = {"operators": ("operate",), "approvers": ("operate", "approve")}
+HAVING = {
+    OPERATE: WrittenOnce(lambda pk: User.objects.with_perm(OPERATE).filter(pk=pk).values_list("pk")),
+    APPROVE: WrittenOnce(lambda pk: User.objects.with_perm(APPROVE).filter(pk=pk).values_list("pk")),
+}
 
 
 def may(person: User, right: str) -> bool:
     """Whether this person has the right now. Read from the database: what a session remembers may be old."""
-    sql, params = _question(right)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [person.pk if param == SOMEBODY else param for param in params])
-        return cursor.fetchone() is not None
-
-
-@cache
-def _question(right: str) -> tuple[str, tuple]:
-    """Django's own question, put together once: that takes longer than its answer."""
-    return User.objects.with_perm(right).filter(pk=SOMEBODY).values("pk").query.sql_with_params()
+    return bool(HAVING[right](person.pk))
 
 
 def make_groups(sender: AppConfig, using: str = "default", **_) -> None:
