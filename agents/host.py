@@ -11,6 +11,7 @@ import fnmatch
 import glob
 import mmap
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -28,6 +29,7 @@ POLL_SECONDS = 0.25
 CHUNK_BYTES = 65536
 ALIGNED_BYTES = 4096  # what every block device takes for an unbuffered read
 
+_MAGIC = re.compile(r"[*?[]")
 Region = Tuple[int, int]  # offset and length in bytes
 
 
@@ -161,7 +163,10 @@ class LocalHost:
             found = os.listdir(folder)  # the usual pattern, without the detours of glob
         except OSError:
             return ()
-        return tuple(sorted(f"{folder}/{name}" for name in fnmatch.filter(found, names) if names[0] == "." or name[0] != "."))
+        # Without what every name begins with, "sdfl[0-9]*" is the pattern of all disks, and is compiled once.
+        begin = names[: _MAGIC.search(names).start()]
+        rest = fnmatch.filter([name[len(begin) :] for name in found if name.startswith(begin)], names[len(begin) :])
+        return tuple(sorted(f"{folder}/{begin}{name}" for name in rest if begin or name[0] != "."))
 
     def link(self, path: str) -> str:
         os.stat(path)  # realpath alone is content with a link that leads nowhere

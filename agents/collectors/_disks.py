@@ -28,8 +28,7 @@ def partitions(host: Host, disk: str) -> tuple[str, ...]:
     """Kernel names of a disk's partitions, by number."""
     separator = "p" if disk[-1].isdigit() else ""
     prefix = f"/sys/block/{disk}/{disk}{separator}"
-    # One pattern for all disks: a pattern for each would be compiled for each.
-    numbers = (path[len(prefix) :] for path in host.list(f"/sys/block/{disk}/*[0-9]") if path.startswith(prefix))
+    numbers = (path[len(prefix) :] for path in host.list(f"{prefix}[0-9]*"))
     return tuple(f"{disk}{separator}{n}" for n in sorted(int(n) for n in numbers if re.fullmatch("[0-9]{1,4}", n)))
 
 

@@ -163,6 +163,30 @@ def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock)
     assert {kept.outcome for kept in schedule.captures()} == {"data"}
 
 
+def test_while_zpool_hangs_no_other_source_runs_it_either(make, machine, clock):
+    """Some sources ask zpool for something in passing: which disks to read, or its version, which it says even then."""
+    aside = per_disk("uberblocks", ["sda"])
+    aside.keys = lambda host: ("sda",) if host.run(("zpool", "list"), 5.0).exit_code == 0 else ()
+    version = source("node", collect=lambda host: (ask(host, "node", ("zpool", "--version"), 1.0),))
+    schedule = make(source("zpool_status"), aside, version)
+    schedule.round()
+    machine.hangs["zpool_status"] = "stuck"
+    clock.now += 10.0
+    schedule.round()
+    clock.now += 10.0
+    schedule.round()
+    assert machine.asked.count("zpool list") <= 2
+    assert machine.asked.count("zpool --version") == 3
+    assert said(schedule, "uberblocks").reason == "uberblocks needs a tool that hangs, and is asked again when that answers."
+    assert said(schedule, "uberblocks", "sda").outcome == "data"  # known from before, and as old as its age says
+    machine.hangs.clear()
+    clock.now += 200.0
+    for _ in range(2):
+        schedule.round()
+    assert said(schedule, "uberblocks") is None
+    assert schedule.ages()["uberblocks"] == 0.0
+
+
 def test_zpool_commands_are_run_one_at_a_time(make):
     running, most = [], []
 
