@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from agents import VERSION, bell, policy
+from agents.crew import one_heap
 from agents.host import LocalHost
 from agents.identity import NoIdentity, enrol_node
 from agents.journal import Journal, JournalError
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def work(agent: Agent) -> None:
     """Run until SIGTERM or SIGINT, and then end in good order. SIGUSR1 rings: look at once."""
+    one_heap()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: agent.stop())
     signal.signal(signal.SIGUSR1, lambda *_: agent.ring())

@@ -7,9 +7,11 @@ a folder of captures, or the twin.
 from __future__ import annotations
 
 import errno
+import fnmatch
 import glob
 import mmap
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -24,8 +26,10 @@ ENVIRONMENT = {"PATH": ":".join(PATH), "LC_ALL": "C", "TZ": "UTC", "HOME": "/"}
 OUTPUT_BYTES_MAX = 4 * 1024 * 1024
 GRACE_SECONDS = 1.0  # between SIGKILL and giving a child up
 POLL_SECONDS = 0.25
+CHUNK_BYTES = 65536
 ALIGNED_BYTES = 4096  # what every block device takes for an unbuffered read
 
+_MAGIC = re.compile(r"[*?[]")
 Region = Tuple[int, int]  # offset and length in bytes
 
 
@@ -118,13 +122,16 @@ class LocalHost:
             return tuple(argv for argv, _ in self._left_behind)
 
     def read(self, path: str) -> bytes:
-        with open(path, "rb", buffering=0) as file:
-            read = bytearray()
-            while chunk := file.read(65536):  # procfs and sysfs hand over a page at a time
+        descriptor = os.open(path, os.O_RDONLY)  # thousands of attributes: a file object would double the price of each
+        try:
+            read = os.read(descriptor, CHUNK_BYTES)
+            while chunk := os.read(descriptor, CHUNK_BYTES):  # procfs and sysfs hand over a page at a time
                 read += chunk
                 if len(read) > OUTPUT_BYTES_MAX:
                     raise OSError(errno.EFBIG, "longer than anything we read", path)
-            return bytes(read)
+            return read
+        finally:
+            os.close(descriptor)
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
         """ZFS writes past the page cache, so a buffered read may show what a disk held long ago: we read past it too. Where that
@@ -136,7 +143,7 @@ class LocalHost:
                 raise
             descriptor, direct = os.open(path, os.O_RDONLY), False
         try:
-            return b"".join(_region(descriptor, offset, length, direct) for offset, length in regions)
+            return _regions(descriptor, regions, direct)
         finally:
             os.close(descriptor)
 
@@ -149,7 +156,17 @@ class LocalHost:
             os.close(descriptor)
 
     def list(self, pattern: str) -> tuple[str, ...]:
-        return tuple(sorted(glob.glob(pattern)))
+        folder, _, names = pattern.rpartition("/")
+        if not folder or glob.has_magic(folder) or not glob.has_magic(names):
+            return tuple(sorted(glob.glob(pattern)))
+        try:
+            found = os.listdir(folder)  # the usual pattern, without the detours of glob
+        except OSError:
+            return ()
+        # Without what every name begins with, "sdfl[0-9]*" is the pattern of all disks, and is compiled once.
+        begin = names[: _MAGIC.search(names).start()]
+        rest = fnmatch.filter([name[len(begin) :] for name in found if name.startswith(begin)], names[len(begin) :])
+        return tuple(sorted(f"{folder}/{begin}{name}" for name in rest if begin or name[0] != "."))
 
     def link(self, path: str) -> str:
         os.stat(path)  # realpath alone is content with a link that leads nowhere
@@ -159,15 +176,22 @@ class LocalHost:
         return time.time()
 
 
-def _region(descriptor: int, offset: int, length: int, direct: bool) -> bytes:
+def _regions(descriptor: int, regions: Sequence[Region], direct: bool) -> bytes:
     """Short only at the end of the device. An unbuffered read needs memory that begins on a page, which an anonymous map does."""
-    if offset % ALIGNED_BYTES or length % ALIGNED_BYTES:
-        raise OSError(errno.EINVAL, f"{offset}+{length} is not a whole number of {ALIGNED_BYTES} byte blocks")
-    if not direct:
-        os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
-    with mmap.mmap(-1, length) as buffer:
-        got = os.preadv(descriptor, [buffer], offset)
-        return buffer[:got]
+    for offset, length in regions:
+        if offset % ALIGNED_BYTES or length % ALIGNED_BYTES:
+            raise OSError(errno.EINVAL, f"{offset}+{length} is not a whole number of {ALIGNED_BYTES} byte blocks")
+        if not direct:
+            os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
+    got = 0
+    with mmap.mmap(-1, sum(length for _, length in regions)) as buffer, memoryview(buffer) as memory:
+        for offset, length in regions:
+            at = -(-got // ALIGNED_BYTES) * ALIGNED_BYTES
+            if at != got:
+                break  # the device ended within the region before
+            with memory[at : at + length] as part:
+                got += os.preadv(descriptor, [part], offset)
+        return bytes(memory[:got])
 
 
 def _find(tool: str) -> str | None:

@@ -106,8 +106,9 @@ class Rhythm:
         while reply.status == 200 and missing:
             bodies = _parcel(texts, missing)
             if not bodies:
-                log.error("the portal takes the late report of %s without %d texts", report["taken_at"], len(missing))
-                break
+                log.error("the late report of %s is lost: %d of its texts are", report["taken_at"], len(missing))
+                self._spool.lose(name, report["taken_at"])
+                return
             reply = self._post(report, bodies)
             missing = missing_of(reply)
         if reply.status != 200:

@@ -11,20 +11,19 @@ A source that hangs is reported as failed while it does: the portal must not tak
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from agents import VERSION
+from agents.asked import Heard, Source, Trouble
 from agents.collectors import COLLECTORS, zpool_status
 from agents.collectors.base import Capture, Unparsed
 from agents.crew import Crew, Job
-from agents.host import Host, Ran
+from agents.host import Host
 from agents.kept import Kept
 from agents.times import iso
 from agents.wwid import strip_partition
@@ -39,53 +38,10 @@ HUNG_AFTER_SECONDS = 60.0
 RETRY_SECONDS, RETRY_SECONDS_MAX = 30.0, 3600.0
 RETRY_HELD_SECONDS_MAX = 300.0  # a whole tool is out of use meanwhile
 JITTER = 0.1
+SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
 OWN = "agent"  # the source under which the agent tells of itself
 
 _SOON = re.compile(r"(?:(?P<days>\d{1,5}) days )?(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})")
-
-
-@dataclass
-class _Source:
-    name: str
-    module: Any
-    due: float = 0.0
-    begun: float | None = None  # when this round of it began; None between rounds
-    again: bool = False  # it was hurried while it was being asked
-    hung: bool = False  # in this round
-    asking: set[str] = field(default_factory=set)
-    pending: deque[str] = field(default_factory=deque)
-
-    @property
-    def keyed(self) -> bool:
-        return hasattr(self.module, "keys")
-
-    @property
-    def group(self) -> str:
-        """Sources that hang together."""
-        return "zpool" if self.name.startswith("zpool_") else ""
-
-
-@dataclass
-class _Trouble:
-    since: str  # when it was first asked in vain, as text
-    next_try: float
-    tries: int = 1
-
-
-class _Heard:
-    """A host that remembers whether a command hung. One for each question."""
-
-    def __init__(self, host: Host) -> None:
-        self._host, self.hung = host, ""
-
-    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
-        ran = self._host.run(argv, timeout_seconds)
-        if ran.why in ("timeout", "stuck"):
-            self.hung = ran.why
-        return ran
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._host, name)
 
 
 class Schedule:
@@ -96,14 +52,14 @@ class Schedule:
         self._host, self._clock, self._rng = host, clock, rng or random.Random()
         self._crew = Crew()
         self._lock = threading.RLock()
-        sources = [_Source(name, module) for name, module in COLLECTORS.items()]
+        sources = [Source(name, module) for name, module in COLLECTORS.items()]
         self._sources = {source.name: source for source in sources}
         # The few before the many, and those that wake a disk last: by then it is known which ones sleep.
-        self._order = sorted(sources, key=lambda source: (source.keyed, getattr(source.module, "WAKES", False)))
+        self._order = sorted(sources, key=lambda source: (source.keyed, source.wakes))
         self._said: dict[str, dict[str, tuple[Kept, ...]]] = {}
         self._stamps: dict[tuple[str, str], Kept] = {}  # by source and stamp
         self._stamped: dict[tuple[str, str], str] = {}  # by source and key
-        self._trouble: dict[tuple[str, str], _Trouble] = {}
+        self._trouble: dict[tuple[str, str], Trouble] = {}
         self._stuck: dict[tuple[str, str], Job] = {}
         self._held: dict[str, str] = {}  # group -> the source that hangs
         self._busy: set[str] = set()  # groups
@@ -193,7 +149,7 @@ class Schedule:
 
     # What is begun, and how it ends. All of it under the lock.
 
-    def _hurry(self, sources: Iterable[_Source]) -> None:
+    def _hurry(self, sources: Iterable[Source]) -> None:
         for source in sources:
             source.due, source.again = 0.0, source.begun is not None
 
@@ -203,29 +159,50 @@ class Schedule:
             if source.due <= now and source.begun is None and self._may_begin(source):
                 self._begin(source, now)
 
-    def _may_begin(self, source: _Source) -> bool:
+    def _may_begin(self, source: Source) -> bool:
         if (source.name, "") in self._stuck:
             return False
         return not source.group or (source.group not in self._busy and self._held.get(source.group, source.name) == source.name)
 
-    def _begin(self, source: _Source, now: float) -> None:
+    def _begin(self, source: Source, now: float) -> None:
         source.begun, source.hung, source.again = now, False, False
         if source.group:
             self._busy.add(source.group)
         self._put(source, "", self._list if source.keyed else self._ask)
 
-    def _put(self, source: _Source, key: str, ask: Callable[[Job], None]) -> None:
+    def _put(self, source: Source, key: str, ask: Callable[[Job], None]) -> None:
         source.asking.add(key)
         self._crew.put(Job(ask, source.name, key, bulk=key != ""))
 
-    def _go_on(self, source: _Source) -> None:
+    def _put_or_park(self, source: Source, key: str) -> None:
+        """What wakes a disk waits while it is being found out whether that disk sleeps; no other disk's answer is waited for."""
+        disk = strip_partition(key)[0]
+        if source.wakes and self._sleep_is_asked(disk):
+            source.asking.add(key)
+            source.parked[disk] = key
+        else:
+            self._put(source, key, self._ask)
+
+    def _sleep_is_asked(self, disk: str) -> bool:
+        smart = self._sources.get(SLEEP)
+        return smart is not None and smart.begun is not None and ("" in smart.asking or disk in smart.asking)
+
+    def _unpark(self, answered: Source, key: str) -> None:
+        """Something was said, or given up, about sleeping disks: "" is about all of them."""
+        if answered.name == SLEEP:
+            for source in self._order:
+                for disk in [key] if key else list(source.parked):
+                    if disk in source.parked and not self._sleep_is_asked(disk):
+                        self._put(source, source.parked.pop(disk), self._ask)
+
+    def _go_on(self, source: Source) -> None:
         """Ask the next key of a group's source, or end this round of the source."""
         if source.pending:
             self._put(source, source.pending.popleft(), self._ask)
         elif not source.asking and source.begun is not None:
             self._finish(source, source.begun)
 
-    def _finish(self, source: _Source, begun: float) -> None:
+    def _finish(self, source: Source, begun: float) -> None:
         source.begun = None
         source.due = 0.0 if source.again else begun + self._every(source) * self._rng.uniform(1.0 - JITTER, 1.0)
         source.due = max([source.due, *self._retries(source)])
@@ -233,14 +210,21 @@ class Schedule:
             self._busy.discard(source.group)
             loose = not any(name == source.name for name, _ in self._stuck)
             if loose and not source.hung and self._held.get(source.group) == source.name:
-                del self._held[source.group]
+                self._release(source.group)
             self._begin_due()
 
-    def _retries(self, source: _Source) -> list[float]:
+    def _release(self, group: str) -> None:
+        """It answers again: whoever could not do without it is asked now."""
+        del self._held[group]
+        for (name, _), trouble in self._trouble.items():
+            if trouble.next_try == math.inf:
+                trouble.next_try = self._sources[name].due = 0.0
+
+    def _retries(self, source: Source) -> list[float]:
         """When a source that hangs as a whole may be tried again; empty when it does not. A disk that hangs holds up no source."""
         return [trouble.next_try for (name, key), trouble in self._trouble.items() if name == source.name and (source.group or not key)]
 
-    def _every(self, source: _Source) -> float:
+    def _every(self, source: Source) -> float:
         every = float(source.module.EVERY_SECONDS)
         if source.name not in FAST_SOURCES:
             return every
@@ -252,9 +236,15 @@ class Schedule:
     def _list(self, job: Job) -> None:
         """Find out which keys a source has, and ask for each."""
         source = self._sources[job.source]
-        keys = source.module.keys(self._host)
+        heard = self._heard(source)
+        keys = source.module.keys(heard)
+        unlisted = self._packed(source, "", (Capture(source.name, "", "failed", ""),), self._clock(), heard.hung) if heard.hung else ()
         with self._lock:
             now = self._clock()
+            if unlisted:
+                self._answered(source, job, unlisted, "", heard.hung)
+                return
+            self._trouble.pop((source.name, ""), None)
             self._forget_all_but(source, keys)
             if job.given_up:
                 self._came_loose(source, job)
@@ -265,11 +255,13 @@ class Schedule:
                 if (source.name, key) not in self._stuck and (trouble is None or trouble.next_try <= now):
                     source.pending.append(key)
             while source.pending and not source.group:
-                self._put(source, source.pending.popleft(), self._ask)
+                self._put_or_park(source, source.pending.popleft())
             self._go_on(source)
+            self._unpark(source, "")
 
     def _ask(self, job: Job) -> None:
-        source, heard, began = self._sources[job.source], _Heard(self._host), self._clock()
+        source, began = self._sources[job.source], self._clock()
+        heard = self._heard(source)
         stamp = source.module.stamp(heard, job.key) if hasattr(source.module, "stamp") else ""
         known = self._stamps.get((source.name, stamp)) if stamp else None
         if known is not None:
@@ -283,7 +275,12 @@ class Schedule:
         with self._lock:
             self._answered(source, job, said, stamp, heard.hung)
 
-    def _packed(self, source: _Source, key: str, captures: Sequence[Capture], began: float, hung: str) -> tuple[Kept, ...]:
+    def _heard(self, source: Source) -> Heard:
+        """A source of the group that hangs may try it again; the others leave its tool alone."""
+        with self._lock:
+            return Heard(self._host, [group for group in self._held if group != source.group])
+
+    def _packed(self, source: Source, key: str, captures: Sequence[Capture], began: float, hung: str) -> tuple[Kept, ...]:
         """Outside of the lock, because this is what costs time."""
         if hung:
             with self._lock:
@@ -291,7 +288,7 @@ class Schedule:
         last = {kept.key: kept for kept in self._said.get(source.name, {}).get(key, ())}
         return tuple(Kept(capture, began, last.get(capture.key)) for capture in captures)
 
-    def _answered(self, source: _Source, job: Job, said: tuple[Kept, ...], stamp: str, hung: str) -> None:
+    def _answered(self, source: Source, job: Job, said: tuple[Kept, ...], stamp: str, hung: str) -> None:
         where = (source.name, job.key)
         self._keep(source.name, job.key, said)
         if not hung:
@@ -304,19 +301,20 @@ class Schedule:
         source.asking.discard(job.key)
         if hung:
             self._hold(source, job.key)
+        self._unpark(source, job.key)
         self._go_on(source)
 
-    def _came_loose(self, source: _Source, job: Job) -> None:
+    def _came_loose(self, source: Source, job: Job) -> None:
         """It was given up and answered after all: perhaps everything is well again."""
         self._stuck.pop((source.name, job.key), None)
         source.due = 0.0
 
-    def _sleeps(self, source: _Source, key: str) -> bool:
+    def _sleeps(self, source: Source, key: str) -> bool:
         """Whether reading this would wake a disk that was found asleep when it was last asked in a way that wakes nobody."""
-        if not getattr(source.module, "WAKES", False):
+        if not source.wakes:
             return False
         disk = strip_partition(key)[0]
-        said = self._said.get("smart", {})
+        said = self._said.get(SLEEP, {})
         found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
         return any(kept.outcome == "nothing" and "sleeps" in kept.reason for kept in found)
 
@@ -349,13 +347,18 @@ class Schedule:
         self._keep(source.name, job.key, (Kept(Capture(source.name, job.key, "failed", "", reason), self._clock()),))
         source.asking.discard(job.key)
         self._hold(source, job.key)
+        self._unpark(source, job.key)
         self._go_on(source)
 
-    def _in_vain(self, source: _Source, key: str, captures: Sequence[Capture], hung: str) -> tuple[Capture, ...]:
+    def _in_vain(self, source: Source, key: str, captures: Sequence[Capture], hung: str) -> tuple[Capture, ...]:
         """A command had to be killed: when it is tried again, and what is said meanwhile. The text stays until then."""
         where = (source.name, key)
-        trouble = self._trouble.get(where) or _Trouble(self._wall(), 0.0, 0)
+        trouble = self._trouble.get(where) or Trouble(self._wall(), 0.0, 0)
         trouble.tries += 1
+        if hung == "held":
+            trouble.next_try = math.inf  # until the one that hangs answers
+            self._trouble[where] = trouble
+            return _failed(captures, f"{_name(*where)} needs a tool that hangs, and is asked again when that answers.")
         limit = RETRY_HELD_SECONDS_MAX if source.group else RETRY_SECONDS_MAX
         delay = min(limit, max(RETRY_SECONDS, source.module.EVERY_SECONDS) * 2.0 ** min(trouble.tries - 1, 16))
         trouble.next_try = self._clock() + delay
@@ -363,12 +366,9 @@ class Schedule:
         reason = f"{_name(*where)} was asked at {trouble.since} and has not answered; next try {self._wall(delay)}."
         if hung == "stuck":
             reason += " Its process is stuck in the kernel and cannot be killed."
-        return tuple(
-            capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
-            for capture in captures
-        )
+        return _failed(captures, reason)
 
-    def _hold(self, source: _Source, key: str) -> None:
+    def _hold(self, source: Source, key: str) -> None:
         """One of a group hangs: the others are not asked, and say so, until it answers."""
         source.hung = True
         source.pending.clear()
@@ -394,7 +394,7 @@ class Schedule:
         self._stamped.pop((source, key), None)
         self._listed = None
 
-    def _forget_all_but(self, source: _Source, keys: Sequence[str]) -> None:
+    def _forget_all_but(self, source: Source, keys: Sequence[str]) -> None:
         """What is gone has nothing to say any more, and stamps nobody has are not needed."""
         kept, here = self._said.setdefault(source.name, {}), set(keys)
         for key in [key for key in kept if key not in here]:
@@ -437,6 +437,14 @@ class Schedule:
 
 def _in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
     return sorted(said.items(), key=lambda item: (len(item[0]), item[0]))
+
+
+def _failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
+    """With the reason in the place of what the tool said of its end, which differs from time to time."""
+    return tuple(
+        capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
+        for capture in captures
+    )
 
 
 def _name(source: str, key: str) -> str:

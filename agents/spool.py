@@ -75,13 +75,19 @@ class Spool:
     def done(self, name: str) -> None:
         self._remove(name)
 
+    def lose(self, name: str, taken_at: str) -> None:
+        """It cannot be told, because a part of it is gone."""
+        self._remove(name)
+        self._count(taken_at)
+
     def dropped(self) -> str:
         """What was lost, as a sentence; "" when nothing was."""
         said = self._lost()
         if not said["count"]:
             return ""
         when = f", taken from {said['first']} to {said['last']}" if said["first"] else ""
-        return f"reports lost: {said['count']}{when}. The portal did not answer for longer than {self._bytes_max} bytes of disk could keep."
+        why = f"The portal did not answer for longer than {self._bytes_max} bytes could keep, or the disk was full or damaged."
+        return f"reports lost: {said['count']}{when}. {why}"
 
     def forget_dropped(self) -> None:
         _unlink([self._path(DROPPED)])

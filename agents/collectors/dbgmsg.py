@@ -16,6 +16,7 @@ from agents.host import Host
 
 NAME = "dbgmsg"
 EVERY_SECONDS = 300
+VOLATILE = True  # a log of every moment
 PATH = f"{ROOT}/dbgmsg"
 LINES_KEPT = 200
 

@@ -13,6 +13,7 @@ from agents.host import Host
 
 NAME = "kstat_dmu_tx"
 EVERY_SECONDS = 60
+VOLATILE = True  # counters and rows of every transaction group
 PATH = f"{ROOT}/dmu_tx"
 
 

@@ -17,6 +17,7 @@ from agents.host import Host
 
 NAME = "kstat_txgs"
 EVERY_SECONDS = 60
+VOLATILE = True  # counters and rows of every transaction group
 ROWS = {"txgs": 24, "multihost": 48, "dmu_tx_assign": 64}  # the newest; a txg is five seconds, a multihost write a fraction of one
 
 TXG_COLUMNS = ["txg", "birth", "state", "ndirty", "nread", "nwritten", "reads", "writes", "otime", "qtime", "wtime", "stime"]

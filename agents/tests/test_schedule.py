@@ -10,6 +10,7 @@ import pytest
 
 from agents.collectors import COLLECTORS, zdb_label
 from agents.collectors.base import Capture, ask
+from agents.crew import BULK_MAX, WORKERS
 from agents.host import Ran
 from agents.operations import zpool_replace
 from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
@@ -162,6 +163,30 @@ def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock)
     assert {kept.outcome for kept in schedule.captures()} == {"data"}
 
 
+def test_while_zpool_hangs_no_other_source_runs_it_either(make, machine, clock):
+    """Some sources ask zpool for something in passing: which disks to read, or its version, which it says even then."""
+    aside = per_disk("uberblocks", ["sda"])
+    aside.keys = lambda host: ("sda",) if host.run(("zpool", "list"), 5.0).exit_code == 0 else ()
+    version = source("node", collect=lambda host: (ask(host, "node", ("zpool", "--version"), 1.0),))
+    schedule = make(source("zpool_status"), aside, version)
+    schedule.round()
+    machine.hangs["zpool_status"] = "stuck"
+    clock.now += 10.0
+    schedule.round()
+    clock.now += 10.0
+    schedule.round()
+    assert machine.asked.count("zpool list") <= 2
+    assert machine.asked.count("zpool --version") == 3
+    assert said(schedule, "uberblocks").reason == "uberblocks needs a tool that hangs, and is asked again when that answers."
+    assert said(schedule, "uberblocks", "sda").outcome == "data"  # known from before, and as old as its age says
+    machine.hangs.clear()
+    clock.now += 200.0
+    for _ in range(2):
+        schedule.round()
+    assert said(schedule, "uberblocks") is None
+    assert schedule.ages()["uberblocks"] == 0.0
+
+
 def test_zpool_commands_are_run_one_at_a_time(make):
     running, most = [], []
 
@@ -220,9 +245,9 @@ def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, c
         schedule.round()
         time.sleep(0.1)
         clock.now += 10.0
-    assert schedule.threads <= 24 + 8
-    assert sum("hangs in the kernel" in kept.reason for kept in schedule.captures()) == 24
-    assert sum("other disks hang" in kept.reason for kept in schedule.captures()) == 76
+    assert schedule.threads <= BULK_MAX + WORKERS
+    assert sum("hangs in the kernel" in kept.reason for kept in schedule.captures()) == BULK_MAX
+    assert sum("other disks hang" in kept.reason for kept in schedule.captures()) == 100 - BULK_MAX
     assert schedule.ages()["quick"] <= 10.0
     release.set()
     time.sleep(0.3)
@@ -291,6 +316,27 @@ def test_a_disk_that_sleeps_is_not_woken(make, machine):
     assert "tool sdb1" not in machine.asked
     assert said(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
     assert said(schedule, "labels", "sda1").outcome == "data"
+
+
+def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine):
+    """SMART takes long to answer for sdb; the label of sda is not held up by it."""
+    said_at = {}
+
+    def smart_of(host, key):
+        time.sleep(0.3 if key == "sdb" else 0.0)
+        return Capture("smart", key, *(("nothing", "", "sdb sleeps and was not woken") if key == "sdb" else ("data", "ok")))
+
+    def label_of(host, key):
+        said_at[key] = time.monotonic()
+        return Capture("labels", key, "data", "x")
+
+    smart, labels = per_disk("smart", ["sda", "sdb", "sdc"]), per_disk("labels", ["sda1", "sdb1", "sdc"], WAKES=True)
+    smart.collect_one, labels.collect_one = smart_of, label_of
+    schedule, begun = make(smart, labels), time.monotonic()
+    schedule.round()
+    assert sorted(said_at) == ["sda1", "sdc"]
+    assert max(said_at.values()) - begun < 0.25
+    assert said(schedule, "labels", "sdb1").outcome == "nothing"
 
 
 def test_it_hurries_even_for_what_is_being_asked(make, machine):
