@@ -61,7 +61,7 @@ class SmartDetails:
 def details(said: dict[str, Any]) -> SmartDetails:
     nvme, tests = _dict(said.get("nvme_smart_health_information_log")), tuple(_self_tests(said))
     return SmartDetails(
-        temperature=_int(said, "temperature", "current"),
+        temperature=_int(said, "temperature", "current") or None,  # 0 is what a disk without a sensor says
         temperature_trip=_first(_int(said, "temperature", "drive_trip"), _int(said, "scsi_temperature", "drive_trip")),
         power_on_hours=_int(said, "power_on_time", "hours"),
         pending_defects=_int(said, "scsi_pending_defects", "count"),

@@ -68,7 +68,7 @@ def _order(path: str) -> list[int]:
     return [int(number) for number in re.findall(r"[0-9]+", path)]
 
 
-_LINE = re.compile(rf"(phy-[0-9]{{1,6}}(?::[0-9]{{1,6}}){{1,2}})/({'|'.join((*COUNTERS, *_OTHERS))}):(.*)")
+_LINE = re.compile(rf"(?:{ROOT}/)?(phy-[0-9]{{1,6}}(?::[0-9]{{1,6}}){{1,2}})/([a-z_]+):(.*)")
 _COUNT = re.compile(r"[0-9]{1,10}")
 
 

@@ -57,7 +57,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 _ID = re.compile(r" *Primary enclosure logical identifier \(hex\): ([0-9a-f]{16})")
-_TYPE = re.compile(r"(?:.*\[-?[0-9]+,-?[0-9]+\] | +)Element type: ([^,]+?)(?:, subenclosure id.*)?")
+_TYPE = re.compile(r"(?:.*\[-?[0-9]+,-?[0-9]+\] +| +)Element type: ([^,]+?)(?:, subenclosure id.*)?")
 _SLOT = re.compile(r" +number of phys: [0-9]+, not all phys: [01], device slot number: ([0-9]{1,3})")
 _DEVICE = re.compile(r" +SAS device type: (.*)")
 _ATTACHED = re.compile(r" +attached SAS address: (0x[0-9a-f]{16}|0x0)")
