@@ -25,4 +25,6 @@ def not_awake(host: Host, source: str, disk: str) -> Capture | None:
         return Capture(source, disk, "nothing", "", f"{disk} sleeps and was not woken")
     if asked.outcome == "nothing":
         return Capture(source, disk, "nothing", "", f"smartctl is not installed, and without it nobody can tell whether {disk} sleeps")
-    return Capture(source, disk, "failed", asked.text, f"{disk} does not say whether it sleeps: {asked.reason}", asked.exit_code, asked.stderr)
+    return Capture(
+        source, disk, "failed", asked.text, f"{disk} does not say whether it sleeps: {asked.reason}", asked.exit_code, asked.stderr
+    )

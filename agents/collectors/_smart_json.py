@@ -115,7 +115,9 @@ def _links(said: dict[str, Any]) -> Iterator[SmartLink]:
             words = phy.get("negotiated_logical_link_rate")
             if re.fullmatch("phy_[0-9]{1,3}", name) and isinstance(words, str):
                 rate = gigabits(f"{_rate(words)} Gbit")
-                yield SmartLink(port, int(name[4:]), words, rate, _address(phy, "sas_address"), _address(phy, "attached_sas_address"), _counts(phy))
+                yield SmartLink(
+                    port, int(name[4:]), words, rate, _address(phy, "sas_address"), _address(phy, "attached_sas_address"), _counts(phy)
+                )
 
 
 def _rate(words: str) -> str:

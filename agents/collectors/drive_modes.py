@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _power, sg_logs
-from agents.collectors import _disks
+from agents.collectors import _disks, _power, sg_logs
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host

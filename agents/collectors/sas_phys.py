@@ -45,7 +45,7 @@ class SasPhy:
 
 
 def gigabits(rate: str | None) -> float | None:
-    """"12.0 Gbit" -> 12.0; None for a link that is down or says nothing."""
+    """ "12.0 Gbit" -> 12.0; None for a link that is down or says nothing."""
     found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,2})?) Gbit", rate or "")
     return float(found.group(1)) if found else None
 

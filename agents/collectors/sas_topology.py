@@ -130,7 +130,9 @@ def pci_of(path: str) -> str | None:
 def _hosts(said: _Said) -> tuple[SasHost, ...]:
     found = [(name.partition("/")[2], path) for name, path in said.paths.items() if name.startswith("sas_host/")]
     hosts = [(_HOST.fullmatch(name), name, path) for name, path in found]
-    return tuple(SasHost(int(match.group(1)), said.values.get((name, "proc_name")) or None, pci_of(path)) for match, name, path in hosts if match)
+    return tuple(
+        SasHost(int(match.group(1)), said.values.get((name, "proc_name")) or None, pci_of(path)) for match, name, path in hosts if match
+    )
 
 
 def _device(said: _Said, name: str, path: str) -> SasDevice:

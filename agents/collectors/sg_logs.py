@@ -158,7 +158,7 @@ def _counters(lines: list[str]) -> ErrorCounters | Unparsed:
     return ErrorCounters(*(counts.get(name) for name in ("fast", "delayed", "retried", "corrected", "processed_bytes", "uncorrected")))
 
 
-def _non_medium(lines: list[str]) -> int | None | Unparsed:
+def _non_medium(lines: list[str]) -> int | Unparsed | None:
     for line in lines:
         if "Non-medium error count" in line:
             found = _COUNT.fullmatch(line)
