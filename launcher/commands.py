@@ -13,6 +13,7 @@ from launcher.datafolder import DataFolder
 from launcher.installation import Installation
 from launcher.say import say
 from launcher.supervisor import Supervisor
+from launcher.triage import triage
 from launcher.up import data_folder, up
 
 HELP = """\
@@ -24,6 +25,7 @@ HELP = """\
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
 ./run bench [NAMES]     measurements, as tables
 ./run agent             build dist/slotlight-agent.pyz, the agent for storage nodes
+./run triage FILE...     what pasted outputs of a node say is wrong; - reads what is piped in
 ./run manage COMMAND    a management command, on the running servers or on ones started for it
 ./run help              this text
 
@@ -102,5 +104,6 @@ COMMANDS = {
     "test": Command(test, DEVELOPMENT),
     "bench": Command(bench, DEVELOPMENT),
     "agent": Command(agent, ""),
+    "triage": Command(triage, ""),
     "manage": Command(manage, RUNTIME),
 }

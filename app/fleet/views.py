@@ -8,12 +8,9 @@ from django.views.decorators.http import require_safe
 
 from app.fleet import rows, services
 from app.fleet.models import Disk, Node, Sighting, Situation
+from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import render_page
 from workflows.facts import NodeFacts, Unknown, known
-
-SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
-SEVERITY_WORDS = {"act": "act now", "watch": "keep watching", "info": "to know"}
-SEVERITY_ORDER = ("act", "watch", "info")
 
 
 @login_required

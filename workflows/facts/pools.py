@@ -105,7 +105,8 @@ def _json_guids(sources: Sources) -> dict[str, int]:
 
 def _guid(vdev: Any, twin: Known[Any]) -> Known[int]:
     if not known(twin):
-        return twin
+        # An absent leaf is printed by its guid in the run by name, too.
+        return int(vdev.name) if vdev.was is not None and re.fullmatch(r"[0-9]{1,20}", vdev.name) else twin
     return int(twin.name) if re.fullmatch(r"[0-9]{1,20}", twin.name) else Unknown(f"zpool status -g prints {twin.name!r} for {vdev.name}.")
 
 

@@ -146,7 +146,7 @@ def _member(fleet: FleetFacts, lost: Lost, now: DiskFacts | None) -> Member | No
     """The vdev that the disk under the name is, on any node; the lost one does not count."""
     if now is None or not known(now.wwid):
         return None
-    owners = [m for m in lookup.owner_of_disk(fleet, now.wwid) if m.vdev.guid != lost.leaf.guid]
+    owners = [m for m in lookup.owner_of_disk(fleet, now.wwid) if m.vdev is not lost.leaf]
     return min(owners, key=lambda m: m.node != lost.node.node, default=None)
 
 

@@ -1,0 +1,32 @@
+"""`./run triage` on genuine outputs: what it says and how it ends."""
+
+import pytest
+
+from agents.tests.scenarios import step
+from launcher.say import Stop
+from launcher.triage import triage
+
+DRIFT = step("wwid-drift/4-import-d-dev")
+
+
+def test_an_incident_is_said_first_and_ends_with_1(capsys):
+    assert triage([str(DRIFT / "zpool-status-P.txt"), str(DRIFT / "lsscsi-i.txt")]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("ACT  pasted: ost_1 lost the member 16127029951090533777")
+    assert "lsscsi-i.txt:1-6" in said
+
+
+def test_a_healthy_node_ends_with_0_and_does_not_promise_that_all_is_well(capsys):
+    assert triage([str(step("wwid-drift/1-before") / "zpool-status-P.txt")]) == 0
+    assert "Only what stands above as read was looked at." in capsys.readouterr().out
+
+
+def test_what_nobody_can_read_ends_with_2(tmp_path, capsys):
+    (tmp_path / "x.txt").write_bytes(b"\xff\xfe hello\n")
+    assert triage([str(tmp_path / "x.txt")]) == 2
+    assert "Nothing of this could be read." in capsys.readouterr().out
+
+
+def test_a_missing_file_is_named():
+    with pytest.raises(Stop, match="nowhere.txt cannot be read: No such file or directory."):
+        triage(["nowhere.txt"])

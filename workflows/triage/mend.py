@@ -1,0 +1,112 @@
+"""Puts back what mail and chat do to an output: joined lines where they were wrapped, tabs where they became blanks.
+
+Nothing is added or guessed. A text that cannot be read even so stays unread, with the parser's own reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Unparsed
+
+KEYS = (
+    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
+)  # fmt: skip
+KEY = re.compile(rf" {{0,8}}({'|'.join(KEYS)}):(?: |$)")
+_STATE = r"(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL|SPLIT|AVAIL|INUSE|SUSPENDED)"
+_ROUNDED = re.compile(rf"^( +\S+ +{_STATE})((?: +[0-9][0-9.]*[KMGTPE]?){{3}})(?= |$)")
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A text that its parser reads, or why it does not; and what was done to it, for the reader to know."""
+
+    text: str
+    value: Any  # what the parser made of it, or Unparsed
+    notes: tuple[str, ...] = ()
+
+
+def read(source: str, lines: Sequence[str]) -> Mended:
+    """Parse as it is, then mended, the least change first."""
+    parse = COLLECTORS[source].parse
+    first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
+    for mend in (_as_is, *_MENDS.get(source.removesuffix("_guid"), ())):
+        text, notes = mend(lines)
+        tried = Mended(text, parse(text), notes)
+        if not isinstance(tried.value, Unparsed):
+            return tried
+        first = tried
+    return first
+
+
+def _as_is(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    return "\n".join(lines) + "\n", ()
+
+
+def _zpool(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    said, joined = _fields(lines)
+    return said, (f"{joined} wrapped lines were joined.",) if joined else ()
+
+
+def _zpool_rounded(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Rounded counters are no numbers: they are left out, and the reader is told for which vdevs."""
+    rounded = [line.split()[0] for line in lines if _is_rounded(line)]
+    said, notes = _zpool([_ROUNDED.sub(r"\1", line) if _is_rounded(line) else line for line in lines])
+    return said, (*notes, f"The error counters of {', '.join(rounded)} are rounded and were not read; ask with -p.") if rounded else notes
+
+
+def _is_rounded(line: str) -> bool:
+    found = _ROUNDED.match(line)
+    return found is not None and not all(word.isdigit() for word in found.group(2).split())
+
+
+def _fields(lines: Sequence[str]) -> tuple[str, int]:
+    """The text with a tab before whatever continues a field, and the vdev rows indented from that tab on."""
+    out: list[str] = []
+    key, width, joined = "", 0, 0
+    for line in lines:
+        found = KEY.match(line)
+        if found and not (key == "config" and _indent(line) >= width > 0):
+            key, width = found.group(1), 0
+            out.append(line)
+        elif not line.strip():
+            out.append("")
+        elif key == "config" and _indent(line) < width and out[-1]:
+            out[-1] += "  " + line.strip()
+            joined += 1
+        elif key == "config":
+            width = width or _indent(line)
+            out.append("\t" + " " * (_indent(line) - width) + line.strip())
+        elif line[0] != " " and key in ("status", "action", "comment"):
+            out[-1] += " " + line.strip()
+            joined += 1
+        else:
+            out.append("\t" + line.strip())
+    return "\n".join(out) + "\n", joined
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    out: list[str] = []
+    for line in lines:
+        if out and not line.startswith("["):
+            out[-1] += " " + line.strip()
+        else:
+            out.append(line)
+    joined = len(lines) - len(out)
+    return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+
+
+_Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
+_MENDS: dict[str, tuple[_Mend, ...]] = {
+    "zpool_status": (_zpool, _zpool_rounded),
+    "zpool_import": (_zpool,),
+    "lsscsi": (_lsscsi,),
+}
