@@ -15,6 +15,7 @@ from agents.host import Host
 NAME = "sas_phys"
 EVERY_SECONDS = 300
 BUDGET_SECONDS = 60
+HISTORY_SECONDS = 3600  # growth is told over about an hour
 ROOT = "/sys/class/sas_phy"
 
 COUNTERS = ("invalid_dword_count", "running_disparity_error_count", "loss_of_dword_sync_count", "phy_reset_problem_count")

@@ -13,6 +13,7 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.fabric import read_fabric
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
 from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
@@ -29,6 +30,7 @@ def node_facts(
     sources = Sources(captures)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about = around(sources, labels, bays)
+    disks = read_disks(sources, about)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -38,12 +40,13 @@ def node_facts(
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
         pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
-        disks=read_disks(sources, about),
+        disks=disks,
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        fabric=read_fabric(sources, disks, Unknown("What the phys counted before is not known yet.")),
     )
 
 

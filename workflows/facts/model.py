@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+if TYPE_CHECKING:
+    from workflows.facts.condition import ConditionFacts
+    from workflows.facts.fabric import FabricFacts, LinkFacts
+    from workflows.facts.modes import ModeFacts
+    from workflows.facts.slots import BayWitness
 
 T = TypeVar("T")
 
@@ -66,6 +72,8 @@ class VdevFacts:
     devid: str | None = None  # from the labels' vdev_tree; a hint only
     ashift: Known[int] = Unknown("no label was joined")  # top-level vdevs
     rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
+    phys_path: str | None = None  # like devid: as old as the last import that found the disk
+    enc_path: str | None = None
 
     def walk(self) -> Iterator[VdevFacts]:
         yield self
@@ -129,6 +137,7 @@ class PathFacts:
     partitions: tuple[str, ...]
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
+    link: Known[LinkFacts] = Unknown("The kernel's way to it was not collected.")
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,7 @@ class BayFacts:
     fault: Known[bool]
     device: str | None  # kernel name of the disk in it, when linked
     evidence: int = 1
+    conflict: str = ""  # what says otherwise
 
 
 @dataclass(frozen=True)
@@ -170,6 +180,9 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
+    condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
+    modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -217,6 +230,7 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
 
 
 @dataclass(frozen=True)
