@@ -69,7 +69,7 @@ class ConditionFacts:
     temperature_trip: Known[int]
     power_on_hours: Known[int]
     grown_defects: Known[int]
-    pending_defects: Known[int]
+    pending_defects: Known[int | None]  # None: it keeps no list of them
     errors: tuple[ErrorFacts, ...]
     non_medium: Known[int]
     self_tests: Known[tuple[SelfTestFacts, ...]]  # the newest first
@@ -117,7 +117,7 @@ def _condition(smart: Any, logs: Any) -> ConditionFacts:
         temperature_trip=of("temperature_trip"),
         power_on_hours=of("power_on_hours"),
         grown_defects=silent if smart.grown_defects is None else smart.grown_defects,
-        pending_defects=of("pending_defects"),
+        pending_defects=silent if more is None else more.pending_defects,
         errors=tuple(_errors(more, log)),
         non_medium=silent if log is None or log.non_medium is None else log.non_medium,
         self_tests=_tests(more, log, logs),

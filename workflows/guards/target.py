@@ -9,6 +9,7 @@ from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.facts.census import title
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
+from workflows.situations import many_disks_offline
 
 FACTS_AGE_SECONDS_MAX = 60
 TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
@@ -151,6 +152,9 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
+    together = [s for s in many_disks_offline.detect(FleetFacts({target.node.node: target.node})) if s.node == target.node.node]
+    if together:
+        return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
     changes = target.node.leaf_changes
     if not known(changes):
         return unknown(f"Which disks of {target.node.node} changed lately is not known: {changes.reason}")

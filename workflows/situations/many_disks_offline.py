@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workflows.core import Evidence, Situation
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
 from workflows.situations._lost import Lost, lost_leaves
 
 SLUG = "many-disks-offline"
@@ -232,16 +232,3 @@ def _evidence(group: Group) -> Iterator[Evidence]:
     node = group.lost[0].node
     hangs = [f"{lost.guid}: {', '.join(sorted(t.words for t in things_of(node, lost.leaf)))}" for lost in group.lost]
     yield from (lost.evidence("block", line) for lost, line in zip(group.lost, hangs, strict=True) if not line.endswith(": "))
-
-
-def suspect_of(fleet: FleetFacts, node: str, pool_guid: int) -> str:
-    """The title of the group that this pool lost members in; "" when there is none. For guards."""
-    here = lookup.pool(fleet, node, pool_guid)
-    if not known(here) or here is None:
-        return ""
-    return next((s.title for s in detect(fleet) if s.node == node and _concerns(s, here)), "")
-
-
-def _concerns(situation: Situation, pool) -> bool:
-    guids = set(situation.subject["vdev_guids"].split(" "))
-    return any(known(leaf.guid) and str(leaf.guid) in guids for _, leaf in lookup.pool_leaves(pool))
