@@ -22,7 +22,8 @@ def ranked(found: Iterable[Situation], rules: Iterable[tuple[str, Explains]]) ->
     for slug, explains in rules:
         for cause in [s for s in listed if s.slug == slug and not s.cause]:
             listed = [_under(s, cause) if _may_be_explained(s, slug) and explains(cause, s) else s for s in listed]
-    roots = sorted((s for s in listed if not s.cause), key=_urgency)
+    explaining = {s.cause for s in listed}
+    roots = sorted((s for s in listed if not s.cause), key=lambda s: (_urgency(s), s.key not in explaining))
     return tuple(each for root in roots for each in (root, *sorted((s for s in listed if s.cause == root.key), key=_urgency)))
 
 
