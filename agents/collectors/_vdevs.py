@@ -1,49 +1,34 @@
 """What `zpool status` and `zpool import` share: fields, and a vdev tree nested by indentation, then its sections.
 
-A node prints the same rows again every few seconds, so rows once read are remembered; what is left is nesting them.
+A node prints this again every few seconds, so expressions read all lines of a kind at once. Only a tree that does not fit is
+looked at line by line, to say which line it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from itertools import permutations
+from typing import NamedTuple
 
 from agents.collectors.base import Unparsed
 
 STATES = frozenset(["ONLINE", "DEGRADED", "OFFLINE", "REMOVED", "FAULTED", "UNAVAIL", "SPLIT", "AVAIL", "INUSE", "SUSPENDED", "UNKNOWN"])
-SECTIONS = frozenset(("logs", "cache", "spares", "special", "dedup"))
 COLUMNS = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 COUNTER = re.compile(r"[0-9]{1,20}")  # a uint64 as it is; "1.2K" must not pass as 1
 INTERIOR = re.compile(r"(?:mirror|raidz[1-3]?|draid[1-3]?(?::\S+)?|replacing|spare)(?:-[0-9]+)?|[0-9]{1,20}")  # or a guid, with -g
-_CLEAN = ["0", "0", "0"]
 INDENT_MAX = 16  # root, top, replacing, spare and leaf need 8; the bound keeps a mangled text from nesting without end
-ROWS_REMEMBERED = 16384  # a hundred full nodes
 
 
-@dataclass(frozen=True, init=False)
-class Vdev:
+class Vdev(NamedTuple):
     """One row. `errors` are read, write, checksum; None where the row prints none (spares, `zpool import`)."""
 
     name: str
     state: str
-    errors: tuple[int, int, int] | None
-    slow: int | None
-    note: str
-    children: tuple[Vdev, ...]
-
-    def __init__(
-        self,
-        name: str,
-        state: str,
-        errors: tuple[int, int, int] | None = None,
-        slow: int | None = None,
-        note: str = "",
-        children: tuple[Vdev, ...] = (),
-    ) -> None:
-        # The generated one sets each field through object.__setattr__; that alone was a third of a parse.
-        self.__dict__.update(name=name, state=state, errors=errors, slow=slow, note=note, children=children)
+    errors: tuple[int, int, int] | None = None
+    slow: int | None = None
+    note: str = ""
+    children: tuple[Vdev, ...] = ()
 
     @property
     def was(self) -> str | None:
@@ -61,135 +46,218 @@ class Vdev:
 
 Sections = tuple[tuple[str, tuple[Vdev, ...]], ...]
 Tree = tuple[Vdev, Sections]
-Block = dict[str, list[list[str]]]  # key -> one list of lines for each time it was printed
-_Row = tuple[int, Vdev]
+Block = list[tuple[str, list[str]]]  # one pool: each field's key, and in pieces what stands behind its colon and below
+Fields = dict[str, str]
 
 
-def read_fields(text: str, keys: frozenset[str], spaces_continue: bool = True) -> list[Block] | Unparsed:
-    """Cut into pools, and each pool into its fields. A line that begins with a tab belongs to the field above it."""
+class Layout(NamedTuple):
+    """How a command prints the fields of a pool."""
+
+    keys: frozenset[str]
+    line: re.Pattern[str]  # one that begins a field or is blank, from the line break before it
+
+
+def layout(keys: Sequence[str], below: str) -> Layout:
+    """`below` is what a line begins with that belongs to the field above it."""
+    return Layout(frozenset(keys), re.compile(rf"\n(?!{below})(?:[^\S\n]*$|([^:\n]*)(:.?|))", re.MULTILINE))
+
+
+def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
+    """Cut into pools, and each pool into its fields."""
     blocks: list[Block] = []
-    block: Block = {}
-    field: list[str] = []
-    key = ""
-    for line in text.split("\n"):
-        if line[:1] == "\t" or (spaces_continue and line[:4] == "    "):
-            field.append(line)
+    block: Block = []
+    key, pieces = "", [""]
+    parts = iter(form.line.split("\n" + text)[1:])
+    for start, colon, value in zip(parts, parts, parts):
+        if start is None:
+            pieces.append(value)  # a blank line parts nothing
             continue
-        if not line or line.isspace():
-            continue
-        name, colon, value = line.partition(":")
-        name = name.strip()
+        name = start.strip()
         if name == "pool" and colon:
-            block = {}
+            block = []
             blocks.append(block)
         elif key == "errors" and (name != "dedup" or not colon):
-            field.append(line)  # a damaged file's name may hold anything, even a line break
+            pieces.append(f"\n{start}{colon}{value}")  # a damaged file's name may hold anything, even a line break
             continue
-        if name not in keys or not colon or not blocks:
-            return Unparsed("no version we know prints such a line", line)
-        key, field = name, [value[1:]]
-        block.setdefault(key, []).append(field)
+        if name not in form.keys or not colon or not blocks:
+            return Unparsed("no version we know prints such a line", first_line(start + colon + value))
+        key, pieces = name, [value]
+        block.append((key, pieces))
     return blocks or Unparsed("there is no pool in this text")
 
 
-def lines_of(block: Block, key: str) -> str:
-    return "\n".join(map(str.strip, block[key][0])) if key in block else ""
+def first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
-def prose_of(block: Block, key: str) -> str:
-    return " ".join(map(str.strip, block[key][0])) if key in block else ""
+def first_of_each(block: Block) -> Fields:
+    return {key: "".join(pieces) for key, pieces in reversed(block)}
 
 
-def read_tree(lines: Sequence[str], pool: str) -> Tree | Unparsed:
-    """The root vdev and the sections below it. `lines` start with the NAME STATE header."""
-    columns = tuple(lines[0].split()) if lines else ()
-    extra = columns[5:]
-    if columns[:5] not in (COLUMNS[:2], COLUMNS) or not {"SLOW", "POWER", "DIO"}.issuperset(extra):
-        return Unparsed(f"the vdev tree of {pool} has not the columns we know", lines[0] if lines else "")
-    blocks: list[tuple[str, list[_Row]]] = [("", [])]
-    heading, rows = blocks[0]
-    for line in lines[1:]:
-        row = _row(line, extra) if extra else _row(line)
-        if type(row) is tuple:
-            rows.append(row)
-        elif line.strip() in SECTIONS and line[1:2].isalpha():
-            heading, rows = line.strip(), []
-            blocks.append((heading, rows))
-        elif columns == COLUMNS[:2] and heading in ("cache", "spares") and re.fullmatch(r"\t  \S+", line):
-            rows.append((2, Vdev(line.strip(), "")))  # `zpool import` gives these no state
-        else:
-            return row
-    return _assemble(blocks, pool)
+def lines_of(fields: Fields, key: str) -> str:
+    return stripped(fields[key], "\n") if key in fields else ""
 
 
-@lru_cache(maxsize=ROWS_REMEMBERED)
-def _row(line: str, extra: tuple[str, ...] = ()) -> _Row | Unparsed:
-    """How far a row is indented, and its vdev without children. `extra` names the columns after CKSUM."""
-    body = line[1:].lstrip(" ")
-    fields = body.split(None, 5)
-    if line[:1] != "\t" or body[:1].isspace() or len(fields) < 2:
-        return Unparsed("a line of the vdev tree cannot be read", line)
-    name, state = fields[:2]
-    counters = fields[2:5]
-    note = fields[5].rstrip() if len(fields) > 5 else ""
-    if state not in STATES:
-        return Unparsed(f"{state} is not a vdev state", line)
-    errors: tuple[int, int, int] | None = None
-    slow: int | None = None
-    if counters == _CLEAN or (len(counters) == 3 and all(map(COUNTER.fullmatch, counters))):
-        errors = (int(counters[0]), int(counters[1]), int(counters[2]))
-        if extra:
-            values, note = _split(note, len(extra))
-            shown = dict(zip(extra, values)).get("SLOW", "-")
-            if len(values) < len(extra) or not (shown == "-" or COUNTER.fullmatch(shown)):
-                return Unparsed("a column of the vdev tree is missing or not a whole number", line)
-            slow = None if shown == "-" else int(shown)  # interior vdevs print a dash
-    elif counters and counters[0][0] in "0123456789-":
-        return Unparsed("the error counters are not three whole numbers; ask with -p", line)
-    else:
-        note = body.split(None, 2)[2].rstrip() if counters else ""
-    return len(line) - 1 - len(body), Vdev(name, state, errors, slow, note)
+def prose_of(fields: Fields, key: str) -> str:
+    return stripped(fields[key], " ") if key in fields else ""
 
 
-def _split(text: str, count: int) -> tuple[list[str], str]:
-    parts = text.split(None, count)
-    return parts[:count], "".join(parts[count:])
+def stripped(value: str, joint: str) -> str:
+    return joint.join(map(str.strip, value.split("\n"))) if "\n" in value else value.strip()
 
 
-def _assemble(blocks: Sequence[tuple[str, list[_Row]]], pool: str) -> Tree | Unparsed:
-    root: tuple[Vdev, ...] = ()
-    sections = []
-    for heading, rows in blocks:
-        vdevs = _nest(rows, 2 if heading else 0)
-        if isinstance(vdevs, Unparsed):
-            return vdevs
-        if heading:
-            sections.append((heading, vdevs))
-        else:
-            root = vdevs
+def read_tree(text: str, pool: str) -> Tree | Unparsed:
+    """The root vdev and the sections below it. `text` starts with the NAME STATE header."""
+    header, newline, body = text.partition("\n")
+    columns = tuple(header.split())
+    if columns not in _COLUMNS_KNOWN:
+        return Unparsed(f"the vdev tree of {pool} has not the columns we know", header)
+    parts = ["", *_HEADING.split(newline + body)]
+    blocks = list(zip(parts[::2], parts[1::2]))
+    try:
+        (_, root), *sections = _trees(blocks, columns)
+    except _Odd as odd:
+        return _first_refusal(blocks, columns) or Unparsed(odd.reason, odd.line)
     if len(root) != 1 or root[0].name != pool:
         return Unparsed(f"the vdev tree does not begin with {pool}", root[0].name if root else "")
     return root[0], tuple(sections)
 
 
-def _nest(rows: Sequence[_Row], least: int) -> tuple[Vdev, ...] | Unparsed:
+def _trees(blocks: Sequence[tuple[str, str]], columns: tuple[str, ...]) -> list[tuple[str, tuple[Vdev, ...]]]:
+    rests = _rests(columns)
+    return [(heading, _nest(_rows(rows, heading, columns), rests, 2 if heading else 0)) for heading, rows in blocks]
+
+
+class _Odd(Exception):
+    """No pool prints such a tree. Does not leave this file."""
+
+    def __init__(self, reason: str, line: str = "") -> None:
+        super().__init__(reason, line)
+        self.reason, self.line = reason, line
+
+
+_EXTRA = [columns for count in range(4) for columns in permutations(("SLOW", "POWER", "DIO"), count)]  # what -s, --power and -d add
+_COLUMNS_KNOWN = frozenset([COLUMNS[:2], *(COLUMNS + columns for columns in _EXTRA)])
+_HEADING = re.compile(r"\n\t(logs|cache|spares|special|dedup)[^\S\n]*$", re.MULTILINE)
+_ROW = re.compile(r"\n\t( *)(\S+)\s+(.+)")  # indentation, name, rest. Were two lines matched as one, there would be too few rows
+_BARE_ROW = re.compile(r"\n\t(  (?=\S+$)| *(?=\S+[^\S\n]))(\S+)(?:[^\S\n]+(.+)|$)", re.MULTILINE)  # or two blanks and a name
+
+_Row = tuple[str, str, str]
+_Rest = tuple[str, "tuple[int, int, int] | None", "int | None", str]  # state, errors, slow, note
+
+
+def _row_pattern(heading: str, columns: tuple[str, ...]) -> re.Pattern[str]:
+    """`zpool import` gives spares and caches no state."""
+    return _BARE_ROW if heading in ("cache", "spares") and columns == COLUMNS[:2] else _ROW
+
+
+def _rows(text: str, heading: str, columns: tuple[str, ...]) -> list[_Row]:
+    rows: list[_Row] = _row_pattern(heading, columns).findall(text)
+    if len(rows) != text.count("\n"):
+        raise _Odd("a line of the vdev tree cannot be read")
+    return rows
+
+
+def _first_refusal(blocks: Sequence[tuple[str, str]], columns: tuple[str, ...]) -> Unparsed | None:
+    """The first line that is no row at all, and why."""
+    rests = _rests(columns)
+    for heading, rows in blocks:
+        for line in rows.split("\n")[1:]:
+            try:
+                (row,) = _rows("\n" + line, heading, columns)
+                rests[row[2]]
+            except _Odd as odd:
+                return Unparsed(odd.reason, line)
+    return None
+
+
+class _Rests(dict[str, _Rest]):
+    """What rows say after their names. Few rows of a tree differ in more than the name, so each rest is read once."""
+
+    extra: tuple[str, ...] = ()  # the columns after CKSUM
+
+    def __missing__(self, text: str) -> _Rest:
+        state, *more = text.split(None, 4) or [""]
+        if state not in STATES:
+            raise _Odd(f"{state} is not a vdev state" if state else "a line of the vdev tree cannot be read")
+        if not more or more[0][0] not in "0123456789-":
+            read = (state, None, None, text[len(state) :].strip())
+        else:
+            errors = (0, 0, 0) if more[:3] == _CLEAN else _counters(more[:3])
+            note = more[3].rstrip() if len(more) > 3 else ""
+            read = (state, errors, *_slow_and_note(note, self.extra)) if self.extra else (state, errors, None, note)
+        self[text] = read
+        return read
+
+
+def _rests(columns: tuple[str, ...]) -> _Rests:
+    rests = _Rests(_BARE if columns[5:] else _USUAL)
+    rests.extra = columns[5:]
+    return rests
+
+
+_BARE: dict[str, _Rest] = {"": ("", None, None, "")}
+# As a row is printed that has no errors, no note and no more columns.
+_USUAL = {**_BARE, **{f"{state:8}     0     0     0": (state, (0, 0, 0), None, "") for state in STATES}}
+_CLEAN = ["0", "0", "0"]
+
+
+def _counters(printed: list[str]) -> tuple[int, int, int]:
+    """A row that begins to count must count in every column."""
+    if len(printed) < 3 or not all(map(COUNTER.fullmatch, printed)):
+        raise _Odd("the error counters are not three whole numbers; ask with -p")
+    return int(printed[0]), int(printed[1]), int(printed[2])
+
+
+def _slow_and_note(text: str, extra: tuple[str, ...]) -> tuple[int | None, str]:
+    values = text.split(None, len(extra))
+    slow = dict(zip(extra, values)).get("SLOW", "-")
+    if len(values) < len(extra) or not (slow == "-" or COUNTER.fullmatch(slow)):
+        raise _Odd("a column of the vdev tree is missing or not a whole number")
+    return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash
+
+
+_Siblings = tuple[int, list[Vdev]]  # how far they are indented, and they themselves from the last to the first
+
+
+def _nest(rows: Sequence[_Row], rests: _Rests, least: int) -> tuple[Vdev, ...]:
     """Read from the last row up: a row takes the deeper ones that follow it and have no parent yet."""
-    orphans: list[_Row] = []
-    for indent, row in reversed(rows):
-        vdev = row
-        if orphans and orphans[-1][0] > indent:
-            children = []
-            while orphans and orphans[-1][0] > indent:
-                depth, child = orphans.pop()
-                if depth != indent + 2:
-                    return Unparsed("the vdev tree is not indented by two spaces a level", child.name)
-                children.append(child)
-            if indent and not INTERIOR.fullmatch(vdev.name):
-                return Unparsed("a leaf cannot have children", vdev.name)
-            vdev = Vdev(vdev.name, vdev.state, vdev.errors, vdev.slow, vdev.note, tuple(children))
-        orphans.append((indent, vdev))
-        if indent > INDENT_MAX:
-            return Unparsed("the vdev tree is deeper than any pool", vdev.name)
-    if any(depth != least for depth, _ in orphans):
-        return Unparsed("the vdev tree is not indented by two spaces a level", orphans[-1][1].name)
-    return tuple(vdev for _, vdev in reversed(orphans))
+    orphans: list[_Siblings] = []
+    siblings: list[Vdev] = []
+    below = None
+    for pad, name, rest in reversed(rows):
+        children: tuple[Vdev, ...] = ()
+        if pad != below:
+            children = _adopt(orphans, len(pad), name)
+            below, siblings = pad, orphans[-1][1]
+        state, errors, slow, note = rests[rest]
+        siblings.append(_new(Vdev, (name, state, errors, slow, note, children)))
+    if rows and (len(orphans) > 1 or orphans[0][0] != least):
+        raise _crooked(orphans[-1])
+    return tuple(siblings[::-1])
+
+
+_new = tuple.__new__  # Vdev() does the same, through a call in Python for every row
+
+
+def _adopt(orphans: list[_Siblings], depth: int, name: str) -> tuple[Vdev, ...]:
+    """The children of the row `name`, no longer orphans; the last of `orphans` are then the siblings it joins."""
+    children: tuple[Vdev, ...] = ()
+    if orphans and orphans[-1][0] > depth:
+        indent, deeper = orphans.pop()
+        if indent != depth + 2:
+            raise _crooked((indent, deeper))
+        if orphans and orphans[-1][0] > depth:
+            raise _crooked(orphans[-1])
+        if depth and not INTERIOR.fullmatch(name):
+            raise _Odd("a leaf cannot have children", name)
+        children = tuple(deeper[::-1])
+    if depth > INDENT_MAX:
+        raise _Odd("the vdev tree is deeper than any pool", name)
+    if not orphans or orphans[-1][0] < depth:
+        orphans.append((depth, []))
+    return children
+
+
+def _crooked(siblings: _Siblings) -> _Odd:
+    return _Odd("the vdev tree is not indented by two spaces a level", siblings[1][-1].name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from agents.collectors._vdevs import STATES, Block, Sections, Vdev, lines_of, prose_of, read_fields, read_tree
+from agents.collectors._vdevs import STATES, Block, Sections, Vdev, first_of_each, layout, lines_of, prose_of, read_fields, read_tree
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -49,7 +49,7 @@ def parse(text: str) -> tuple[Importable, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
     if text.strip() in ("", NONE):
         return ()
-    blocks = read_fields(text, _KEYS, spaces_continue=False)
+    blocks = read_fields(text, _LAYOUT)
     if isinstance(blocks, Unparsed):
         return blocks
     pools: list[Importable] = []
@@ -61,31 +61,30 @@ def parse(text: str) -> tuple[Importable, ...] | Unparsed:
     return tuple(pools)
 
 
-_KEYS = frozenset(["pool", "id", "state", "status", "action", "comment", "see", "config"])
-_MORE = "\tAdditional devices are known to be part of this pool"
+_LAYOUT = layout(("pool", "id", "state", "status", "action", "comment", "see", "config"), below=r"\t")  # "    see:" is a field
+_MORE = "\n\tAdditional devices are known to be part of this pool"
 
 
 def _pool(block: Block) -> Importable | Unparsed:
-    repeated = [key for key, fields in block.items() if len(fields) > 1]
-    name, guid = lines_of(block, "pool"), lines_of(block, "id")
-    state, _, destroyed = lines_of(block, "state").partition(" ")
-    if not name or repeated or not re.fullmatch("[0-9]{1,20}", guid):
+    fields = first_of_each(block)
+    name, guid = lines_of(fields, "pool"), lines_of(fields, "id")
+    state, _, destroyed = lines_of(fields, "state").partition(" ")
+    if not name or len(fields) < len(block) or not re.fullmatch("[0-9]{1,20}", guid):
         return Unparsed(f"the pool {name} lacks its name or id, or says one thing twice", guid)
     if state not in STATES or destroyed not in ("", "(DESTROYED)"):
-        return Unparsed(f"the state of {name} cannot be read", lines_of(block, "state"))
-    rows = block.get("config", [[""]])[0][1:]
-    more = [i for i, line in enumerate(rows) if line.startswith(_MORE)]
-    tree = read_tree(["\tNAME STATE", *rows[: more[0] if more else None]], name)
+        return Unparsed(f"the state of {name} cannot be read", lines_of(fields, "state"))
+    rows, more, _ = fields.get("config", "").partition(_MORE)
+    tree = read_tree("\tNAME STATE" + "".join(rows.partition("\n")[1:]), name)
     if isinstance(tree, Unparsed):
         return tree
     return Importable(
         name,
         int(guid),
         state,
-        prose_of(block, "status"),
-        prose_of(block, "action"),
-        prose_of(block, "comment"),
-        lines_of(block, "see"),
+        prose_of(fields, "status"),
+        prose_of(fields, "action"),
+        prose_of(fields, "comment"),
+        lines_of(fields, "see"),
         *tree,
         destroyed=bool(destroyed),
         more_devices=bool(more),

@@ -7,10 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
+from typing import NamedTuple
 
-from agents.collectors._vdevs import STATES, Block, Sections, Vdev, lines_of, prose_of, read_fields, read_tree
+from agents.collectors._vdevs import (
+    STATES,
+    Block,
+    Sections,
+    Vdev,
+    first_line,
+    first_of_each,
+    layout,
+    lines_of,
+    prose_of,
+    read_fields,
+    read_tree,
+    stripped,
+)
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.node import module_version
 from agents.host import Host
@@ -24,8 +37,7 @@ EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is 
 __all__ = ["Pool", "Scan", "Vdev", "collect", "parse"]
 
 
-@dataclass(frozen=True)
-class Scan:
+class Scan(NamedTuple):
     """One `scan:` entry. Bytes stay in the text: it prints them rounded."""
 
     function: str  # "none", "scrub", "resilver", "rebuild"
@@ -36,8 +48,7 @@ class Scan:
     eta: str | None = None
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(NamedTuple):
     """One imported pool. `vdevs` is the root vdev; `sections` are logs, cache, spares, special and dedup as printed."""
 
     name: str
@@ -73,7 +84,7 @@ def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
     if text.strip() in ("", "no pools available"):
         return ()
-    blocks = read_fields(text, _KEYS)
+    blocks = read_fields(text, _LAYOUT)
     if isinstance(blocks, Unparsed):
         return blocks
     pools: list[Pool] = []
@@ -85,42 +96,60 @@ def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     return tuple(pools)
 
 
-_KEYS = frozenset(
-    ["pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup"]
-)
+_KEYS = ("pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
+_LAYOUT = layout(_KEYS, below=r"\t| {4}")  # 0.6 indents what goes on below scan: by blanks
 
 
 def _pool(block: Block) -> Pool | Unparsed:
-    for key, fields in block.items():
-        if len(fields) > 1 and key not in ("scan", "scrub"):
-            return Unparsed(f"{key}: is printed twice for one pool", fields[1][0])
-    name, state = lines_of(block, "pool"), lines_of(block, "state")
+    fields = first_of_each(block)
+    twice = _printed_twice(block) if len(fields) < len(block) else None
+    if twice:
+        return twice
+    name, state = lines_of(fields, "pool"), lines_of(fields, "state")
     if not name or state not in STATES:
         return Unparsed(f"the state of {name or 'a pool'} cannot be read", state)
-    tree = read_tree(block.get("config", [[]])[0][1:], name)
+    tree = read_tree(fields.get("config", "").partition("\n")[2], name)
     if isinstance(tree, Unparsed):
         return tree
-    if "errors" not in block:
+    if "errors" not in fields:
         return Unparsed(f"the text of {name} ends before its errors: line")
-    scans = []
-    for lines in block.get("scan", []) + block.get("scrub", []):
-        scan = _scan("\n".join(map(str.strip, lines)))
-        if isinstance(scan, Unparsed):
-            return scan
-        scans.append(scan)
+    scans = _scans(block) if "scan" in fields or "scrub" in fields else ()
+    if isinstance(scans, Unparsed):
+        return scans
     return Pool(
         name,
         state,
-        prose_of(block, "status"),
-        prose_of(block, "action"),
-        lines_of(block, "see"),
-        tuple(scans),
+        prose_of(fields, "status"),
+        prose_of(fields, "action"),
+        lines_of(fields, "see"),
+        scans,
         *tree,
-        errors=lines_of(block, "errors"),
-        remove=lines_of(block, "remove"),
-        checkpoint=lines_of(block, "checkpoint"),
-        expand=lines_of(block, "expand"),
+        errors=lines_of(fields, "errors"),
+        remove=lines_of(fields, "remove"),
+        checkpoint=lines_of(fields, "checkpoint"),
+        expand=lines_of(fields, "expand"),
     )
+
+
+def _printed_twice(block: Block) -> Unparsed | None:
+    values: dict[str, list[str]] = {}
+    for key, pieces in block:
+        values.setdefault(key, []).append(pieces[0])
+    for key, printed in values.items():
+        if len(printed) > 1 and key not in ("scan", "scrub"):
+            return Unparsed(f"{key}: is printed twice for one pool", first_line(printed[1]))
+    return None
+
+
+def _scans(block: Block) -> tuple[Scan, ...] | Unparsed:
+    scans: list[Scan] = []
+    for key, pieces in block:
+        if key in ("scan", "scrub"):
+            scan = _scan(stripped("".join(pieces), "\n"))
+            if isinstance(scan, Unparsed):
+                return scan
+            scans.append(scan)
+    return tuple(scans)
 
 
 _SCRUB = r"(?:error |thorough )?scrub"
@@ -130,15 +159,14 @@ _SCAN = re.compile(
     rf"|(?P<finished>(?:{_SCRUB} repaired|resilvered(?: \([^)]+\))?) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
     r"|(?P<scrubbed>scrubbed [0-9]+ error blocks? in .* on )"
 )
-_DONE = re.compile(r"([0-9]+(?:\.[0-9]+)?)% done(?:, (.+))?")
+_NUMBER_AT_END = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)?\Z")
 _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
 
 
-@lru_cache(maxsize=1024)  # most scans ended long ago and are printed again and again
 def _scan(text: str) -> Scan | Unparsed:
     form = _SCAN.match(text)
     if form is None:
-        return Unparsed("the scan: line cannot be read", text.split("\n")[0])
+        return Unparsed("the scan: line cannot be read", first_line(text))
     state = form.lastgroup or ""
     if state == "none":
         return Scan("none", "none", text)
@@ -152,11 +180,12 @@ def _scan(text: str) -> Scan | Unparsed:
 
 
 def _unfinished(function: str, state: str, text: str) -> Scan | Unparsed:
-    done = _DONE.search(text)
-    if done is None:
-        return Unparsed("a scan does not say how far it is", text.split("\n")[0])
-    eta = done.group(2)
-    if eta is None:
+    before, _, after = text.partition("% done")
+    percent = _NUMBER_AT_END.search(before.rpartition(" ")[2])
+    if percent is None or len(before) == len(text):
+        return Unparsed("a scan does not say how far it is", first_line(text))
+    eta: str | None = first_line(after[2:]) if after.startswith(", ") else ""
+    if not eta:
         above = _ETA_0_6.search(text)
         eta = above and (above.group(1) or above.group(2))
-    return Scan(function, state, text, done.group(1), eta=eta.replace(" to go", "") if eta and state == "running" else None)
+    return Scan(function, state, text, percent.group(), eta=eta.replace(" to go", "") if eta and state == "running" else None)

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from agents.collectors import zpool_status_guid
@@ -324,3 +326,50 @@ def test_depth_has_a_bound():
     deep = "".join(f"\t{' ' * 2 * i}v{i} ONLINE 0 0 0\n" for i in range(3_000))
     text = DEGRADED[: DEGRADED.index("\tost_1")] + deep + "\nerrors: No known data errors\n"
     assert isinstance(parse(text.replace("pool: ost_1", "pool: v0")), Unparsed)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ("ONLINE       0     0     0", "ONLINE       0  1.2K     0", "the error counters are not three whole numbers; ask with -p"),
+        ("ONLINE       0     0     0", "ONLlNE       0     0     0", "ONLlNE is not a vdev state"),
+        ("  ONLINE       0     0     0", "", "a line of the vdev tree cannot be read"),
+    ],
+)
+def test_it_names_the_first_line_that_is_no_row(good, bad, reason):
+    """Two such lines, and between them one that stands wrong."""
+    rows = DEGRADED.replace("\t    /dev/sdc1", "\t     /dev/sdc1").split("\n")
+    wrong = [i for i, line in enumerate(rows) if line.startswith("\t    /dev/sd")]
+    for i in (wrong[0], wrong[-1]):
+        assert good in rows[i]
+        rows[i] = rows[i].replace(good, bad)
+    assert parse("\n".join(rows)) == Unparsed(reason, rows[wrong[0]])
+
+
+def test_what_was_read_cannot_be_changed():
+    (pool,) = status("slow-disk/2-after")
+    for value, field in ((pool, "state"), (pool.vdevs, "children"), (made_up_scan(), "percent")):
+        with pytest.raises(AttributeError):
+            setattr(value, field, ())
+
+
+def made_up_scan() -> Scan:
+    (pool,) = parse(made_up())
+    return pool.scans[0]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "  scan: scrub in progress since " + "1" * 200_000 + "x% done\n",  # once took the square of its length
+        "  scan: none requested\n" * 20_000,
+        "   see: nothing\n" * 20_000,
+        "errors: none\n" + "\n\tx" * 100_000 + "\n",
+        "errors: none\n" + "x\n" * 100_000,
+    ],
+)
+def test_a_long_text_takes_no_more_than_its_length(lines):
+    text = made_up().replace("config:\n", lines + "config:\n")
+    began = time.process_time()
+    parse(text)
+    assert time.process_time() - began < 5

@@ -7,18 +7,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from app.fleet import intervals
+from app.fleet.intervals import KEPT
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known
+from workflows.facts.identity import same_serial
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
 DISK_FIELDS = ("serial", "vendor", "model", "firmware", "size_bytes")
+SERIALS_KEPT = 5
+SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for so long speaks against its disk no more
 
 
 def record(node: Node, facts: NodeFacts, at: datetime) -> NodeFacts:
     """Write down what changed; returns the facts with the leaf changes this made visible."""
     if known(facts.disks):
-        disks = _record_disks(facts.disks, at)
+        disks = _record_disks(node, facts.disks, at)
         _record_sightings(node, facts, disks, at)
         _record_labels(node, facts.disks, disks, at)
     if known(facts.pools):
@@ -37,7 +43,25 @@ def leaf_changes(at: datetime, node: Node | None = None) -> dict[str, tuple[Leaf
     return found
 
 
-def _record_disks(disks: tuple[DiskFacts, ...], at: datetime) -> dict[str, Disk]:
+def remembered(rows: QuerySet[Disk], at: datetime) -> dict[str, Remembered]:
+    """What was heard of these disks before and is not heard now, by WWID."""
+    found = {row.wwid: Remembered(_serials(row, at)) for row in rows.exclude(former_serials=[])}
+    return {wwid: memory for wwid, memory in found.items() if memory.serials}
+
+
+def remembered_of(disk: Disk, at: datetime) -> Remembered:
+    """The same for one disk, with the bay it was in before this one."""
+    bays = disk.sightings.filter(until__isnull=False).exclude(enclosure_id="").select_related("node").order_by("-until")[:1]
+    places = tuple((f"{row.enclosure_id}/{row.slot}", f"{row.node.name}, until {row.until:%Y-%m-%d %H:%M} UTC") for row in bays)
+    return Remembered(_serials(disk, at), places)
+
+
+def _serials(row: Disk, at: datetime) -> tuple[tuple[str, str], ...]:
+    fresh = [said for said in row.former_serials if datetime.fromisoformat(said["until"]) > at - SERIAL_DOUBTED]
+    return tuple((said["serial"], f"{said['node']}, until {said['until'][:16].replace('T', ' ')} UTC") for said in fresh)
+
+
+def _record_disks(node: Node, disks: tuple[DiskFacts, ...], at: datetime) -> dict[str, Disk]:
     """The rows of these disks by WWID. A disk without an identity has no history."""
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
     rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
@@ -45,9 +69,9 @@ def _record_disks(disks: tuple[DiskFacts, ...], at: datetime) -> dict[str, Disk]
     Disk.objects.bulk_create(fresh, ignore_conflicts=True)  # another node may see the same disk at the same moment
     if fresh:
         rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
-    changed = [row for wwid, row in rows.items() if _update(row, _told(seen[wwid]))]
+    changed = [row for wwid, row in rows.items() if _update(node, row, _told(seen[wwid]), at)]
     if changed:
-        Disk.objects.bulk_update(changed, DISK_FIELDS)
+        Disk.objects.bulk_update(changed, [*DISK_FIELDS, "former_serials"])
     return rows
 
 
@@ -57,8 +81,12 @@ def _told(disk: DiskFacts) -> dict[str, object]:
     return {name: value for name, value in said.items() if known(value) and value != ""}
 
 
-def _update(row: Disk, told: dict[str, object]) -> bool:
+def _update(node: Node, row: Disk, told: dict[str, object], at: datetime) -> bool:
     changed = [name for name, value in told.items() if getattr(row, name) != value]
+    if "serial" in changed and row.serial and not same_serial(row.serial, str(told["serial"])):
+        said = {"serial": row.serial, "node": node.name, "until": at.isoformat()}
+        others = [before for before in row.former_serials if before["serial"] != row.serial]
+        row.former_serials = [said, *others][:SERIALS_KEPT]
     for name in changed:
         setattr(row, name, told[name])
     return bool(changed)
@@ -66,20 +94,34 @@ def _update(row: Disk, told: dict[str, object]) -> bool:
 
 def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: datetime) -> None:
     pools = _pool_of(facts)
-    current = {}
-    for disk in facts.disks:
-        if not known(disk.wwid):
-            continue
-        bay = {"enclosure_id": disk.bay.enclosure_id, "slot": disk.bay.slot} if known(disk.bay) else {"enclosure_id": "", "slot": None}
-        for path in disk.paths:
-            current[(path.name,)] = {
-                "disk_id": disks[disk.wwid].pk,
-                "hctl": path.hctl or "",
-                "by_id": next(iter(path.by_id), ""),
-                "pool": pools.get(disk.wwid, ""),
-                **bay,
-            }
-    intervals.record(Sighting, node, ("name",), current, at)
+    current = {
+        (path.name,): {
+            "disk_id": disks[disk.wwid].pk,
+            "hctl": path.hctl or "",
+            "by_id": _link(facts, path),
+            "pool": _pool(facts, disk, pools),
+            **_bay(facts, disk),
+        }
+        for disk in facts.disks
+        if known(disk.wwid)
+        for path in disk.paths
+    }
+    intervals.record(Sighting, node, ("name",), current, at, same=("disk_id",))
+
+
+def _bay(facts: NodeFacts, disk: DiskFacts) -> dict[str, object]:
+    if known(disk.bay):
+        return {"enclosure_id": disk.bay.enclosure_id, "slot": disk.bay.slot}
+    return {"enclosure_id": "", "slot": None} if known(facts.bays) else {"enclosure_id": KEPT, "slot": KEPT}
+
+
+def _pool(facts: NodeFacts, disk: DiskFacts, pools: dict[str, str]) -> object:
+    """The pool it serves; a node whose pools or labels cannot be read for a moment has not lost them."""
+    return pools.get(disk.wwid) or ("" if known(facts.pools) and known(disk.labels) else KEPT)
+
+
+def _link(facts: NodeFacts, path: PathFacts) -> object:
+    return next(iter(path.by_id), KEPT if "disk_links" in facts.failures else "")
 
 
 def _pool_of(facts: NodeFacts) -> dict[str, str]:

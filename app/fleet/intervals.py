@@ -9,6 +9,7 @@ from app.fleet.models import NOW, Node
 
 Key = tuple
 Values = Mapping[str, object]
+KEPT = object()  # a value that nobody knows now: what the open row says of the same thing stays, and is no change
 
 
 def record(
@@ -20,13 +21,16 @@ def record(
     *,
     passing: tuple[str, ...] = (),
     before: str = "",
+    same: tuple[str, ...] = (),
 ) -> int:
     """Make the open rows of `model` on `node` say `current` and nothing else; returns how many rows were opened.
 
     `key` names the fields of the mapping's keys. A change in a `passing` field is written into the open row and makes
-    no history. With `before` a new row keeps the value that field had in the row it follows.
+    no history. With `before` a new row keeps the value that field had in the row it follows. A value may be `KEPT`; `same`
+    names the fields that must be equal for the open row to speak of the same thing.
     """
     was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, node=node)}
+    current = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}
     ended = [row.pk for k, row in was.items() if k not in current or _differs(row, current[k], passing)]
     touched = [_touch(row, current[k]) for k, row in was.items() if row.pk not in set(ended) and _differs(row, current[k], ())]
     fresh = [
@@ -39,6 +43,15 @@ def record(
         model.objects.bulk_update(touched, passing)
     model.objects.bulk_create(fresh)
     return len(fresh)
+
+
+def _filled(model: type[Model], values: Values, row: Model | None, same: tuple[str, ...]) -> Values:
+    """The values with each `KEPT` replaced: by the open row's, or by nothing when that row is about something else."""
+    follows = row is not None and all(getattr(row, name) == values[name] for name in same)
+    return {
+        name: value if value is not KEPT else getattr(row, name) if follows else model._meta.get_field(name).get_default()
+        for name, value in values.items()
+    }
 
 
 def _differs(row: Model, values: Values, passing: tuple[str, ...]) -> bool:

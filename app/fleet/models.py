@@ -61,9 +61,12 @@ class Disk(models.Model):
     firmware = models.TextField(blank=True)
     size_bytes = models.BigIntegerField(null=True, blank=True)
     first_seen_at = models.DateTimeField()
+    # What it said of itself before and says no more, newest first: {"serial", "node", "until"}. Two disks with one WWID show here.
+    former_serials = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering = ["wwid"]
+        indexes = [models.Index(fields=["wwid"], condition=~Q(former_serials=[]), name="disk_other_serial")]
 
     def __str__(self):
         return self.wwid

@@ -6,7 +6,7 @@ A tone is "good", "watch", "bad", "info" or "idle". Pure functions, so that a pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.fleet.drive_rows import drive
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
@@ -157,6 +157,7 @@ class DiskRow:
     bay: str
     use: str
     tone: str
+    also: tuple[str, ...] = ()  # other nodes that see it: one disk, however many see it
 
     @property
     def serial(self) -> str:
@@ -168,12 +169,20 @@ class DiskRow:
         return known(self.disk.wwid)
 
 
-def disk_rows(node: NodeFacts) -> tuple[DiskRow, ...]:
+def disk_rows(node: NodeFacts, fleet: FleetFacts | None = None) -> tuple[DiskRow, ...]:
     if not known(node.disks):
         return ()
-    owners = members(node)
-    rows = [_disk_row(disk, owners) for disk in node.disks]
+    owners, others = members(node), _seen_elsewhere(node, fleet) if fleet is not None else {}
+    rows = [replace(_disk_row(disk, owners), also=others.get(disk.wwid, ()) if known(disk.wwid) else ()) for disk in node.disks]
     return tuple(sorted(rows, key=lambda row: (row.tone == "good", row.disk.bay.slot if known(row.disk.bay) else -1, row.names)))
+
+
+def _seen_elsewhere(node: NodeFacts, fleet: FleetFacts) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for other in (other for other in fleet.nodes.values() if other.node != node.node and known(other.disks)):
+        for disk in (disk for disk in other.disks if known(disk.wwid)):
+            found[disk.wwid] = (*found.get(disk.wwid, ()), other.node)
+    return found
 
 
 def members(node: NodeFacts) -> dict[str, tuple[PoolFacts, VdevFacts]]:
@@ -284,6 +293,8 @@ def place(node: NodeFacts, disk: DiskFacts) -> dict:
     use, how = _use(disk, owner)
     return {
         "node": node.node,
+        "heard": f"reported {node.age_seconds:.0f} s ago",
+        "is_old": node.age_seconds > STALE_SECONDS,
         "use": use,
         "tone": how,
         "bay": f"{disk.bay.enclosure_id} slot {disk.bay.slot}" if known(disk.bay) else said(disk.bay),

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from app.fleet import history
-from app.fleet.models import Node, Report
+from app.fleet.models import Disk, Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 
@@ -19,7 +19,8 @@ def fleet_facts(at: datetime | None = None) -> FleetFacts:
     at = at or timezone.now()
     nodes = Node.objects.filter(last_report_at__isnull=False).exclude(state=Node.State.RETIRED)
     changes = history.leaf_changes(at)
-    return FleetFacts({node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes})
+    aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
+    return FleetFacts(aged, history.remembered(Disk.objects, at))
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:

@@ -6,11 +6,13 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import rows, services
-from app.fleet.models import Disk, Node, Sighting, Situation
+from app.fleet import history, rows, services, who
+from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import render_page
-from workflows.facts import NodeFacts, Unknown, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
+from workflows.facts.census import census
+from workflows.facts.findings import disks_of, findings, of_node, of_pool
 
 
 @login_required
@@ -29,15 +31,17 @@ def fleet(request: HttpRequest) -> HttpResponse:
 @require_safe
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    facts = services.fleet_facts().nodes.get(name)
+    fleet = services.fleet_facts()
+    facts = fleet.nodes.get(name)
     situations = _open_situations(this)
     context = {"section": "fleet", "topics": f"node:{name},looks:{name}", "situations": situations, **_node_line(this, facts, situations)}
     if facts is not None:
-        context |= _node_facts(facts)
+        context |= _node_facts(facts, fleet)
     return render_page(request, "fleet/node.html", context, partial="node")
 
 
-def _node_facts(facts: NodeFacts) -> dict:
+def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
+    own = frozenset(pool.guid for pool in (facts.pools if known(facts.pools) else ()) if known(pool.guid))
     return {
         "userland": rows.said(facts.zfs_userland),
         "module": rows.said(facts.zfs_module),
@@ -45,7 +49,8 @@ def _node_facts(facts: NodeFacts) -> dict:
         "failures": sorted(facts.failures.items()),
         "pools_unknown": rows.why_unknown(facts.pools),
         "disks_unknown": rows.why_unknown(facts.disks),
-        "disks": rows.disk_rows(facts),
+        "disks": rows.disk_rows(facts, fleet),
+        "foreign": of_node(findings(fleet), facts.node, own),
         "enclosures": rows.enclosures(facts),
     }
 
@@ -54,7 +59,8 @@ def _node_facts(facts: NodeFacts) -> dict:
 @require_safe
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    facts = services.fleet_facts().nodes.get(name)
+    fleet = services.fleet_facts()
+    facts = fleet.nodes.get(name)
     pools = facts.pools if facts is not None and known(facts.pools) else ()
     found = next((p for p in pools if p.name == pool_name), None)
     if found is None:
@@ -74,15 +80,27 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
         "words": words,
+        **_census(fleet, found),
     }
     return render_page(request, "fleet/pool.html", context, partial="pool")
+
+
+def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
+    """What all labels of this pool say, wherever in the fleet they were read."""
+    if not known(pool.guid):
+        return {"census_unknown": f"Which labels are those of {pool.name} is not known: {pool.guid.reason}"}
+    seen = census(fleet)
+    nodes = sorted({s.node for (guid, _), group in seen.by_vdev.items() if guid == pool.guid for s in group})
+    return {"census": of_pool(findings(fleet), pool.guid), "census_disks": disks_of(seen, pool.guid), "census_nodes": nodes}
 
 
 @login_required
 @require_safe
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
-    seen = rows.find_disk(services.fleet_facts(), wwid)
+    fleet, now = services.fleet_facts(), timezone.now()
+    seen, remembered = rows.find_disk(fleet, wwid), history.remembered_of(this, now)
+    sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
     context = {
         "section": "fleet",
         "wwid": wwid,
@@ -91,7 +109,8 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
         "bytes": this.size_bytes or "not known",
         "seen": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
-        "sightings": Sighting.objects.filter(disk=this).select_related("node"),
+        "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
+        "stays": who.timeline(sightings, labels),
     }
     return render_page(request, "fleet/disk.html", context, partial="disk")
 

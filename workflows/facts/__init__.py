@@ -2,6 +2,7 @@
 
 from workflows.facts.condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
 from workflows.facts.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
+from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
 from workflows.facts.model import (
     BayFacts,
@@ -34,6 +35,7 @@ __all__ = [
     "FleetFacts",
     "Growth",
     "HealthFacts",
+    "Identity",
     "ImportableFacts",
     "Known",
     "LabelFacts",
@@ -44,11 +46,13 @@ __all__ = [
     "PathFacts",
     "PhyFacts",
     "PoolFacts",
+    "Remembered",
     "ScanFacts",
     "SelfTestFacts",
     "Switch",
     "Unknown",
     "VdevFacts",
+    "identify",
     "known",
     "node_facts",
 ]

@@ -10,11 +10,12 @@ from agents.collectors.lsscsi import ScsiDevice
 from workflows.facts.bays import bay_of
 from workflows.facts.condition import read_condition
 from workflows.facts.fabric import link_of
-from workflows.facts.labels import Read
+from workflows.facts.labels import Copies, Read
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
 from workflows.facts.modes import read_modes
 from workflows.facts.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.sources import Sources
+from workflows.facts.witnesses import Lists, identity, lists
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,12 @@ class Around:
     labels: Mapping[str, Read]  # kernel name of a partition or disk
     bays: Known[tuple[BayFacts, ...]]
     places: Map
+    told: Lists
 
 
 def around(sources: Sources, labels: Mapping[str, Read], bays: Known[tuple[BayFacts, ...]]) -> Around:
-    return Around(_links(sources), _sg(sources), _use(sources), labels, bays, read_map(sources))
+    links = _links(sources)
+    return Around(links, _sg(sources), _use(sources), labels, bays, read_map(sources), lists(sources, links, labels))
 
 
 def read_disks(sources: Sources, about: Around) -> Known[tuple[DiskFacts, ...]]:
@@ -76,6 +79,8 @@ def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
         health=_health(sources, devices),
         condition=read_condition(sources, devices),
         modes=read_modes(sources, devices),
+        copies=_copies(about, devices),
+        identity=identity(about.told, devices, _label_places(about, devices)),
     )
 
 
@@ -93,10 +98,21 @@ def _path(about: Around, device: Any) -> PathFacts:
     )
 
 
+def _label_places(about: Around, devices: list[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for device in devices for name in label_names(device, about.labels)))
+
+
+def _copies(about: Around, devices: list[Any]) -> Known[tuple[Copies, ...]]:
+    """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
+    reads = [about.labels.get(name) for name in _label_places(about, devices)]
+    said = [Unknown("A label of it was not collected.") if read is None else read.copies for read in reads]
+    return next((each for each in said if not known(each)), tuple(said))
+
+
 def _labels(about: Around, devices: list[Any]) -> Known[tuple[LabelFacts, ...]]:
     """Every label on any partition, by any path. One place that could not be read leaves the whole disk unknown."""
     found: list[LabelFacts] = []
-    for name in dict.fromkeys(name for device in devices for name in label_names(device, about.labels)):
+    for name in _label_places(about, devices):
         read = about.labels.get(name)
         if read is None:
             return Unknown(f"The label of {name} was not collected.")

@@ -29,7 +29,7 @@ def node_facts(
     """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
     sources = Sources(captures)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about = around(sources, labels, bays)
+    about, carried = around(sources, labels, bays), _index(labels, devices)
     disks = read_disks(sources, about)
     return NodeFacts(
         node=node,
@@ -39,7 +39,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, _index(labels, devices), _resolver(devices, about.links)),
+        pools=read_pools(sources, carried, _resolver(devices, about.links)),
         disks=disks,
         bays=bays,
         importable=read_importable(sources),
@@ -47,6 +47,7 @@ def node_facts(
         digests=sources.digests(),
         failures=sources.failures(),
         fabric=read_fabric(sources, disks, Unknown("What the phys counted before is not known yet.")),
+        expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.wwid import normalise
 from workflows.facts.model import Known, LabelFacts, Unknown, known
 from workflows.facts.sources import Sources
 
@@ -18,15 +20,54 @@ class Read:
 
     name: str  # kernel name, "sda1"
     labels: Known[tuple[tuple[LabelFacts, Any], ...]]  # with the collector's LabelVdev
+    copies: Known[Copies]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The four copies of the label of one partition: each holds a label, holds none, or could not be read."""
+
+    partition: str
+    labels: tuple[LabelFacts, ...]  # one for each distinct text
+    empty: tuple[int, ...]  # nothing that is a label
+    unread: tuple[int, ...]  # the disk gave an error
+    bad_checksum: tuple[int, ...] = ()  # of a copy that can be read all the same; zdb says so since 2.2
+
+    @property
+    def whole(self) -> bool:
+        return len(self.labels) == 1 and not (self.empty or self.unread or self.bad_checksum)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A leaf as the freshest label of its top-level vdev describes it, whether its disk is here or not."""
+
+    pool_guid: int
+    pool_name: str
+    top_guid: int
+    guid: int
+    txg: int
+    wwid: str | None  # of the stored device id; a hint
+    path: str | None
+    label_state: int
+    told_by: str  # partition that label was read from
 
 
 def read_labels(sources: Sources) -> dict[str, Read]:
-    return {key: Read(key, _labels(sources, key)) for key in sources.keys(SOURCE)}
+    return {key: _read(key, sources.read(f"{SOURCE}/{key}")) for key in sources.keys(SOURCE)}
 
 
-def _labels(sources: Sources, key: str) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
+def _read(key: str, said: Known[Any]) -> Read:
+    return Read(key, _labels(key, said), said if not known(said) else _copies(key, said))
+
+
+def _copies(key: str, said: Any) -> Copies:
+    bad = tuple(n for label in said.labels if label.bad_checksum for n in label.copies)
+    return Copies(key, tuple(_facts(key, label) for label in said.labels), said.failed, said.unread, bad)
+
+
+def _labels(key: str, said: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
     where = f"{SOURCE}/{key}"
-    said = sources.read(where)
     if not known(said):
         return said
     if said.unread:  # a dead disk is silent, not blank
@@ -35,6 +76,7 @@ def _labels(sources: Sources, key: str) -> Known[tuple[tuple[LabelFacts, Any], .
 
 
 def _facts(partition: str, label: Any) -> LabelFacts:
+    own = next((vdev for vdev in (_walk(label.tree) if label.tree is not None else ()) if vdev.guid == label.guid), None)
     return LabelFacts(
         partition=partition,
         copies=tuple(label.copies),
@@ -47,7 +89,17 @@ def _facts(partition: str, label: Any) -> LabelFacts:
         hostid=None if label.hostid is None else int(label.hostid),
         hostname=label.hostname,
         ashift=None if label.tree is None else label.tree.ashift,
+        top="" if label.tree is None else _fingerprint(label.tree),
+        devid=None if own is None else own.devid,
+        phys_path=None if own is None else own.phys_path,
+        enc_path=None if own is None else own.enc_path,
     )
+
+
+def _fingerprint(tree: Any) -> str:
+    """Equal for two labels that describe one top-level vdev alike. What every disk writes of itself is left out."""
+    lines = (f"{vdev.type} {vdev.guid} {vdev.nparity} {vdev.ashift} {len(vdev.children)}" for vdev in _walk(tree))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -67,6 +119,7 @@ class LabelIndex:
 
     carriers: dict[int, list[tuple[str, LabelFacts]]] = field(default_factory=dict)
     written: dict[tuple[int, int], Written] = field(default_factory=dict)  # (pool guid, vdev guid)
+    expected: tuple[Expected, ...] = ()
     unread: tuple[str, ...] = ()  # where labels could not be read
     blind: str = ""  # why no label can be put to a disk at all
 
@@ -101,10 +154,11 @@ def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
         for label, tree in read.labels:
             result.carriers.setdefault(label.guid, []).append((disk, label))
             top = (label.pool_guid, label.top_guid)
-            if label.pool_guid is not None and tree is not None and (label.txg or 0) >= freshest.get(top, (-1, None))[0]:
-                freshest[top] = (label.txg or 0, tree)
-    for (pool_guid, _), (_, tree) in freshest.items():
+            if label.pool_guid is not None and tree is not None and (label.txg or 0) >= freshest.get(top, (-1, None, None))[0]:
+                freshest[top] = (label.txg or 0, tree, label)
+    for (pool_guid, _), (_, tree, _) in freshest.items():
         result.written.update({(pool_guid, vdev.guid): _written(vdev) for vdev in _walk(tree)})
+    result.expected = tuple(leaf for _, tree, label in freshest.values() for leaf in _expected(tree, label))
     result.unread = tuple(unread)
     return result
 
@@ -112,6 +166,22 @@ def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
 def _written(vdev: Any) -> Written:
     filling = vdev.resilver_txg if vdev.resilver_txg is not None else vdev.rebuild_txg
     return Written(vdev.devid, vdev.ashift, filling, vdev.phys_path, vdev.enc_path)
+
+
+def _expected(tree: Any, label: LabelFacts) -> Iterator[Expected]:
+    for vdev in _walk(tree):
+        if not vdev.children and vdev.type == "disk":
+            yield Expected(
+                pool_guid=label.pool_guid,
+                pool_name=label.pool_name or str(label.pool_guid),
+                top_guid=tree.guid,
+                guid=vdev.guid,
+                txg=label.txg or 0,
+                wwid=normalise(vdev.devid) if vdev.devid else None,
+                path=vdev.path,
+                label_state=label.state,
+                told_by=label.partition,
+            )
 
 
 def _walk(vdev: Any) -> Iterator[Any]:

@@ -129,7 +129,7 @@ def owner_of_disk(fleet: FleetFacts, wwid: str) -> tuple[Member, ...]:
 def _sits_on(here: NodeFacts, member: Member, wwid: str) -> bool:
     if known(member.vdev.wwid):
         return member.vdev.wwid == wwid
-    return member.vdev.state in IN_SERVICE and _is_called(here, member.vdev.name, wwid)
+    return member.vdev.state in IN_SERVICE and is_called(here, member.vdev.name, wwid)
 
 
 def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
@@ -144,7 +144,8 @@ def _linked(disk: DiskFacts, base: str) -> bool:
     return base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths)
 
 
-def _is_called(here: NodeFacts, name: str, wwid: str) -> bool:
+def is_called(here: NodeFacts, name: str, wwid: str) -> bool:
+    """Whether a name leads to this disk on this node now."""
     if name.startswith("/dev/disk/by-id/") and normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) == wwid:
         return True
     found = at_path(here, name)

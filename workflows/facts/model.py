@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from workflows.facts.condition import ConditionFacts
     from workflows.facts.fabric import FabricFacts, LinkFacts
+    from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.labels import Copies, Expected
     from workflows.facts.modes import ModeFacts
     from workflows.facts.slots import BayWitness
 
@@ -123,6 +125,10 @@ class LabelFacts:
     hostid: int | None = None
     hostname: str | None = None
     ashift: int | None = None
+    top: str = ""  # a fingerprint of the top-level vdev it describes: guids, kinds and their order; "" when it describes none
+    devid: str | None = None  # what it says of its own disk; strings are as old as the last import that found the disk
+    phys_path: str | None = None
+    enc_path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,8 @@ class DiskFacts:
     bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
     condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
     modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
+    copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
+    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -231,6 +239,7 @@ class NodeFacts:
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
     fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
+    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 
 @dataclass(frozen=True)
@@ -238,3 +247,4 @@ class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
+    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters

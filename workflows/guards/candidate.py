@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.wwid import by_id_path
 from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, identify, known, lookup
 from workflows.facts.census import candidate_case
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
@@ -38,6 +38,40 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(
         f"{link} is not there, so a command cannot name {name_of(disk)} safely. Run `udevadm trigger` on {params['node']} and look again."
     )
+
+
+def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Verdict:
+    """Every source that names the disk must mean the same one: a command follows a name, and the name may be stale."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    silent = _silent_witness(facts, params, disk)
+    if silent:
+        return unknown(silent)
+    found = identify(facts, params["node"], disk)
+    if not known(found):
+        return unknown(f"Whether all sources mean {name_of(disk)} is not known: {found.reason}")
+    if found.verdict == "agreed":
+        return ok(f"All sources mean {name_of(disk)}: {found.reason}")
+    if found.verdict == "unknown":
+        return unknown(f"Which disk {name_of(disk)} is cannot be told: {found.reason}")
+    return refuse(f"The sources disagree about which disk {name_of(disk)} is. {found.reason}")
+
+
+def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
+    """Why a witness that should be heard says nothing; empty when all were heard."""
+    here, sharing = facts.nodes[params["node"]], sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
+    if not known(here.pools):
+        return f"The pools of {here.node} are not known, so what they have open on {name_of(disk)} is not either: {here.pools.reason}"
+    if not known(sharing):
+        return sharing.reason
+    for node in sharing:
+        seen = lookup.disk(facts, node.node, params["wwid"])
+        if not known(seen) or seen is None:
+            return f"{node.node} sees a disk that may be {name_of(disk)} and gives it no identity."
+        if not known(seen.serial):
+            return f"{node.node} sees {name_of(disk)} too, and the serial number it reads there is not known: {seen.serial.reason}"
+    return ""
 
 
 def the_disk_carries_no_label(facts: FleetFacts, params: Params) -> Verdict:
@@ -140,6 +174,7 @@ def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
 CANDIDATE_GUARDS = (
     the_disk_is_seen_and_running,
     the_disk_answers_to_its_wwid,
+    nothing_contradicts_who_the_disk_is,
     the_disk_carries_no_label,
     no_other_node_uses_the_disk,
     nothing_else_uses_the_disk,

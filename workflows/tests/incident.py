@@ -24,6 +24,7 @@ from workflows.facts import (
     Unknown,
     VdevFacts,
 )
+from workflows.facts.identity import Statement, weigh
 
 POOL_GUID = 15498746923132605816
 LOST, TWIN, SDFL = 14718944552882581455, 7602440441426092393, 4242424242424242424  # vdev guids
@@ -69,6 +70,15 @@ WELL = ConditionFacts(
 )
 
 
+def identity(name, wwid, serial, *more):
+    """What the kernel and udev say; `more` statements may contradict them."""
+    kernel = (
+        Statement("wwid", wwid, "block", f"the kernel ({name})", "kernel"),
+        Statement("serial", serial, "block", f"the kernel ({name})", "kernel"),
+    )
+    return weigh((*kernel, Statement("wwid", wwid, "disk_links", f"the link {by_id(wwid)[16:]}", "udev"), *more))
+
+
 def disk(name, wwid, *labels, slot=1, size_bytes=TEN_TB, **more):
     partitions = (f"{name}1", f"{name}9") if labels else ()
     path = PathFacts(name, "6:0:176:0", "running", f"0x{wwid.removeprefix('naa:')}", (), partitions, (by_id(wwid),), "/dev/sg176")
@@ -89,6 +99,7 @@ def disk(name, wwid, *labels, slot=1, size_bytes=TEN_TB, **more):
             "bay": bay,
             "health": HealthFacts(True, "SMART Health Status: OK", 0),
             "condition": WELL,
+            "identity": identity(name, wwid, f"ZA{slot:06}"),
         }
         | more
     )

@@ -6,6 +6,7 @@ import pytest
 
 from workflows.core import ask, blockers
 from workflows.facts import ErrorFacts, FleetFacts, LeafChange, ScanFacts, SelfTestFacts, Unknown, known
+from workflows.facts.identity import Statement
 from workflows.guards import CANDIDATE_GUARDS, GUARDS, REPLACED_GUARDS, TARGET_GUARDS
 from workflows.tests.incident import (
     BLANK_WWID,
@@ -33,6 +34,7 @@ from workflows.tests.incident import (
     after,
     disk,
     fleet,
+    identity,
     label,
     leaf,
     vdev,
@@ -70,6 +72,7 @@ def change(vdev_guid, age_seconds=600.0):
     return LeafChange(POOL_GUID, vdev_guid, "ONLINE", "REMOVED", age_seconds)
 
 
+DOUBTED = identity("sdcx", BLANK_WWID, "ZA000070", Statement("wwid", SPARE_WWID, "smart/sdcx", "smartctl (sdcx)", "disk"))
 SHARED = replace(OTHER, disks=DISKS, age_seconds=5.0)
 RESILVER = (ScanFacts("resilver", "running", "resilver in progress since …", "8.53"),)
 REPLACING = vdev(9, "replacing-0", "replacing", 0, LOST_LEAF, leaf(10, "/dev/disk/by-id/wwn-0x5-part1", resilvering=True))
@@ -183,6 +186,18 @@ WRONG = {
         with_disk(BLANK_WWID, wwid="ser:QEMU:7"),
         choose("ser:QEMU:7"),
         "no NAA name",
+    ),
+    "a disk that smartctl knows as another one": (
+        "nothing-contradicts-who-the-disk-is",
+        with_disk(BLANK_WWID, identity=DOUBTED),
+        PARAMS,
+        "Smartctl (sdcx) says naa:5000c500a65b2f2b. The report is up to an hour old",
+    ),
+    "a disk whose serial number another node reads otherwise": (
+        "nothing-contradicts-who-the-disk-is",
+        fleet(NODE, replace(OTHER, disks=(disk("sdq", BLANK_WWID, serial="ZB999999"),))),
+        PARAMS,
+        "no side has more witnesses",
     ),
     "sdcw, the twin": ("the-disk-carries-no-label", FLEET, choose(SDCW_WWID), f"sdcw ({SDCW_WWID}) is already member {TWIN} of ost_0."),
     "sdfl, the stale name": (

@@ -70,7 +70,7 @@ def test_it_reads_facts_with_the_age_of_the_report(oss01):
 
 def test_it_parses_a_report_once_per_process(oss01, django_assert_num_queries):
     report("oss01", oss01)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         services.fleet_facts(LATER)
 
 

@@ -20,6 +20,7 @@ from workflows.facts import NodeFacts, known
 from workflows.facts.tests.test_scenarios import NOT_RECORDED, TRUTHS, leaves
 
 pytestmark = pytest.mark.django_db
+TOLD = {slug for truth in TRUTHS.values() for slug, _ in truth.situations}  # situations that the table knows; others have their own
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_the_portal_shows_each_step_as_it_was(name, reader):
     facts = shown(node)
     _pools_agree(facts, truth)
     _disks_agree(node, facts, truth)
-    found = Situation.objects.filter(closed_at=None).order_by("pk")
+    found = Situation.objects.filter(closed_at=None, slug__in=TOLD).order_by("pk")
     assert tuple((s.slug, s.severity) for s in found) == truth.situations
     assert [s.data["subject"]["vdev_guid"] for s in found] == [str(p.bad.guid) for p in truth.pools or () if p.bad]
     _pages_open(reader, node, facts)
@@ -96,6 +97,6 @@ def test_a_situation_stays_open_until_the_node_shows_that_it_is_over(reader):
     for name in (name for name in TRUTHS if name.startswith("disk-removed/")):
         node = report(name)
         _pages_open(reader, node, shown(node))
-        opened.append(Situation.objects.filter(closed_at=None).count())
+        opened.append(Situation.objects.filter(closed_at=None, slug__in=TOLD).count())
     assert opened == [1, 1, 1, 1, 1, 1, 1, 0, 0]
-    assert Situation.objects.count() == 1
+    assert Situation.objects.filter(slug__in=TOLD).count() == 1

@@ -38,7 +38,7 @@ def seat(n, hba, slot, lost=False):
     bay = BayFacts(SHELVES[hba], shelf, slot, str(slot), "OK", False, False, None if lost else f"sd{n}")
     host = "6" if hba == A else "7"
     link = LinkFacts(f"host{host}", hba, (f"expander-{host}:0",), f"end_device-{host}:0:{n}")
-    there = disk(f"sd{n}", wwid(n), label(f"sd{n}1", n), bay=bay)
+    there = disk(f"sd{n}", wwid(n), label(f"sd{n}1", n), slot=n, bay=bay)
     there = replace(there, paths=(replace(there.paths[0], link=link),))
     return gone, bay, None if lost else there
 

@@ -1,0 +1,194 @@
+"""This node sees a pool that another node has imported, or that another host used last and never exported.
+
+Importing it here too destroys it; `-f` is exactly how. Nothing needs repair: this says what must not be done, and what to
+prove before anybody does it. Only a pool imported on two nodes at once is an emergency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
+
+SLUG = "foreign-pool-imported-elsewhere"
+ACTIVE = 0  # a label's state: in use, or never exported
+AGE_SECONDS_MAX = 60  # a node's word that it has a pool imported, or not, is good for so long
+
+_MMP = re.compile(r"must be exported from (\S+) \(hostid=([0-9a-f]{1,8})\)")
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A pool as one node sees it without having it imported."""
+
+    node: NodeFacts
+    guid: int
+    name: str
+    listed: ImportableFacts | None  # by `zpool import`
+    label: LabelFacts | None  # the freshest it reads here
+    holders: tuple[NodeFacts, ...]  # nodes that have it imported
+
+    @property
+    def active_host(self) -> str:
+        """The host that MMP sees writing to it right now, empty when `zpool import` does not say so."""
+        found = _MMP.search(" ".join(self.listed.action.split())) if self.listed else None
+        return f"{found.group(1)} (hostid {found.group(2)})" if found else ""
+
+    @property
+    def last_host(self) -> str:
+        """Another host that had it imported and never exported it; empty when that was this node, or it was exported."""
+        label = self.label
+        if label is not None and label.hostid is not None:
+            own = known(self.node.hostid) and int(self.node.hostid, 16) == label.hostid
+            return f"{label.hostname or 'an unknown host'} (hostid {label.hostid:x})" if label.state == ACTIVE and not own else ""
+        said = f"{self.listed.status} {self.listed.action}" if self.listed else ""
+        return "another host" if "last accessed by another system" in " ".join(said.split()) else ""
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    foreign = (f for node in fleet.nodes.values() for f in _foreign(fleet, node))
+    return (*_twice(fleet), *(_situation(fleet, f) for f in foreign if f.holders or f.active_host or f.last_host))
+
+
+def _foreign(fleet: FleetFacts, node: NodeFacts) -> Iterator[Foreign]:
+    """Each pool that this node lists or reads labels of, and does not have imported. Unknown pools are not foreign."""
+    if not known(node.pools):
+        listed, own = node.importable if known(node.importable) else (), frozenset()
+        labels: dict[int, LabelFacts] = {}  # they may be of its own pools
+    else:
+        listed, own, labels = (node.importable if known(node.importable) else ()), _guids(node), _labels(node)
+    if known(node.pools) and any(not known(pool.guid) for pool in node.pools):
+        labels = {}
+    by_guid = {pool.guid: pool for pool in listed}
+    for guid in sorted(by_guid.keys() | labels.keys()):
+        if guid not in own:
+            pool, label = by_guid.get(guid), labels.get(guid)
+            name = pool.name if pool else (label.pool_name if label else "") or str(guid)
+            yield Foreign(node, guid, name, pool, label, _holders(fleet, node, guid))
+
+
+def _labels(node: NodeFacts) -> dict[int, LabelFacts]:
+    """The freshest label of each pool on this node's disks."""
+    found: dict[int, LabelFacts] = {}
+    for disk in node.disks if known(node.disks) else ():
+        for label in disk.labels if known(disk.labels) else ():
+            if label.pool_guid is not None and (label.pool_guid not in found or (label.txg or 0) > (found[label.pool_guid].txg or 0)):
+                found[label.pool_guid] = label
+    return found
+
+
+def _guids(node: NodeFacts) -> frozenset[int]:
+    return frozenset(pool.guid for pool in (node.pools if known(node.pools) else ()) if known(pool.guid))
+
+
+def _holders(fleet: FleetFacts, node: NodeFacts, guid: int) -> tuple[NodeFacts, ...]:
+    return tuple(other for other in fleet.nodes.values() if other.node != node.node and guid in _guids(other))
+
+
+def _twice(fleet: FleetFacts) -> Iterator[Situation]:
+    """One pool imported on two nodes: both write, and every second destroys more of it."""
+    holders: dict[int, list[NodeFacts]] = {}
+    for node in fleet.nodes.values():
+        for guid in _guids(node):
+            holders.setdefault(guid, []).append(node)
+    for guid, nodes in holders.items():
+        if len(nodes) > 1:
+            pool = next(p for p in nodes[0].pools if p.guid == guid)
+            where = " and ".join(node.node for node in nodes)
+            yield Situation(
+                slug=SLUG,
+                key=f"{SLUG}:twice:{guid}",
+                node=nodes[0].node,
+                severity="act",
+                title=f"{pool.name} is imported on {where} at once",
+                meaning=f"{where} both say that they have {pool.name} imported. Two hosts that write to one pool destroy it within minutes. Power one of them "
+                f"off now, through its management controller; do not wait for a clean export. {_ages(nodes)}",
+                evidence=tuple(_evidence(node, "zpool_status", f"pool: {pool.name}  state: {pool.state}  (guid {guid})") for node in nodes),
+                subject={"node": nodes[0].node, "pool": pool.name, "pool_guid": str(guid), "other_node": nodes[1].node},
+                sure=all(node.age_seconds <= AGE_SECONDS_MAX for node in nodes),
+            )
+
+
+def _situation(fleet: FleetFacts, foreign: Foreign) -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{foreign.node.node}:{foreign.guid}",
+        node=foreign.node.node,
+        severity="info" if _is_harmless(foreign) else "watch",
+        title=_title(foreign),
+        meaning=" ".join(_meaning(foreign)),
+        evidence=tuple(_lines(foreign)),
+        subject=_subject(foreign),
+        sure=bool(foreign.active_host or foreign.holders),
+    )
+
+
+def _is_harmless(foreign: Foreign) -> bool:
+    """A pair of nodes with the pool on one of them and MMP awake; or remains of a pool that cannot be imported anyway."""
+    if foreign.holders:
+        fresh = all(holder.age_seconds <= AGE_SECONDS_MAX for holder in foreign.holders)
+        return fresh and (bool(foreign.active_host) or foreign.listed is None)
+    offered = not known(foreign.node.importable) or (foreign.listed is not None and foreign.listed.state != "UNAVAIL")
+    return not foreign.active_host and not offered
+
+
+def _title(foreign: Foreign) -> str:
+    if foreign.holders:
+        return f"{foreign.node.node} sees {foreign.name}, which {' and '.join(h.node for h in foreign.holders)} has imported"
+    if foreign.active_host:
+        return f"{foreign.node.node} sees {foreign.name}, which {foreign.active_host} has imported right now"
+    return f"{foreign.node.node} sees {foreign.name}, which {foreign.last_host} used last and never exported"
+
+
+def _meaning(foreign: Foreign) -> Iterator[str]:
+    name, here = foreign.name, foreign.node.node
+    if foreign.holders:
+        yield f"{' and '.join(h.node for h in foreign.holders)} has {name} imported. {_ages(foreign.holders)}"
+    if foreign.active_host:
+        yield f"`zpool import` on {here} finds {name} written by {foreign.active_host} at this moment. Importing it here, -f included, would destroy it."
+        yield f"To move it, export it there first: it must be exported from {foreign.active_host} before it can be imported here."
+    elif foreign.holders and foreign.listed is not None:
+        yield f"`zpool import` on {here} does not notice: multihost is off, so nothing but care keeps {here} from importing it, and that destroys it."
+        yield "Set multihost=on where the pool is imported, with a hostid of its own on each node, and see that nothing imports it at boot."
+    elif foreign.holders:
+        yield f"{here} reads its labels and must not import it: two hosts that write to one pool destroy it."
+    else:
+        yield f"The last host to have {name} imported was {foreign.last_host}, and it never exported it. It may be dead, or it may still write."
+        yield f"`zpool import` asks for -f now. Prove first that this host is off, by its management controller, or that it does not have {name}"
+        yield "imported; every other node that sees these disks must say the same. The pool's own protection helps only with multihost=on."
+        yield f"If the data is needed, import it read-only first (readonly=on, -N, by its guid {foreign.guid})."
+
+
+def _ages(nodes: Iterable[NodeFacts]) -> str:
+    old = [
+        f"{node.node} last reported {node.age_seconds:.0f} s ago, so that may be over"
+        for node in nodes
+        if node.age_seconds > AGE_SECONDS_MAX
+    ]
+    return f"{'; '.join(old)}." if old else "All of them reported just now."
+
+
+def _lines(foreign: Foreign) -> Iterator[Evidence]:
+    if foreign.listed is not None:
+        said = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
+        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {said}")
+    if foreign.label is not None:
+        label = foreign.label
+        line = f"{label.pool_name}: state {label.state}, txg {label.txg}, hostid {label.hostid or 0:x}, hostname {label.hostname}"
+        yield _evidence(foreign.node, f"zdb_label/{label.partition}", line)
+    for holder in foreign.holders:
+        pool = next(p for p in holder.pools if p.guid == foreign.guid)
+        yield _evidence(holder, "zpool_status", f"pool: {pool.name}  state: {pool.state}")
+
+
+def _evidence(node: NodeFacts, source: str, line: str) -> Evidence:
+    return Evidence(node.node, source, node.digests.get(source, ""), line)
+
+
+def _subject(foreign: Foreign) -> dict[str, str]:
+    subject = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
+    host = " and ".join(h.node for h in foreign.holders) or foreign.active_host or foreign.last_host
+    return subject | {"other_host": host, "multihost": "on" if foreign.active_host else "not seen"}

@@ -1,0 +1,110 @@
+"""The label of a member is damaged: copies are gone, differ or cannot be read, or the disk carries another's label.
+
+A running pool does not mind; the next import does. A copy or two can be missing without harm, for ZFS writes all four
+again with its next change of the configuration; a member without any label is lost to the import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, known, lookup
+from workflows.facts.census import title
+from workflows.facts.damage import Damage, damages
+
+SLUG = "label-corrupt"
+
+TITLES = {
+    "gone": "{disk} should be a member of {pool} and carries no label",
+    "other": "{disk} should be a member of {pool} and carries another label",
+    "few": "{disk} of {pool} has lost some of its four label copies",
+    "checksum": "{disk} of {pool} has label copies with a wrong checksum",
+    "differ": "{disk} of {pool} has label copies that contradict each other",
+    "torn": "{disk} of {pool} has label copies of two ages",
+    "unread": "The labels of {disk} cannot be read",
+}
+MEANINGS = {
+    "gone": "Something overwrote its labels. Its data may be whole, but ZFS cannot find it: {now} Do not take it for a blank disk.",
+    "other": "Somebody made it a member of something else, or a wrong disk sits in its place. {now} Find out whose label that is before anything "
+    "is written to it: it may be somebody's data.",
+    "few": "The copies that are left are enough to import it. ZFS writes all four again when the pool is imported or its configuration changes. "
+    "Two copies stand at each end of the partition; when both of one end are gone, ask what wrote there: a partitioning tool, another system, a RAID adapter.",
+    "checksum": "ZFS may pass over these copies. It writes all four again when the pool is imported or its configuration changes.",
+    "differ": "The front and the end of the partition tell different stories: a partition that grew or shrank shows old labels again, and an import may "
+    "believe the older one. Do not import the pool before you know which copies are true.",
+    "torn": "The power went between the writing of the even and the odd copies. ZFS expects that and takes the newer ones.",
+    "unread": "The disk answers an error where its labels are. It is dead or dying, or already pulled and the kernel has not noticed. It is not blank.",
+}
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(damage) for damage in damages(fleet))
+
+
+def _situation(damage: Damage) -> Situation:
+    disk = damage.disk
+    where = disk.wwid if known(disk.wwid) else f"{damage.node.node}:{' '.join(disk.names)}"
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{damage.kind}:{where}",
+        node=damage.node.node,
+        severity=_severity(damage),
+        title=TITLES[damage.kind].format(disk=title(disk), pool=damage.pool or "a pool"),
+        meaning=f"{damage.sentence} {MEANINGS[damage.kind].format(now=_now(damage))}",
+        evidence=tuple(_evidence(damage)),
+        subject=_subject(damage),
+        sure=damage.kind not in ("gone", "other") or not _stale_devid(damage),
+    )
+
+
+def _severity(damage: Damage) -> Literal["act", "watch", "info"]:
+    """A member without its label is acted upon, unless it is lost to its pool already and that is said by itself."""
+    if damage.kind in ("gone", "other"):
+        return "watch" if damage.leaf is not None and damage.leaf.state in lookup.LOST_STATES else "act"
+    return "info" if damage.kind == "torn" else "watch"
+
+
+def _now(damage: Damage) -> str:
+    if damage.leaf is None:
+        return f"{damage.pool} is not imported and would come up without it."
+    if damage.leaf.state in lookup.LOST_STATES:
+        return f"{damage.pool} is imported and has it {damage.leaf.state} already."
+    return f"{damage.pool} still has it open and {damage.leaf.state}, but the next import will not find it."
+
+
+def _stale_devid(damage: Damage) -> bool:
+    """Whether only a stored device id ties this disk to the member, while the pool may long know another disk there."""
+    return damage.leaf is not None and known(damage.leaf.wwid) and damage.leaf.wwid != damage.disk.wwid
+
+
+def _evidence(damage: Damage) -> Iterator[Evidence]:
+    own = f"zdb_label/{damage.partition}"
+    if damage.told_by != damage.partition:
+        said = f"a sibling's label: vdev {damage.vdev_guid} of {damage.pool} is the disk {_wwid(damage)}"
+        yield from _captured(damage, f"zdb_label/{damage.told_by}", said)
+    yield from _captured(damage, own, damage.found)
+    importable = damage.node.importable if known(damage.node.importable) else ()
+    for pool in importable:
+        for leaf in (leaf for _, top in pool.tops for leaf in top.leaves() if pool.guid == damage.pool_guid and leaf.state != "ONLINE"):
+            line = f"{leaf.name}  {leaf.state}  {leaf.note}".rstrip()
+            yield Evidence(damage.node.node, "zpool_import", damage.node.digests.get("zpool_import", ""), line)
+
+
+def _captured(damage: Damage, source: str, line: str) -> Iterator[Evidence]:
+    if source in damage.node.digests:
+        yield Evidence(damage.node.node, source, damage.node.digests[source], line)
+
+
+def _wwid(damage: Damage) -> str:
+    return damage.disk.wwid if known(damage.disk.wwid) else "without a WWID"
+
+
+def _subject(damage: Damage) -> dict[str, str]:
+    subject = {"node": damage.node.node, "partition": damage.partition, "damage": damage.kind}
+    if damage.pool:
+        subject["pool"] = damage.pool
+    for name, value in (("pool_guid", damage.pool_guid), ("vdev_guid", damage.vdev_guid)):
+        subject |= {} if value is None else {name: str(value)}
+    return subject | ({"wwid": _wwid(damage)} if known(damage.disk.wwid) else {})

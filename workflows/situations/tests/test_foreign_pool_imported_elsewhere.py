@@ -1,0 +1,80 @@
+"""foreign-pool-imported-elsewhere over every genuine step, and with the node beside it that has the pool."""
+
+from dataclasses import replace
+
+import pytest
+
+from agents.tests.scenarios import STEPS
+from workflows.facts import FleetFacts, Unknown
+from workflows.facts.tests.played import fleet, played
+from workflows.situations import foreign_pool_imported_elsewhere as foreign
+
+ON, OFF, MMP = "9404896043686769858", "10694689121425967020", "3838031771893537920"
+TRUTH = {  # step -> (severity, pool guid, sure)
+    "active-on-other-host": {("watch", MMP, True)},
+    "other-host/1-last-used-by-oss01": {("watch", ON, False), ("watch", OFF, False)},
+}
+AFTER, BEFORE = "other-host/3-forced", "other-host/1-last-used-by-oss01"
+
+
+def of(*nodes):
+    return foreign.detect(FleetFacts({n.node: n for n in nodes}))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_it_tells_the_truth_of_each_step(name):
+    assert {(s.severity, s.subject["pool_guid"], s.sure) for s in foreign.detect(fleet(name))} == TRUTH.get(name, set())
+
+
+def test_a_pool_that_another_host_writes_now_is_never_to_be_imported():
+    (found,) = foreign.detect(fleet("active-on-other-host"))
+    assert "oss09 (hostid abcdef) has imported right now" in found.title
+    assert "Importing it here, -f included, would destroy it." in found.meaning
+    assert "read-only" not in found.meaning
+    assert all(e.digest for e in found.evidence)
+
+
+def test_a_pool_of_a_host_that_may_be_dead_asks_for_proof_first():
+    found = next(s for s in foreign.detect(fleet(BEFORE)) if s.subject["pool_guid"] == OFF)
+    assert "oss01 (hostid 5b2f9c01) used last and never exported" in found.title
+    assert "Prove first that this host is off" in found.meaning
+    assert "readonly=on" in found.meaning
+
+
+HOLDER, PARTNER = replace(played(AFTER), node="oss02"), replace(played(BEFORE), node="oss03")
+
+
+def test_a_partner_without_multihost_is_watched_and_told_so():
+    found = of(HOLDER, PARTNER)
+    assert {(s.node, s.severity, s.subject["other_host"]) for s in found} == {("oss03", "watch", "oss02")}
+    assert "multihost is off" in found[0].meaning
+    assert {e.node for e in found[0].evidence} == {"oss02", "oss03"}
+
+
+def test_a_partner_that_multihost_keeps_out_is_as_it_should_be():
+    said = "The pool must be exported from oss02 (hostid=5b2f9c02)\nbefore it can be safely imported."
+    listed = tuple(replace(p, state="UNAVAIL", action=said) for p in PARTNER.importable)
+    assert {s.severity for s in of(HOLDER, replace(PARTNER, importable=listed))} == {"info"}
+    assert {s.severity for s in of(replace(HOLDER, age_seconds=600.0), replace(PARTNER, importable=listed))} == {"watch"}
+
+
+def test_a_partner_that_only_reads_the_labels_is_as_it_should_be():
+    found = of(HOLDER, replace(PARTNER, importable=()))
+    assert {(s.severity, "must not import it" in s.meaning) for s in found} == {("info", True)}
+
+
+def test_one_pool_on_two_nodes_at_once_is_an_emergency():
+    found = of(HOLDER, replace(HOLDER, node="oss03"))
+    assert {(s.severity, s.key) for s in found} == {
+        ("act", f"foreign-pool-imported-elsewhere:twice:{ON}"),
+        ("act", f"foreign-pool-imported-elsewhere:twice:{OFF}"),
+    }
+
+
+def test_a_node_that_does_not_know_its_own_pools_calls_no_label_foreign():
+    assert of(HOLDER, replace(PARTNER, pools=Unknown("zpool_status: timeout."), importable=Unknown("not collected."))) == ()
+
+
+def test_remains_that_cannot_be_imported_are_told_quietly():
+    gone = tuple(replace(p, state="UNAVAIL") for p in PARTNER.importable)
+    assert {s.severity for s in of(replace(PARTNER, importable=gone))} == {"info"}
