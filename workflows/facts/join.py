@@ -46,9 +46,15 @@ def node_facts(
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
-        fabric=read_fabric(sources, disks, Unknown("What the phys counted before is not known yet.")),
+        fabric=read_fabric(sources, disks, _before(sources, "sas_phys")),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
+
+
+def _before(sources: Sources, where: str) -> Known[Any]:
+    """What a source said some time ago, where the portal keeps that: (value, seconds)."""
+    earlier = getattr(sources, "earlier", None)
+    return earlier(where) if earlier else Unknown(f"What {where} said before is not kept.")
 
 
 def _of_node(sources: Sources, field: str) -> Known[str]:
