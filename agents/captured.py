@@ -25,6 +25,13 @@ NEAREST = {
     "zpool status -P -p": ("zpool status -P",),
     "zpool status -g -p": ("zpool status -gLP", "zpool status -gv"),
     "zpool status -j --json-int -p": ("zpool status -j --json-int",),
+    "zpool status -s -p": ("zpool status -s",),
+    "zpool status -L -P": ("zpool status -LPv",),
+    # The nearest is one block, since the import; -g only names the rows otherwise. Rounded histograms are refused by the parser.
+    "zpool iostat -v -l -H -p -g 6 2": ("zpool iostat -vlHp",),
+    "zpool iostat -w -v -H -p -g": ("zpool iostat -w",),
+    "zpool list -v -p -H -g": ("zpool list -v -p -H",),
+    "zpool get -H -p guid,readonly,failmode,autoreplace,autoexpand,cachefile,ashift,altroot,multihost": ("zpool get all",),
     "zpool --version": ("zfs version",),
     "lsscsi -i -g -s": ("lsscsi -i", "lsscsi -g -s -w", "lsscsi"),
 }

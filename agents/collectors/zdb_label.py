@@ -125,16 +125,16 @@ def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unp
         if found or not line.startswith("    ") or line.startswith("    Uberblock["):
             break  # what follows are uberblocks, statistics or copies that failed
         fields.append(line)
-    tree = _nvlist(fields)
+    tree = nvlist(fields)
     if isinstance(tree, Unparsed):
         return tree
     try:
-        return _label_of(tree, copies, bad_checksum)
+        return label_of(tree, copies, bad_checksum)
     except (KeyError, TypeError) as missing:
         return Unparsed(f"label {number} lacks or garbles {missing}")
 
 
-def _nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
+def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
     """Nested by four spaces a level. `key: value`, `key:` over a nested list, or a bare key; keys may hold colons."""
     root: _Tree = {}
     levels = [root]
@@ -167,7 +167,7 @@ def _value(said: str) -> int | str | None:
 _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
-def _label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
+def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
     """Raises KeyError or TypeError for what a label cannot lack."""
     return Label(
         copies,

@@ -251,7 +251,7 @@ def test_it_puts_every_write_command_on_record_before_it_acts(tmp_path):
         ("zpool", "offline", "-t", "ost_0", "1"),
         ("zpool", "status", "-t"),
         ("zpool",),
-        ("zdb", "-C"),
+        ("zdb", "-e", "ost_0"),
         ("lsscsi", "-t"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import blkid, drive_logs, importing, labels, lsscsi, ses, smart, smart_json, status_json
+from agents.twin import blkid, drive_logs, importing, labels, lsscsi, ses, smart, smart_json, status_json, tables
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -60,12 +60,17 @@ def zpool_import(view: View, args: Sequence[str], now: float) -> Answer:
 def zpool_list(view: View, args: Sequence[str], now: float) -> Answer:
     flags = {letter for a in args if a.startswith("-") for letter in a[1:]}
     words = [a for a in args if not a.startswith("-")]
-    if flags - set("Hp"):
+    if flags - set("Hpvg") or ("v" in flags and not flags >= set("Hpg")):
         return unknown(("zpool", "list", *args))
     missing = [w for w in words if not any(p.name == w for p in view.node.imported)]
     if missing:
         return refused(1, f"cannot open '{missing[0]}': no such pool")
-    rows = [_list_row(p, "p" in flags) for p in view.node.imported if not words or p.name in words]
+    pools = [p for p in view.node.imported if not words or p.name in words]
+    rows = [_list_row(p, "p" in flags) for p in pools]
+    if "H" in flags and not rows:
+        return Answer(0)
+    if "v" in flags:
+        return Answer(0, "".join(tables.space(view, pool, row) for pool, row in zip(pools, rows)))
     if not rows:
         return NO_POOLS
     if "H" in flags:
@@ -93,6 +98,15 @@ def _list_table(rows: List[Tuple[str, ...]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def zpool_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return tables.properties(view, args, now) or unknown(("zpool", "get", *args))
+
+
+def zpool_iostat(view: View, args: Sequence[str], now: float) -> Answer:
+    """An interval is not waited for: what the disks do is the same at any time."""
+    return tables.iostat(view, args, now) or unknown(("zpool", "iostat", *args))
+
+
 def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     if args:
         return unknown(("zfs", "version", *args))
@@ -100,9 +114,11 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
-    if len(args) != 2 or args[0] != "-l":
+    if list(args) == ["-C"]:
+        return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
+    if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
-    exit_code, text = labels.dump(view, args[1])
+    exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
 
 
@@ -178,6 +194,8 @@ SUBCOMMANDS: Dict[Tuple[str, str], Command] = {
     ("zpool", "status"): zpool_status,
     ("zpool", "import"): zpool_import,
     ("zpool", "list"): zpool_list,
+    ("zpool", "get"): zpool_get,
+    ("zpool", "iostat"): zpool_iostat,
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,

@@ -144,6 +144,7 @@ class Vdev:
     aux: str = ""
     errors: List[int] = field(default_factory=lambda: [0, 0, 0])
     slow: int = 0
+    wait_ms: float = 0.0  # how long each I/O of this leaf takes; 0: as long as that of any other
 
     def walk(self) -> Iterator[Vdev]:
         yield self

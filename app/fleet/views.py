@@ -6,10 +6,11 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import history, rows, services, who
+from app.fleet import figures, history, rows, services, who
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import render_page
+from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
@@ -66,7 +67,11 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     if found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
     situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
-    words = [(k, v) for k, v in (("status", found.status), ("action", found.action), ("see", found.see), ("errors", found.errors)) if v]
+    words = [
+        (k, v)
+        for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
+        if v
+    ]
     context = {
         "section": "fleet",
         "topics": f"node:{name}",
@@ -79,6 +84,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
+        "figures": figures.of(found),
         "words": words,
         **_census(fleet, found),
     }

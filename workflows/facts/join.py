@@ -7,6 +7,7 @@ that needed it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from agents.collectors.base import Capture
@@ -14,10 +15,12 @@ from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
 from workflows.facts.fabric import read_fabric
+from workflows.facts.figures import with_figures
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
-from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
+from workflows.facts.uberblocks import read_timelines
 
 
 def node_facts(
@@ -25,9 +28,17 @@ def node_facts(
     captures: Mapping[str, Capture | Mapping[str, Any]],
     age_seconds: float,
     leaf_changes: Known[tuple[LeafChange, ...]],
+    *,
+    ages: Known[Mapping[str, float]] = NO_AGES,
+    earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+    digests: Mapping[str, str] | None = None,
 ) -> NodeFacts:
-    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
-    sources = Sources(captures)
+    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds ages and history.
+
+    `ages`: source -> how many seconds ago it was asked. `earlier`: place -> (body, how many seconds before what it says now).
+    `digests`: place -> digest, where they need not be computed again.
+    """
+    sources = Sources(captures, earlier, digests)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about, carried = around(sources, labels, bays), _index(labels, devices)
     disks = read_disks(sources, about)
@@ -39,22 +50,19 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, carried, _resolver(devices, about.links)),
+        pools=with_figures(read_pools(sources, carried, _resolver(devices, about.links)), sources, disks),
         disks=disks,
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
-        fabric=read_fabric(sources, disks, _before(sources, "sas_phys")),
+        fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
+        ages=ages,
+        timelines=read_timelines(sources, disks),
+        cached=sources.read("zdb_config", if_nothing=()),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
-
-
-def _before(sources: Sources, where: str) -> Known[Any]:
-    """What a source said some time ago, where the portal keeps that: (value, seconds)."""
-    earlier = getattr(sources, "earlier", None)
-    return earlier(where) if earlier else Unknown(f"What {where} said before is not kept.")
 
 
 def _of_node(sources: Sources, field: str) -> Known[str]:

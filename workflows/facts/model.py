@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
+    from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zpool_list import PoolSpace
     from workflows.facts.condition import ConditionFacts
     from workflows.facts.fabric import FabricFacts, LinkFacts
     from workflows.facts.identity import Identity, Remembered
     from workflows.facts.labels import Copies, Expected
+    from workflows.facts.latency import PoolLatency
     from workflows.facts.modes import ModeFacts
+    from workflows.facts.progress import ScanProgress
     from workflows.facts.slots import BayWitness
+    from workflows.facts.uberblocks import PoolTimeline
 
 T = TypeVar("T")
 
@@ -105,6 +110,10 @@ class PoolFacts:
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
+    space: Known[PoolSpace] = Unknown("zpool_list was not collected.")
+    properties: Known[Mapping[str, str]] = Unknown("zpool_get was not collected.")
+    latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
+    progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
 
 
 @dataclass(frozen=True)
@@ -220,9 +229,15 @@ class LeafChange:
     age_seconds: float
 
 
+NO_AGES = Unknown("When its sources were asked is not known.")
+
+
 @dataclass(frozen=True)
 class NodeFacts:
-    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256."""
+    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256.
+
+    `age_seconds` says when it was last heard, `ages` when each source was last asked: most are asked less often than it reports.
+    """
 
     node: str
     age_seconds: float
@@ -239,6 +254,9 @@ class NodeFacts:
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
     fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
+    ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
+    timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
+    cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 

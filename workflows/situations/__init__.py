@@ -6,12 +6,20 @@ A situation that can be the cause of others also has `explains(cause, other)`.
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
+    disk_faulted,
     disk_missing,
     foreign_pool_imported_elsewhere,
+    hidden_by_resilver,
     identity_conflict,
+    import_blocked,
     label_corrupt,
     many_disks_offline,
     phy_errors,
+    resilver_running,
+    resilver_slow,
+    resilver_stuck,
+    slow_disk,
+    spare_in_use,
     wwid_mismatch,
 )
 from workflows.situations._ranking import ranked
@@ -20,12 +28,20 @@ SITUATIONS = {
     module.SLUG: module
     for module in (
         wwid_mismatch,
+        disk_faulted,
         disk_missing,
+        import_blocked,
         foreign_pool_imported_elsewhere,
+        slow_disk,
+        resilver_stuck,
+        resilver_slow,
         label_corrupt,
         identity_conflict,
         many_disks_offline,
         phy_errors,
+        hidden_by_resilver,
+        spare_in_use,
+        resilver_running,
     )
 }
 CAUSES = (many_disks_offline,)  # the farthest up first

@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from agents.collectors import COLLECTORS
 from agents.tests.scenarios import STEPS
-from workflows.facts import FabricFacts, Growth, PhyFacts, Unknown
+from agents.twin import demo
+from agents.twin.scenarios import Clock
+from agents.twin.scenarios import host as twin
+from workflows.facts import FabricFacts, FleetFacts, Growth, PhyFacts, Unknown, node_facts
 from workflows.facts.tests.played import fleet as genuine
-from workflows.situations import phy_errors
+from workflows.situations import detect_all, phy_errors
 from workflows.tests.incident import BLANK_WWID, NODE, fleet
 
 HOUR = 3600.0
@@ -90,6 +94,21 @@ def test_many_links_of_one_expander_are_that_expander():
     assert found.title == "4 links of expander-6:0 count errors, most on phy-6:0:73"
     assert len(found.evidence) == 4
     assert "before any disk" in found.meaning
+
+
+def test_the_real_collectors_see_a_link_go_bad_on_a_twin(tmp_path):
+    """From sysfs to the situation: what the phys said an hour ago comes from the portal."""
+    host = twin(tmp_path, demo.oss01(0.0), Clock())
+    before = {"sas_phys": (COLLECTORS["sas_phys"].collect(host)[0].body(), HOUR)}
+    with host.store.changing() as node:
+        node.phys["phy-6:0:107"] = [3120, 3007, 41, 0]
+    taken = [capture for collector in COLLECTORS.values() for capture in collector.collect(host)]
+    captures = {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}
+    facts = node_facts("oss01", captures, 1.0, (), earlier=before)
+    (found,) = [s for s in detect_all(FleetFacts({"oss01": facts})) if s.slug == "phy-errors"]
+    assert (found.severity, found.subject["phy"], found.subject["wwid"]) == ("act", "phy-6:0:107", f"naa:{demo.BLANK_WWN}")
+    assert "bay 21 of 0x50050cc11ac016e2" in found.title
+    assert phy_errors.detect(FleetFacts({"oss01": node_facts("oss01", captures, 1.0, ())})) == ()
 
 
 def test_without_an_earlier_sample_nothing_is_claimed():
