@@ -59,8 +59,8 @@ class CapturedHost:
             return Ran(tuple(argv), 0, self._text("zpool-version.txt").encode(), b"", 0.0)
         if asked.startswith("zpool history -il "):
             return self._history(argv)
-        if asked.startswith("smartctl -x -n standby "):
-            asked = asked.replace(" -n standby", "")
+        if asked.startswith(("smartctl -j -x -n standby ", "smartctl -x -n standby ")):
+            asked = asked.replace(" -n standby", "").replace("-j -x", "-x -j")
         found = next((self._files[command] for command in (asked, *NEAREST.get(asked, ())) if command in self._files), None)
         if found is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
@@ -143,6 +143,7 @@ class _Tree:
         self._block_links(text("sys-block-links.txt"))
         self._by_id(text("ls-by-id-by-path.txt"))
         self._enclosures(text("enclosure-attributes.txt"), text("enclosure-device-links.txt"))
+        self._sas(text("sas-end-devices.txt"), text("sas-phy-counters.txt"), text("lsscsi-H.txt"))
         if text("proc-mounts.txt"):
             self._file("/proc/mounts", text("proc-mounts.txt"))
         self._kstats(text("proc-spl-kstat-zfs.txt"), text("proc-spl-kstat-dbgmsg-tail.txt"))
@@ -225,6 +226,18 @@ class _Tree:
         part = listing.split("/dev/disk/by-path:")[0]
         for name, target in re.findall(r" (\S+) -> \.\./\.\./(\S+)$", part, re.MULTILINE):
             self.links[f"/dev/disk/by-id/{name}"] = f"/dev/{target}"
+
+    def _sas(self, devices: str, phys: str, hosts: str) -> None:
+        """Ports were not recorded, so which phys make up a link is not known."""
+        for name, target in re.findall(r" ((?:host|end_device-|expander-)[0-9:]+) -> \.\./\.\./(devices/\S+)$", devices, re.MULTILINE):
+            self.links[f"/sys/class/{target.split('/')[-2]}/{name}"] = f"/sys/{target}"
+        for name, attribute, value in re.findall(r"^(?:/sys/class/sas_device/)?([a-z_]+-[0-9:]+)/(\w+): ?(.*)$", devices, re.MULTILINE):
+            self._file(f"/sys/class/sas_device/{name}/{attribute}", value)
+        for name, attribute, value in re.findall(r"^(?:/sys/class/sas_phy/)?(phy-[0-9:]+)/(\w+): ?(.*)$", phys, re.MULTILINE):
+            if "No such file" not in value:
+                self._file(f"/sys/class/sas_phy/{name}/{attribute}", value)
+        for number, driver in re.findall(r"^\[([0-9]+)\] +(\S+)", hosts, re.MULTILINE):
+            self._file(f"/sys/class/scsi_host/host{number}/proc_name", driver)
 
     def _enclosures(self, attributes: str, links: str) -> None:
         for path, value in re.findall(r"^([^/\n]+(?:/[^/\n]+)?/\w+):(.*)$", attributes, re.MULTILINE):

@@ -69,6 +69,7 @@ class Situation:
     answers: tuple[Answer, ...] = ()
     subject: Mapping[str, str] = field(default_factory=dict)  # pool, pool_guid, vdev_guid, wwid ...
     sure: bool = True
+    cause: str = ""  # key of the open situation that explains this one
 
 
 StepKind = Literal["CHECK", "PLAN", "CONFIRM", "APPROVE", "EXECUTE", "WAIT", "VERIFY", "MANUAL", "DECIDE"]

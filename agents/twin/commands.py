@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import blkid, importing, kernel, labels, lsscsi, past, smart, status_json, tables
+from agents.twin import blkid, drive_logs, importing, kernel, labels, lsscsi, past, ses, smart, smart_json, status_json, tables
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -152,10 +152,29 @@ def scsi_list(view: View, args: Sequence[str], now: float) -> Answer:
 
 def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[-1]) if args else None
-    if "-x" not in args or device is None or device.partition is not None:
+    if not {"-x", "-i"} & set(args) or device is None or device.partition is not None:
         return unknown(("smartctl", *args))
+    if "-j" in args:
+        exit_code, text = smart_json.report(view.node, device.disk, device.name, args)
+        return Answer(exit_code, text)
     exit_code, text = smart.report(view.node, device.disk, tuple(args), now)
     return Answer(exit_code, text)
+
+
+def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
+    enclosure = ses.enclosure_at(view.node, args[-1]) if len(args) == 2 and args[0] == "--page=aes" else None
+    return unknown(("sg_ses", *args)) if enclosure is None else Answer(0, ses.page(view.node, enclosure))
+
+
+def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
+    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--page=") else None
+    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :])
+
+
+def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
+    """Only looking: whoever would set a mode is refused like any other command the twin does not know."""
+    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--get=") else None
+    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, device.name, args[0][len("--get=") :])
 
 
 def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
@@ -185,6 +204,9 @@ TOOLS: Dict[str, Command] = {
     "zdb": zdb,
     "lsscsi": scsi_list,
     "smartctl": smartctl,
+    "sg_ses": sg_ses,
+    "sg_logs": sg_logs,
+    "sdparm": sdparm,
     "blkid": blkid_probe,
     "dmesg": dmesg,
     "hostid": hostid,
@@ -225,5 +247,5 @@ def read_command(argv: Sequence[str]) -> Tuple[Optional[Command], Sequence[str]]
 
 def disk_asked(view: View, argv: Sequence[str]) -> str:
     """The WWID of the disk a command must reach to answer, "" if there is none."""
-    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid") else None
+    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid", "sg_logs", "sdparm") else None
     return device.disk.wwid if device else ""

@@ -56,6 +56,9 @@ class Smart:
     passed: Optional[bool] = True  # None: the disk has no SMART
     grown_defects: int = 0
     standby: bool = False
+    pending: int = 0
+    uncorrected: int = 0  # reads
+    self_test_failed: bool = False  # the last one
 
 
 @dataclass
@@ -73,6 +76,9 @@ class Disk:
     partitions: List[Partition] = field(default_factory=list)
     holders: List[str] = field(default_factory=list)
     smart: Smart = field(default_factory=Smart)
+    link_rate: str = "12.0 Gbit"  # SAS
+    wce: bool = False
+    en_bms: bool = True
 
     @property
     def hex(self) -> str:
@@ -246,6 +252,7 @@ class Node:
     booted_at: float = 1795000000.0
     parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
     modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
+    phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)

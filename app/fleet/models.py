@@ -176,7 +176,7 @@ class Situation(models.Model):
     node = models.ForeignKey(Node, models.PROTECT, related_name="situations")
     severity = models.CharField(max_length=10)  # "act", "watch" or "info"
     title = models.TextField()
-    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure
+    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure, cause
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
 
@@ -195,3 +195,8 @@ class Situation(models.Model):
     @property
     def is_open(self):
         return self.closed_at is None
+
+    @property
+    def cause(self):
+        """Key of the situation that explains this one; empty for one that stands by itself."""
+        return self.data.get("cause", "")

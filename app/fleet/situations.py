@@ -111,5 +111,6 @@ def _fields(seen: Seen) -> dict:
         "answers": [{"runbook": a.runbook, "params": dict(a.params), "why": a.why} for a in seen.answers],
         "subject": dict(seen.subject),
         "sure": seen.sure,
+        "cause": seen.cause,
     }
     return {"slug": seen.slug, "severity": seen.severity, "title": seen.title, "data": data}

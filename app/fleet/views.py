@@ -122,12 +122,24 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
 
 
 def _open_situations(node: Node | None = None) -> list[Situation]:
-    """Open situations, worst first, each with the tone its severity has."""
+    """Open situations, worst first, each with the tone its severity has and followed by what it explains."""
     found = Situation.objects.filter(closed_at__isnull=True).select_related("node")
     listed = list(found.filter(node=node) if node is not None else found)
     for situation in listed:
         _voice(situation)
-    return sorted(listed, key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    listed.sort(key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    return under_causes(listed)
+
+
+def under_causes(listed: list[Situation]) -> list[Situation]:
+    """The same order, but with each explained situation right below its cause. `explained` says so to the page."""
+    keys = {s.key for s in listed}
+    explained: dict[str, list[Situation]] = {}
+    for situation in listed:
+        situation.explained = situation.cause in keys
+        if situation.explained:
+            explained.setdefault(situation.cause, []).append(situation)
+    return [each for root in listed if not root.explained for each in (root, *explained.get(root.key, ()))]
 
 
 def _voice(situation: Situation) -> None:
@@ -179,5 +191,7 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "meaning": this.data["meaning"],
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
+        "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
+        "explains": Situation.objects.filter(closed_at__isnull=True, data__cause=this.key).order_by("title"),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")

@@ -14,6 +14,7 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.fabric import read_fabric
 from workflows.facts.figures import with_figures
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
@@ -62,6 +63,7 @@ def node_facts(
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
         ages=ages,
         timelines=read_timelines(sources, disks),
         cached=sources.read("zdb_config", if_nothing=()),

@@ -16,12 +16,16 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
+    from workflows.facts.condition import ConditionFacts
+    from workflows.facts.fabric import FabricFacts, LinkFacts
     from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
     from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
     from workflows.facts.latency import PoolLatency
+    from workflows.facts.modes import ModeFacts
     from workflows.facts.progress import ScanProgress
+    from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
 
@@ -81,6 +85,8 @@ class VdevFacts:
     devid: str | None = None  # from the labels' vdev_tree; a hint only
     ashift: Known[int] = Unknown("no label was joined")  # top-level vdevs
     rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
+    phys_path: str | None = None  # like devid: as old as the last import that found the disk
+    enc_path: str | None = None
 
     def walk(self) -> Iterator[VdevFacts]:
         yield self
@@ -152,6 +158,7 @@ class PathFacts:
     partitions: tuple[str, ...]
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
+    link: Known[LinkFacts] = Unknown("The kernel's way to it was not collected.")
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,7 @@ class BayFacts:
     fault: Known[bool]
     device: str | None  # kernel name of the disk in it, when linked
     evidence: int = 1
+    conflict: str = ""  # what says otherwise
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,9 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
+    condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
+    modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
@@ -248,6 +259,7 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
     timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
     cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot

@@ -144,6 +144,8 @@ def _vdev(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex
         devid=written.devid,
         ashift=Unknown("No label of it gives its ashift.") if written.ashift is None else written.ashift,
         rebuilding_since_txg=written.filling_since_txg,
+        phys_path=written.phys_path,
+        enc_path=written.enc_path,
     )
 
 

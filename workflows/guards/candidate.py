@@ -7,6 +7,7 @@ from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, identify, known, lookup
 from workflows.facts.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale
+from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
 
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
@@ -158,23 +159,14 @@ def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}.")
 
 
-def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(disk.health):
-        return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
-    if not disk.health.passed:
-        return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
-    return ok(f"{name_of(disk)} says of itself: {disk.health.text}.")
-
-
 def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
     disk = the_disk(facts, params)
     if not known(disk):
         return unknown(disk.reason)
     if not known(disk.bay):
         return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
+    if disk.bay.conflict:
+        return unknown(f"The bay of {name_of(disk)} is in dispute: {disk.bay.conflict}. Light bay {disk.bay.slot} and look at it first.")
     if disk.bay.evidence > BAY_EVIDENCE_MAX:
         return unknown(f"The bay of {name_of(disk)} is only guessed. Light the bay and look at it first.")
     return ok(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}.")
@@ -191,6 +183,7 @@ CANDIDATE_GUARDS = (
     the_disk_is_large_enough,
     the_disk_block_size_fits,
     the_disk_is_healthy,
+    the_disk_link_is_as_fast_as_others,
     the_disk_sits_in_a_known_bay,
 )
 

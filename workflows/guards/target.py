@@ -9,6 +9,7 @@ from workflows.facts.census import title
 from workflows.facts.versions import TESTED_RELEASES, is_tested, release
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
+from workflows.situations import many_disks_offline
 
 MASS_EVENT_SECONDS = 30 * 60
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
@@ -138,6 +139,9 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
+    together = [s for s in many_disks_offline.detect(FleetFacts({target.node.node: target.node})) if s.node == target.node.node]
+    if together:
+        return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
     changes = target.node.leaf_changes
     if not known(changes):
         return unknown(f"Which disks of {target.node.node} changed lately is not known: {changes.reason}")
