@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from agents import VERSION, policy
+from agents import VERSION, bell, policy
 from agents.host import LocalHost
 from agents.identity import NoIdentity, enrol_node
 from agents.journal import Journal, JournalError
@@ -51,9 +51,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def work(agent: Agent) -> None:
-    """Run until SIGTERM or SIGINT, and then end in good order."""
+    """Run until SIGTERM or SIGINT, and then end in good order. SIGUSR1 rings: look at once."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: agent.stop())
+    signal.signal(signal.SIGUSR1, lambda *_: agent.ring())
     agent.run()
 
 
@@ -89,6 +90,13 @@ def show_policy(args: argparse.Namespace) -> int:
     return 0
 
 
+def zed(args: argparse.Namespace) -> int:
+    if args.ring:
+        return 0 if bell.ring(args.dir) else 1
+    print(bell.hook(args.dir), end="")
+    return 0
+
+
 def version(args: argparse.Namespace) -> int:
     print(VERSION)
     return 0
@@ -120,6 +128,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub = command("policy", show_policy, "say what the portal may do here")
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
+    sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{bell.HOOK_NAME}")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--ring", action="store_true", help="ring now instead; ends with 1 when no agent listens")
     command("version", version, "print the version")
     return parser
 

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents.host import Ran
+from agents.host import Ran, Region
 
 # What we ask -> what was recorded, the nearest first. `-p` changes a text only where counters are above 1000.
 NEAREST = {
@@ -62,6 +62,9 @@ class CapturedHost:
         if path not in self._tree.files:
             raise FileNotFoundError(errno.ENOENT, "no capture tells", path)
         return self._tree.files[path]
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "a capture has no devices", path)
 
     def write(self, path: str, data: bytes) -> None:
         raise PermissionError(errno.EROFS, "a capture cannot be written to", path)

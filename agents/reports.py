@@ -1,20 +1,14 @@
-"""Collect on a schedule and tell the portal: the full list of digests each time, texts only when it lacks them.
-
-A source that hangs delays no other, and is reported as failed while it does: the portal must not take an old text for
-a fresh one.
-"""
+"""Tell the portal what a schedule knows: the full list of digests each time, texts only when it lacks them."""
 
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
 
 from agents import VERSION, policy
-from agents.collectors import COLLECTORS, zpool_status
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture
 from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.receipts import listed
@@ -22,85 +16,8 @@ from agents.times import iso
 from agents.transport import Portal
 
 HEARTBEAT_SECONDS = 15.0
-FAST_SECONDS = 2.0  # while a resilver runs, so that its bar moves
-FAST_SOURCES = ("zpool_status", "zpool_status_guid", "zpool_status_json")
-PATIENCE_SECONDS = 2.0  # how long a round waits for a slow source before it reports without it
-HUNG_AFTER_SECONDS = 60.0
-WORKERS = 4
+PARCEL_BYTES = 1024 * 1024
 log = logging.getLogger("slotlight.agent")
-
-
-class Schedule:
-    """What each source said last, and when each is asked next. Times are of a clock that never jumps."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="collect")
-        self._due = dict.fromkeys(COLLECTORS, 0.0)
-        self._running: dict[str, tuple[Future, float]] = {}
-        self._said: dict[str, tuple[Capture, ...]] = {}
-        self._hurried = 0.0
-        self._scans_seen: tuple[tuple[str, str], ...] | None = None
-        self._lock = threading.Lock()
-
-    def hurry(self, now: float) -> None:
-        """Ask every source again at the next round, also those that are being asked now: they may say what was before."""
-        self._hurried = now
-        for source in self._due:
-            self._due[source] = 0.0
-
-    def next_due(self) -> float:
-        """When the next source is to be asked; a source that is being asked is looked after every so often."""
-        waiting = [due for source, due in self._due.items() if source not in self._running]
-        return min([*waiting, *(time.monotonic() + PATIENCE_SECONDS for _ in self._running)])
-
-    def round(self, now: float) -> None:
-        """Ask what is due and take in what has answered."""
-        for source, due in self._due.items():
-            if due <= now and source not in self._running:
-                self._running[source] = (self._pool.submit(COLLECTORS[source].collect, self._host), now)
-        wait([future for future, _ in self._running.values()], PATIENCE_SECONDS)
-        for source, (future, started) in list(self._running.items()):
-            if future.done():
-                del self._running[source]
-                self.learn(source, future.result())
-                self._due[source] = 0.0 if started <= self._hurried else started + self._every(source)
-            elif now - started > HUNG_AFTER_SECONDS:
-                self.learn(source, (self._hung(source, now - started),))
-        self._look_at_labels_when_a_scan_ends()
-
-    def _look_at_labels_when_a_scan_ends(self) -> None:
-        """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again."""
-        seen = tuple((pool.name, "running" if scan.state == "running" else scan.text) for pool, scan in self._scans())
-        if self._scans_seen is not None and seen != self._scans_seen:
-            self._due["zdb_label"] = 0.0
-        self._scans_seen = seen
-
-    def learn(self, source: str, captures: Sequence[Capture]) -> None:
-        with self._lock:
-            self._said[source] = tuple(captures)
-
-    def captures(self) -> tuple[Capture, ...]:
-        with self._lock:
-            return tuple(capture for source in COLLECTORS for capture in self._said.get(source, ()))
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=False)
-
-    def _every(self, source: str) -> float:
-        every = float(COLLECTORS[source].EVERY_SECONDS)
-        return min(every, FAST_SECONDS) if source in FAST_SOURCES and self._resilvering() else every
-
-    def _resilvering(self) -> bool:
-        return any(scan.function in ("resilver", "rebuild") and scan.state == "running" for _, scan in self._scans())
-
-    def _scans(self) -> list[tuple[zpool_status.Pool, zpool_status.Scan]]:
-        parsed = [zpool_status.parse(capture.text) for capture in self._said.get("zpool_status", ())]
-        return [(pool, scan) for pools in parsed if not isinstance(pools, Unparsed) for pool in pools for scan in pool.scans]
-
-    def _hung(self, source: str, seconds: float) -> Capture:
-        since = iso(self._host.now() - seconds)[:17] + "00Z"  # to the minute: the text must not change while nothing does
-        return Capture(source, "", "failed", "", f"{source} was asked at {since} and has not answered yet.")
 
 
 class Reporter:
@@ -119,8 +36,9 @@ class Reporter:
         """Raises PortalDown."""
         # After a start the portal knows most of it already, so it is asked what it lacks.
         missing = self._post(captures, set() if self._first else {c.digest for c in captures} - self._known)
-        if missing:
-            missing = self._post(captures, missing)
+        before = len(captures) + 1
+        while missing and len(missing) < before:
+            before, missing = len(missing), self._post(captures, missing)
         if missing:
             log.error("the portal still misses %d texts after they were sent", len(missing))
         self._known = {capture.digest for capture in captures} - missing
@@ -137,7 +55,7 @@ class Reporter:
             "version": VERSION,
             "mode": policy.load(self._policy_path).mode,
             "captures": listed(captures),
-            "bodies": {capture.digest: capture.body() for capture in captures if capture.digest in wanted},
+            "bodies": parcel(captures, wanted),
         }
         reply = self._portal.ask("POST", "/agent/v1/reports", report)
         if reply.status != 200:
@@ -145,6 +63,18 @@ class Reporter:
             return set()
         asked = reply.value.get("missing")
         return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
+
+
+def parcel(captures: Sequence[Capture], wanted: set[str]) -> dict[str, Any]:
+    """As many of the wanted texts as one report should carry; the portal then asks for the others. A node with 800 devices would
+    otherwise hold all of its texts in memory several times over."""
+    found: dict[str, Any] = {}
+    size_bytes = 0
+    for capture in captures:
+        if capture.digest in wanted and capture.digest not in found and (not found or size_bytes + capture.size_bytes <= PARCEL_BYTES):
+            found[capture.digest] = capture.body()
+            size_bytes += capture.size_bytes
+    return found
 
 
 def everything(host: Host) -> tuple[Capture, ...]:

@@ -49,6 +49,11 @@ class Capture:
         }
 
     @property
+    def size_bytes(self) -> int:
+        """About as many as its body has on the wire."""
+        return len(self.text) + len(self.stderr)
+
+    @property
     def digest(self) -> str:
         return hashlib.sha256(canonical(self.body())).hexdigest()
 

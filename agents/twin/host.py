@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
-from agents.host import Ran
+from agents.host import Ran, Region
 from agents.twin import members, replacing
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
@@ -123,6 +123,9 @@ class TwinHost:
         if self._is_behind_a_hanging_disk(view.node, real):
             raise TimeoutError(errno.ETIMEDOUT, "Connection timed out", path)
         return view.tree.read(path)
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
 
     def write(self, path: str, data: bytes) -> None:
         real, _ = self.view().tree.resolve(path)
