@@ -88,7 +88,7 @@ class LocalHost:
         begun = time.monotonic()
         if tuple(argv) in self.left_behind():
             return Ran(tuple(argv), None, b"", b"", 0.0, "stuck")
-        tool = _find(argv[0])
+        tool = find(argv[0])
         if tool is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
         try:
@@ -194,7 +194,7 @@ def _regions(descriptor: int, regions: Sequence[Region], direct: bool) -> bytes:
         return bytes(memory[:got])
 
 
-def _find(tool: str) -> str | None:
+def find(tool: str) -> str | None:
     """Where a bare tool name is on our own path; what PATH the agent was started with does not matter."""
     candidates = [tool] if os.path.isabs(tool) else [] if "/" in tool else [f"{folder}/{tool}" for folder in PATH]
     return next((path for path in candidates if os.path.isfile(path)), None)

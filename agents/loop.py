@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import groupby
 
-from agents import VERSION, identity, policy
+from agents import VERSION, identity, policy, pulse
 from agents.bell import Bell
 from agents.executor import Executor, read_order, send, try_to_send
 from agents.host import Host
@@ -210,8 +210,10 @@ class Agent:
             try:
                 seconds = rhythm.step()
             except PortalDown as down:
+                pulse.write(self._folder, rhythm.pulse)
                 self._pause("reports", down, backoff)
                 continue
+            pulse.write(self._folder, rhythm.pulse)
             backoff.reset()
             if self._wake_reports.wait(seconds):
                 self._wake_reports.clear()  # before what woke us is looked at, or a call in between would be lost

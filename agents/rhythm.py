@@ -16,6 +16,7 @@ from agents import VERSION, policy
 from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.kept import Kept
+from agents.pulse import Pulse
 from agents.receipts import listed
 from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Reporter, missing_of
 from agents.schedule import Schedule
@@ -43,6 +44,7 @@ class Rhythm:
         self._next_report = self._next_keep = self._next_late = 0.0
         self._told: frozenset[str] = frozenset()  # digests of texts the portal is known to have
         self._kept: tuple[str, ...] = ()  # digests of the last report that was kept
+        self.pulse = Pulse()  # how the last report went
 
     def step(self) -> float:
         """Ask what is due and report; returns how long nothing has to be done. Raises PortalDown, and has kept the report then."""
@@ -63,14 +65,20 @@ class Rhythm:
     def _report(self, captures: Sequence[Kept]) -> None:
         try:
             self._reporter.send(captures, self._schedule.ages())
-        except PortalDown:
+        except PortalDown as down:
             self._keep(captures)
+            self._feel(captures, self.pulse.taken_at, str(down))
             raise
+        self._feel(captures, self._host.now())
         self._told = frozenset(kept.digest for kept in captures)
         self._kept = ()
         self._spool.forget_dropped()
         # Not all nodes in the same second, however they were started.
         self._next_report = self._clock() + HEARTBEAT_SECONDS * random.uniform(0.85, 1.0)
+
+    def _feel(self, captures: Sequence[Kept], taken_at: float, trouble: str = "") -> None:
+        failing = sorted({place(kept.source, kept.key) for kept in captures if kept.outcome == "failed"})
+        self.pulse = Pulse(taken_at, self._host.now(), trouble, len(self._spool), tuple(failing))
 
     def _keep(self, captures: Sequence[Kept]) -> None:
         digests = tuple(kept.digest for kept in captures)

@@ -125,3 +125,18 @@ def test_it_rests_until_something_is_due(node):
     rhythm.step()
     seconds = rhythm.step()
     assert 1.0 < seconds <= min(module.EVERY_SECONDS for module in COLLECTORS.values())
+
+
+def test_the_pulse_says_how_the_last_report_went(node):
+    rhythm, schedule, portal, clock = node
+    rhythm.step()
+    assert (rhythm.pulse.trouble, rhythm.pulse.kept) == ("", 0)
+    taken_at = rhythm.pulse.taken_at
+    assert taken_at > 0
+    clock.now += KEEP_EVERY_SECONDS + 1
+    schedule.round()
+    schedule.learn("mounts", (Capture("mounts", "", "failed", "", "it hung"),))
+    away(rhythm, portal)
+    assert (rhythm.pulse.taken_at, rhythm.pulse.kept) == (taken_at, 1)
+    assert "Connection refused" in rhythm.pulse.trouble
+    assert "mounts" in rhythm.pulse.failing

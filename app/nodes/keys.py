@@ -66,6 +66,20 @@ def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
         return _admit(token.node, secret, said, now)
 
 
+def revoke(node: Node, by, now: datetime) -> list[str]:
+    """Shut a node's agent out, and let no token that is still out let it in again; returns the ids of the keys."""
+    with transaction.atomic():
+        node = Node.objects.select_for_update().get(pk=node.pk)
+        revoked = list(node.keys.filter(revoked_at__isnull=True).values_list("key_id", flat=True))
+        node.keys.filter(key_id__in=revoked).update(revoked_at=now)
+        withdrawn = node.tokens.filter(used_at__isnull=True, expires_at__gt=now).update(expires_at=now)
+        Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
+        for topic in ("fleet", f"node:{node.name}"):
+            ring(topic)
+        ledger.record("key.revoked", {"keys": revoked, "tokens_withdrawn": withdrawn}, by, node=node.name)
+    return revoked
+
+
 def _secret(text: object) -> bytes:
     try:
         secret = base64.b64decode(str(text), validate=True)
@@ -96,7 +110,8 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     hostname, version = str(said.get("hostname", ""))[:255], str(said.get("version", ""))[:40]
     key = NodeKey.objects.create(node=node, key_id=fingerprint(secret), secret=secret, hostname=hostname, created_at=now)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
-    ring("fleet")
+    for topic in ("fleet", f"node:{node.name}"):
+        ring(topic)
     body = {"key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
     ledger.record("node.enrolled", body, f"node:{node.name}", node=node.name)
     return key
