@@ -23,7 +23,7 @@ def reader():
 
 def report(name, scenario):
     captures = collect(CapturedHost(step(scenario)))
-    assert intake.receive(node(name), payload(name, captures), timezone.now()) == []
+    assert intake.receive(node(name).name, payload(name, captures), timezone.now()) == []
 
 
 def page(reader, *route):

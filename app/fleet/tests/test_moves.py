@@ -29,7 +29,7 @@ def report(name, minute, disks, *, shelf=SHELF, serials=SERIALS, **outcomes):
     said |= {"zpool_status": "no pools available\n", "zpool_status_guid": "no pools available\n", "node": "hostid:5b2f9c01\n"}
     captures = [outcomes.get(source) or Capture(source, "", "data", text) for source, text in said.items()]
     captures += [Capture("zdb_label", disk, "data", "".join(f"failed to unpack label {n}\n" for n in range(4))) for disk in disks]
-    assert intake.receive(node(name), payload(name, captures), AT + timedelta(minutes=minute)) == []
+    assert intake.receive(node(name).name, payload(name, captures), AT + timedelta(minutes=minute)) == []
 
 
 def _block(disks, serials):
