@@ -29,7 +29,7 @@ def seat_rows(disk: DiskFacts) -> Iterator[Row]:
     for witness in disk.bay_witnesses:
         agrees = (witness.enclosure_id, witness.slot) == best
         tone = "bad" if not agrees else "good" if witness.level <= 4 else "watch"
-        yield LEVELS[witness.level].capitalize(), f"bay {witness.slot} of {witness.enclosure_id} (level {witness.level})", tone
+        yield _sentence(LEVELS[witness.level]), f"bay {witness.slot} of {witness.enclosure_id} (level {witness.level})", tone
 
 
 def condition_rows(disk: DiskFacts) -> Iterator[Row]:
