@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.utils.text import capfirst
+
 from workflows.facts import ConditionFacts, DiskFacts, LinkFacts, NodeFacts, PhyFacts, known
 from workflows.facts.slots import LEVELS
 
@@ -29,7 +31,7 @@ def seat_rows(disk: DiskFacts) -> Iterator[Row]:
     for witness in disk.bay_witnesses:
         agrees = (witness.enclosure_id, witness.slot) == best
         tone = "bad" if not agrees else "good" if witness.level <= 4 else "watch"
-        yield _sentence(LEVELS[witness.level]), f"bay {witness.slot} of {witness.enclosure_id} (level {witness.level})", tone
+        yield capfirst(LEVELS[witness.level]), f"bay {witness.slot} of {witness.enclosure_id} (level {witness.level})", tone
 
 
 def condition_rows(disk: DiskFacts) -> Iterator[Row]:

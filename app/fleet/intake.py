@@ -132,13 +132,14 @@ def _receive_late(name: str, report: Payload, at: datetime) -> list[str]:
 
 def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str, str], last_report_at: datetime, asked: dict) -> None:
     """1. the set, 2. what was said before, 3. history, 4. situations, 5. the ledger, last as it must be."""
-    before, was, asked_before = services.remembered(node), _captures(node), node.asked
+    before = services.parsed(node, at) if node.report_digest else services.NOTHING
+    was, asked_before = _captures(node), node.asked
     changed_about = any(getattr(node, name) != value for name, value in about.items())
     _take(node, captures, at, dict(about), last_report_at, asked)
     earlier.keep(node, was, captures, asked_before)
     parsed = services.parsed(node, at, captures)
     history.record(node, parsed.facts, at, before.facts)
-    opened, closed = situations.settle_around(before.touches | parsed.touches, whole=before is services.NOTHING, at=at)
+    opened, closed = situations.settle_around(before.touches | parsed.touches, at)
     for topic in (f"node:{node.name}", "fleet"):
         ring(topic)
     passes = not (changed_about or opened or closed) and _only_moves(was, captures, before, parsed)
@@ -161,8 +162,7 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     if was.keys() != now.keys():
         return False
     changed = [where for where, digest in now.items() if was[where] != digest]
-    texts = before.bodies or services.bodies({was[where] for where in changed})
-    return not any(moves.lasts(where, texts[was[where]], parsed.bodies[now[where]]) for where in changed)
+    return not any(moves.lasts(where, before.bodies[was[where]], parsed.bodies[now[where]]) for where in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

@@ -68,11 +68,6 @@ def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) 
     return known
 
 
-def remembered(node: Node) -> Parsed:
-    """What this process knows of the node's set without asking the database; NOTHING when it is another one."""
-    return _remembered(node.name, _name_of(node.report_digest, node.set_at))
-
-
 def _remembered(node: str, name: str) -> Parsed:
     return _parsed.get(node, {}).get(name, NOTHING)
 

@@ -1,8 +1,8 @@
-"""Opens and closes situations as the facts of the whole fleet show them, one writer at a time.
+"""Opens and closes situations as the facts show them, one writer at a time.
 
-A report that changes something is looked at together with the nodes it touches. Mostly that shows the situations that are
-open already, and only their words are brought up to date. Whatever would open or close is decided with the facts of the
-whole fleet; and once a minute all of it is looked at, because some situations come with time alone.
+A report that changes something is looked at together with the nodes it touches, and with all that those touch in turn; to a
+detector no other node is there (`workflows/facts/touch.py`). Once a minute the whole fleet is looked at, because some
+situations come with time alone.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from app.doorbell import ring
 from app.fleet import services
@@ -31,13 +32,11 @@ def lock() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
-def settle_around(things: Iterable[str], *, whole: bool, at: datetime) -> Settled:
-    """After a change of a node that touches, or touched, these things. `whole`: what it touched before is not known."""
+def settle_around(things: Iterable[str], at: datetime) -> Settled:
+    """After a change of a node that touches, or touched, these things: what nobody touches can neither open nor close by it."""
     lock()
     near = reach(things, services.by_touch(at))
-    if not whole and _brought_up_to_date(services.fleet_facts(at, near)):
-        return [], []
-    return settle(services.fleet_facts(at), at)
+    return settle(services.fleet_facts(at, near), at, _open().filter(node__name__in=near))
 
 
 def settle_all(at: datetime) -> None:
@@ -52,11 +51,11 @@ def settle_all(at: datetime) -> None:
             ledger.record("situations.settled", {"opened": opened, "closed": closed}, "portal")
 
 
-def settle(fleet: FleetFacts, at: datetime) -> Settled:
-    """Make the open situations those that `fleet` shows."""
+def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = None) -> Settled:
+    """Make the open situations, all or those of `among`, the ones that `fleet` shows."""
     seen = _seen(fleet)
-    rows = {row.key: row for row in _open()}
-    over = _over(rows, seen, fleet)
+    rows = {row.key: row for row in (_open() if among is None else among)}
+    over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
     for key in seen.keys() & rows.keys():
         _update(rows[key], _fields(seen[key]))
@@ -66,27 +65,12 @@ def settle(fleet: FleetFacts, at: datetime) -> Settled:
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
 
-def _brought_up_to_date(part: FleetFacts) -> bool:
-    """Whether the open situations of these nodes are those that `part` shows; then they now say what it says."""
-    seen = {key: situation for key, situation in _seen(part).items() if situation.node in part.nodes}
-    rows = {row.key: row for row in _open().filter(node__name__in=part.nodes)}
-    if seen.keys() - rows.keys() or _over(rows, seen, part):
-        return False
-    for key in seen:
-        _update(rows[key], _fields(seen[key]))
-    return True
-
-
 def _seen(fleet: FleetFacts) -> dict[str, Seen]:
     return {situation.key: situation for situation in detect_all(fleet)}
 
 
 def _open():
     return Situation.objects.filter(closed_at__isnull=True)
-
-
-def _over(rows: dict[str, Situation], seen: dict[str, Seen], fleet: FleetFacts) -> list[Situation]:
-    return [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
 
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:

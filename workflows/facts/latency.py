@@ -62,8 +62,9 @@ class PoolLatency:
         return tuple(x for x in alike if x is not one and x.leaf.state == "ONLINE" and not x.leaf.resilvering)
 
     def gaps(self, one: LeafLatency) -> tuple[Gap, ...]:
-        peers = self.peers(one)
-        found = (_gap(one, peers, what, now) for now in (True, False) for what in ("read", "write"))
+        long = [(what, now) for now in (True, False) for what in ("read", "write") if (_wait(one, what, now) or 0) >= FLOOR_NS]
+        peers = self.peers(one) if long else ()
+        found = (_gap(one, peers, what, now) for what, now in long)
         return tuple(gap for gap in found if gap is not None)
 
     def at_peace_now(self, one: LeafLatency) -> bool:
@@ -74,8 +75,10 @@ class PoolLatency:
 
     def slow_among_peers(self, one: LeafLatency) -> tuple[int, int] | None:
         """Its slow I/Os and the median of its peers', when it stands out; slow I/O everywhere is not this disk's."""
+        if not known(one.slow) or one.slow < SLOW_COUNT_MIN:
+            return None
         counts = [x.slow for x in self.peers(one) if known(x.slow)]
-        if not known(one.slow) or len(counts) < PEERS_MIN or one.slow < max(SLOW_COUNT_MIN, FACTOR * median(counts)):
+        if len(counts) < PEERS_MIN or one.slow < FACTOR * median(counts):
             return None
         return one.slow, int(median(counts))
 
@@ -99,16 +102,17 @@ def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts
     )
 
 
-def _gap(one: LeafLatency, peers: tuple[LeafLatency, ...], what: str, now: bool) -> Gap | None:
-    def wait(x: LeafLatency) -> int | None:
-        row = x.now if now else x.since_import
-        return None if row is None else getattr(row, f"disk_{what}_ns")
+def _wait(one: LeafLatency, what: str, now: bool) -> int | None:
+    row = one.now if now else one.since_import
+    return None if row is None else getattr(row, f"disk_{what}_ns")
 
-    mine, theirs = wait(one), [w for w in map(wait, peers) if w is not None]
+
+def _gap(one: LeafLatency, peers: tuple[LeafLatency, ...], what: str, now: bool) -> Gap | None:
+    mine, theirs = _wait(one, what, now), [wait for x in peers if (wait := _wait(x, what, now)) is not None]
     if mine is None or len(theirs) < PEERS_MIN:
         return None
     usual = int(median(theirs))
-    return Gap(what, now, mine, usual) if mine >= FLOOR_NS and mine >= FACTOR * usual else None
+    return Gap(what, now, mine, usual) if mine >= FACTOR * usual else None
 
 
 def _rows(rows: tuple[Any, ...], pool: PoolFacts) -> dict[str, Any]:

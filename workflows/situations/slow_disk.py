@@ -59,8 +59,8 @@ def _slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iter
             one,
             latency.gaps(one),
             latency.slow_among_peers(one),
-            _beyond(one.delays, [x.delays for x in latency.peers(one)], DELAYS_MIN),
-            _beyond(one.aborts, [x.aborts for x in latency.peers(one)], ABORTS_MIN),
+            _beyond(latency, one, "delays", DELAYS_MIN),
+            _beyond(latency, one, "aborts", ABORTS_MIN),
             latency.at_peace_now(one),
         )
         if slow.gaps or slow.counted or slow.methods > 1:
@@ -73,12 +73,13 @@ def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
     return one.leaf.resilvering or any(parent.children[-1] is one.leaf for parent in parents)
 
 
-def _beyond(mine: object, theirs: list, least: int) -> int:
+def _beyond(latency: PoolLatency, one: LeafLatency, what: str, least: int) -> int:
     """A count that stands out among its peers', else 0."""
-    peers = [count for count in theirs if known(count)]
-    if not isinstance(mine, int) or mine < least or (peers and mine < 5 * max(1, sum(peers) / len(peers))):
+    mine = getattr(one, what)
+    if not isinstance(mine, int) or mine < least:
         return 0
-    return mine
+    theirs = [count for x in latency.peers(one) if known(count := getattr(x, what))]
+    return 0 if theirs and mine < 5 * max(1, sum(theirs) / len(theirs)) else mine
 
 
 def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
