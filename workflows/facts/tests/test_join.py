@@ -47,9 +47,7 @@ def leaves(facts):
 # Which fields cannot be known without a source.
 NEEDS = {
     "zpool_status": lambda f: [p.tops for p in f.pools] + [pool(f).scans, pool(f).guid],  # the kernel tells of the pool itself
-    "zpool_status_guid": lambda f: (
-        [leaf.guid for leaf in leaves(f) if leaf.was is None] + [pool(f).guid]
-    ),  # an absent leaf is named by its guid
+    "zpool_status_guid": lambda f: [leaf.guid for leaf in leaves(f) if leaf.was is None],  # an absent leaf is named by its guid
     "zpool_import": lambda f: [f.importable],
     "block": lambda f: [f.disks] + [leaf.wwid for leaf in leaves(f)],
     "node": lambda f: [f.hostname, f.hostid, f.boot_id, f.zfs_userland, f.zfs_module],
