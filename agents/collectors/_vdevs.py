@@ -89,7 +89,9 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
     return _stray_row(blocks) or blocks or Unparsed("there is no pool in this text")
 
 
-_STRAY = re.compile(rf"\n(\t *\S+ {{2,}}(?:{'|'.join(sorted(STATES))})(?: [^\n]*)?|\t(?:logs|cache|spares|special|dedup)[^\S\n]*)$", re.MULTILINE)
+_STRAY = re.compile(
+    rf"\n(\t *\S+ {{2,}}(?:{'|'.join(sorted(STATES))})(?: [^\n]*)?|\t(?:logs|cache|spares|special|dedup)[^\S\n]*)$", re.MULTILINE
+)
 
 
 def _stray_row(blocks: Sequence[Block]) -> Unparsed | None:

@@ -50,7 +50,9 @@ _HINTS = (
     *("task abort", "sas_address(", "enclosure logical", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
     *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter"),
 )
-_ABORTED = re.compile(r"sd (?P<hctl>\d+:\d+:\d+:\d+): \[(?P<disk>sd[a-z]+)\] .*\bCDB: .*")  # the line after an abort's: whose command it was
+_ABORTED = re.compile(
+    r"sd (?P<hctl>\d+:\d+:\d+:\d+): \[(?P<disk>sd[a-z]+)\] .*\bCDB: .*"
+)  # the line after an abort's: whose command it was
 _STAMPED = re.compile(r"\[ *([0-9]{1,9})\.([0-9]{6})\] (.*)")
 
 

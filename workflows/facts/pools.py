@@ -53,7 +53,8 @@ def _shape(pool: Any) -> Any:
 
 
 def _pool(pool: Any, twin: Known[Any], said: Mapping[str, int], labels: LabelIndex, resolve: Resolve) -> PoolFacts:
-    guid = _pool_guid(said, labels.pool_guid(_guids(twin)))
+    told = _told(said, labels.pool_guids(_guids(twin)))
+    guid = _pool_guid(told, labels)
 
     def join(vdev: Any, other: Known[Any]) -> VdevFacts:
         children = tuple(join(child, theirs) for child, theirs in _pairs(vdev.children, other, lambda v: v.children))
@@ -80,6 +81,7 @@ def _pool(pool: Any, twin: Known[Any], said: Mapping[str, int], labels: LabelInd
         removing=_progress(pool.remove, "remove"),
         expanding=_progress(pool.expand, "expand"),
         checkpoint=bool(pool.checkpoint),
+        disputed=told if len({one for _, one in told}) > 1 else (),
     )
 
 
@@ -92,12 +94,17 @@ def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterat
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
 
-def _pool_guid(said: Mapping[str, int], by_label: Known[int]) -> Known[int]:
-    """The labels' word, or ZFS's own where no label gives it. Where they differ nobody is believed: two pools may have had one name."""
-    told = said | ({"the labels of its disks": by_label} if known(by_label) else {})
-    if len(set(told.values())) > 1:
-        return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in told.items())}. Look again.")
-    return next(iter(said.values()), by_label)
+def _told(said: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
+    """Who says which guid of the pool."""
+    return (*said.items(), *(("the labels of its disks", guid) for guid in sorted(by_label)))
+
+
+def _pool_guid(told: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known[int]:
+    """What all sources agree on. Where they differ nobody is believed: two pools may have had one name, or a disk is another pool's."""
+    guids = {guid for _, guid in told}
+    if len(guids) > 1:
+        return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in told)}. Look again.")
+    return guids.pop() if guids else Unknown(f"No label of its disks could be read. {labels.blind}".rstrip())
 
 
 def _said_guids(sources: Sources) -> dict[str, dict[str, int]]:

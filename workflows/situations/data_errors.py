@@ -71,7 +71,11 @@ def _amount(errors: DataErrors) -> str:
         return f"data is damaged in {_words.plural(errors.count, 'place')}"
     if errors.only_remains:
         return f"{_words.plural(len(errors.listed), 'damaged object')} of removed files or snapshots"
-    return f"data is damaged in {_words.plural(len(errors.listed), 'file or object', 'files and objects')}" if errors.listed else "data is damaged"
+    return (
+        f"data is damaged in {_words.plural(len(errors.listed), 'file or object', 'files and objects')}"
+        if errors.listed
+        else "data is damaged"
+    )
 
 
 def _meaning(one: Damaged) -> Iterator[str]:
@@ -111,7 +115,7 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
     if not found:
         yield "Every member serves and none counts an error now, so the damage is in the data and not in a disk that could be named."
     elif len(found) == 1:
-        (top, leaf) = found[0]
+        top = found[0][0]
         alone = "It has no copy beside it. " if not top.children else ""
         yield f"Only {names} counted errors. {alone}Look at its SMART and its link; it may need replacing as well, which is another matter."
     else:
@@ -123,7 +127,9 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
 
 def _way_out(errors: DataErrors, pool: str) -> str:
     if errors.only_remains:
-        return f"Nothing is left to restore there. A damaged snapshot has to be destroyed; then scrub {pool} twice, and the entries are gone."
+        return (
+            f"Nothing is left to restore there. A damaged snapshot has to be destroyed; then scrub {pool} twice, and the entries are gone."
+        )
     return f"Restore the damaged files from a copy, or delete them and the snapshots that hold them; then scrub {pool}."
 
 

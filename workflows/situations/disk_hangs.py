@@ -110,7 +110,11 @@ def _said(one: Hanging) -> Iterator[str]:
     open_ = sum(not abort.ended for abort in one.aborts)
     if one.aborts:
         again = f"The kernel tried to call back {_words.plural(len(one.aborts), 'command')} on it"
-        yield f"{again}, and {'that' if len(one.aborts) == 1 else open_} never ended in its log." if open_ else f"{again}; each attempt ended."
+        yield (
+            f"{again}, and {'that' if len(one.aborts) == 1 else open_} never ended in its log."
+            if open_
+            else f"{again}; each attempt ended."
+        )
     if one.silent:
         asked = " and ".join(dict.fromkeys(where.partition("/")[0] for where in one.silent))
         yield f"The agent's questions to it ({asked}) got no answer in time, while other disks answered the same."
