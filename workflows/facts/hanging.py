@@ -1,7 +1,7 @@
 """Disks that take a command and never answer it, as the kernel's log and the agent's own questions show.
 
-The kernel aborts a command that takes too long. One abort that ended may be chance; one whose end was never logged is a disk that
-still hangs, and so is the adapter's driver behind it. The agent asks each disk by itself, so one that hangs leaves its own questions
+The kernel aborts a command that takes too long. One abort that brought it back may be chance; one that failed, or whose end was never
+logged, is a disk that hangs, and the adapter's driver with it. The agent asks each disk by itself, so one that hangs leaves its own questions
 open while the same questions to the others are answered.
 """
 
@@ -24,11 +24,11 @@ OTHERS_MIN = 2  # answers to the same question by other disks
 
 @dataclass(frozen=True)
 class Abort:
-    """The kernel's attempt to call a command back. `ended` is False when the log never says how it ended."""
+    """The kernel's attempt to call a command back. `result` is "SUCCESS", "FAILED", or "" when the log never says how it ended."""
 
     hctl: str
     name: str  # "sde" where the log says it: the name of that moment
-    ended: bool
+    result: str
     line: str
 
 
@@ -43,8 +43,15 @@ class Hanging:
     answered: tuple[str, ...]  # questions about it that were answered
 
     @property
+    def open(self) -> tuple[Abort, ...]:
+        """Attempts that brought nothing back."""
+        return tuple(abort for abort in self.aborts if abort.result != "SUCCESS")
+
+    @property
     def hangs_now(self) -> bool:
-        return bool(self.silent) or any(not abort.ended for abort in self.aborts)
+        """An attempt that failed is over when the disk answers again; one without an end is not, whatever was answered before."""
+        endless = any(not abort.result for abort in self.aborts)
+        return bool(self.silent) or endless or (bool(self.open) and not self.answered)
 
 
 def hanging(node: NodeFacts) -> tuple[Hanging, ...]:
@@ -54,7 +61,7 @@ def hanging(node: NodeFacts) -> tuple[Hanging, ...]:
     for name in dict.fromkeys((*(a.name or a.hctl for a in aborts), *asked)):
         mine = tuple(a for a in aborts if (a.name or a.hctl) == name)
         silent, answered = asked.get(name, ((), ()))
-        if silent or len(mine) >= AGAIN_MIN or any(not a.ended for a in mine):
+        if silent or len(mine) >= AGAIN_MIN or any(a.result != "SUCCESS" for a in mine):
             found.append(Hanging(name, _disk(node, name), mine, silent, answered))
     return tuple(found)
 
@@ -64,16 +71,17 @@ def _aborts(node: NodeFacts) -> tuple[Abort, ...]:
     events = node.kernel_log.events if known(node.kernel_log) else ()
     today = {p.hctl: d.names[0] for d in (node.disks if known(node.disks) else ()) for p in d.paths if p.hctl}
     return tuple(
-        Abort(hctl, today.get(hctl, "" if today else event.field("disk") or ""), _has_ended(event, events[i + 1 :]), event.line)
+        Abort(hctl, today.get(hctl, "" if today else event.field("disk") or ""), _result(event, events[i + 1 :]), event.line)
         for i, event in enumerate(events)
         if event.kind == "task-abort-begun" and (hctl := event.field("hctl"))
     )
 
 
-def _has_ended(begun: KernelEvent, after: tuple[KernelEvent, ...]) -> bool:
+def _result(begun: KernelEvent, after: tuple[KernelEvent, ...]) -> str:
     """By the address of the command, else by that of the disk."""
     field = "scmd" if begun.field("scmd") else "hctl"
-    return any(event.kind == "task-abort" and event.field(field) == begun.field(field) for event in after)
+    ends = (event for event in after if event.kind == "task-abort" and event.field(field) == begun.field(field))
+    return next((event.field("result") or "" for event in ends), "")
 
 
 def _asked(node: NodeFacts) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

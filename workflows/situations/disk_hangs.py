@@ -56,7 +56,7 @@ def _on(node: NodeFacts) -> Iterator[Situation]:
 def _only_late(node: NodeFacts, one: Hanging) -> bool:
     """Whether it finishes I/O, late: then it is a slow disk, and `slow-disk` says so."""
     seat = _seat(node, one)
-    if seat is None or not known(seat.pool.latency) or not all(abort.ended for abort in one.aborts):
+    if seat is None or not known(seat.pool.latency) or one.open:
         return False
     mine = [x for x in seat.pool.latency.leaves if x.leaf is seat.leaf and seat.pool.latency.gaps(x)]
     return any(x.now is None or x.now.disk_read_ns or x.now.disk_write_ns for x in mine)
@@ -107,14 +107,11 @@ def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
 
 
 def _said(one: Hanging) -> Iterator[str]:
-    open_ = sum(not abort.ended for abort in one.aborts)
     if one.aborts:
-        again = f"The kernel tried to call back {_words.plural(len(one.aborts), 'command')} on it"
-        yield (
-            f"{again}, and {'that' if len(one.aborts) == 1 else open_} never ended in its log."
-            if open_
-            else f"{again}; each attempt ended."
-        )
+        failed, endless = (sum(abort.result == result for abort in one.aborts) for result in ("FAILED", ""))
+        ends = [f"{failed} of these attempts failed"] * bool(failed) + [f"{endless} never ended in its log"] * bool(endless)
+        how = " and ".join(ends) or "each attempt brought it back"
+        yield f"The kernel tried to call back {_words.plural(len(one.aborts), 'command')} on it: {how}."
     if one.silent:
         asked = " and ".join(dict.fromkeys(where.partition("/")[0] for where in one.silent))
         yield f"The agent's questions to it ({asked}) got no answer in time, while other disks answered the same."

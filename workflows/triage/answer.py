@@ -19,7 +19,11 @@ from workflows.triage.cut import Piece, cut
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
 TEXT_CHARACTERS_MAX = 4_000_000
-MERGED = frozenset(("kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config"))  # told by several commands together
+MERGED = frozenset(
+    ("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config")
+)  # told by several commands together
+TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
+ALL_WELL = "all pools are healthy"
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
@@ -72,8 +76,12 @@ class _Said:
             value = completed([d for d in value if isinstance(d, ScsiDevice)], self.values.get(where, ()))
             if not value:
                 return ()  # -H lists adapters, not devices
+        elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
+            return ("An earlier output shows more pools and is used.",)
         elif before is not None:
             joint = COLLECTORS[source].parse(before.text + text) if source in MERGED else Unparsed("")
+            if source in TREES and {p.name for p in value} & {p.name for p in self.values[where]}:
+                joint = Unparsed("")
             if isinstance(joint, Unparsed):
                 notes = ("An earlier output of the same command is superseded by this one.",)
             else:
@@ -116,6 +124,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(read, reason=piece.hint or why)
     if not piece.lines:
         return replace(read, outcome="not read", reason="The command stands here without its output.")
+    if [line.strip() for line in piece.lines] == [ALL_WELL]:
+        return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
     mended = mend.read(piece.source, [f"{piece.path}:{line}" for line in piece.lines] if piece.path else piece.lines)
     if isinstance(mended.value, Unparsed):
         return replace(read, outcome="not read", reason=mended.value.reason, line=mended.value.line, notes=mended.notes)

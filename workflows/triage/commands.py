@@ -26,13 +26,13 @@ class Asked:
 
 _HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _ZPOOL = "zpool (?:status|import|list|get|events|history|iostat)"
-_TOOLS = rf"{_ZPOOL}|zdb|lsscsi|smartctl|sg_ses|sg_logs|sdparm"
+_TOOLS = rf"(?:{_ZPOOL})\b.*|lsscsi(?: +-.*)?|(?:zdb|smartctl|sg_ses|sg_logs|sdparm) +(?:-|/dev/).*"
 _FILES = rf"(?:cat|grep -H (?:\S+ )?|tail (?:-n ?\d+ )?|head (?:-n ?\d+ )?) ?{re.escape(ROOT)}/\S+"
 _PROMPTS = (
     re.compile(rf"\[?[A-Za-z0-9._-]+@({_HOST})[^#$%>]*[#$%>] ?(.*)"),  # root@oss01:~#, [root@oss01 ~]#
     re.compile(rf"({_HOST})(?::\S*|[~]\S*)? ?[#%] ?(.*)"),  # oss01# , oss01:~ #
     re.compile(r"()[#$%>] +(.*)"),
-    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})\b.*|dmesg(?: +[|-].*)?|{_FILES}))"),
+    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|dmesg(?: +[|-].*)?|{_FILES}))"),
 )
 
 
@@ -46,14 +46,18 @@ def asked(line: str) -> Asked | None:
     return None
 
 
+_WRAPPERS = ("sudo", "time", "timeout", "nohup", "env", "nice", "watch")
+
+
 def _words(command: str) -> tuple[str, ...]:
     try:
         words = shlex.split(command)
     except ValueError:
         words = command.split()
-    while words and words[0] == "sudo":
+    while words and (words[0] in _WRAPPERS or "=" in words[0]):
+        takes = words[0] == "timeout"
         words = words[1:]
-        while words and words[0].startswith("-"):
+        while words and (words[0].startswith("-") or (takes and words[0][0].isdigit())):
             words = words[1:]
     return (words[0].rsplit("/", 1)[-1], *words[1:]) if words else ()
 
@@ -70,6 +74,7 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
 
 
 _HINTS = {
+    "zpool status": "It leaves out what is well, and a tree without its vdevs misleads; `zpool status -P -p` is read.",
     "zpool list": "Its numbers are rounded; `zpool list -v -p -H` is read.",
     "zpool iostat": "Its numbers are rounded; `zpool iostat -v -l -H -p` is read, and `zpool iostat -w`.",
     "zpool events": "It says too little; `zpool events -v` is read.",
@@ -96,6 +101,8 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
 def _zpool(rest: Sequence[str], letters: str) -> str:
     operands = _operands(rest, "cdoRTstn" if "import" in rest[:1] else "o")
     verb = operands[0] if operands else ""
+    if verb == "status" and "e" in letters:
+        return ""
     if verb == "status":
         return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
     if verb == "import":

@@ -46,7 +46,7 @@ def cut(lines: Sequence[str]) -> list[Piece]:
             pieces.append(_of_command(command, node, i + 2))
             continue
         source, key = begins(lines, i)
-        if source and not pieces[-1].path and _another(pieces[-1], source, key, line):
+        if source and not (pieces[-1].path or pieces[-1].hint) and _another(pieces[-1], source, key, line):
             pieces.append(Piece(source, i + 1, key=key, node=node))
         elif not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))

@@ -126,7 +126,7 @@ def _joined(begins: str) -> _Mend:
 def _events(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
     text, notes = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
-    return text + "\n", notes
+    return re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", text) + "\n", notes  # an empty value ends in a blank that was lost
 
 
 def _tabs(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
