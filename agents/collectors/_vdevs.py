@@ -98,9 +98,12 @@ def _stray_row(blocks: Sequence[Block]) -> Unparsed | None:
     """A row of the tree, or a heading in it, below another field. Left where it is, the tree would lack that vdev and look whole."""
     for block in blocks:
         for key, pieces in block:
-            found = next((found for piece in pieces if key != "config" and "\n\t" in piece and (found := _STRAY.search(piece))), None)
-            if found:
-                return Unparsed("a row of the vdev tree stands outside of it", found.group(1))
+            if key == "config":
+                continue
+            for piece in pieces:
+                found = _STRAY.search(piece) if "\n\t" in piece else None
+                if found:
+                    return Unparsed("a row of the vdev tree stands outside of it", found.group(1))
     return None
 
 
