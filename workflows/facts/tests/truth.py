@@ -332,3 +332,19 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "wwid-drift/7-reimported-default": (),
     "wwid-drift/8-reimported-by-id": (),
 }
+
+# What all texts of a step say when they are pasted in their order, where that is not what its node reports: more was typed than a
+# collector asks, or what a collector reads in /sys was not typed.
+PASTED = {
+    # The pool was imported read-only at the end of the step, and came up without the disk.
+    "import-blocked-labels/2-all-labels-garbage": ("disk-missing act", "label-corrupt act"),
+    "import-blocked-labels/3-other-pool-label": ("disk-missing act", "label-corrupt act"),
+    "import-blocked-labels/4-disk-hangs": ("disk-hangs act",),
+    "mmp-suspended/3-clear": ("pool-suspended act",),
+    # Module parameters are not read from a paste.
+    "scrub-states/01-scrub-started": (),
+    "slow-disk/1-writing": ("slow-disk act",),
+    # Whose host this is, is not read from a paste.
+    "wwid-drift-zfs2.3/2-booted-not-imported": (),
+    "wwid-drift/2-booted-not-imported": (),
+}
