@@ -136,7 +136,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
     notes = (*mended.notes, *said.keep(source, key, mended))
     for also in _also(source, mended):
-        said.keep(also, key, mend.Mended(mended.text, COLLECTORS[also].parse(mended.text)))
+        said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     return replace(read, outcome="read", source=source, key=key, notes=notes)
 
 

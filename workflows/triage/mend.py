@@ -141,12 +141,19 @@ def _columns(line: str) -> str:
     return "\t" * line.startswith(" ") + "\t".join(words)
 
 
+def _uberblocks(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
+    text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
+    return re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text), ()
+
+
 _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_as_is, _zpool, _zpool_rounded),
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi),
     "kernel_log": (_joined(r"\[ *[0-9]+\.[0-9]{6}\] "),),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events,),
+    "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zpool_iostat": (_as_is, _tabs),
 }

@@ -169,8 +169,9 @@ def test_pages_of_one_disk_come_from_several_commands():
     page = "{0} error counter page  [0x{1}]\n  Total errors corrected = {2}\n  Total uncorrected errors = {3}\n"
     said = ((2, page.format("Write", 2, 5, 0)), (3, page.format("Read", 3, 7, 1)))
     text = "".join(f"# sg_logs --page=0x0{n} /dev/sda\n    SEAGATE   ST10000NM0256     TT54\n{page}" for n, page in said)
+    text += f"# smartctl -x -j /dev/sda\n{found_in(HEALTHY, 'smartctl-x-j-sda.txt')}"  # it tells the WWID, so that the pages are surely this disk's
     answer = triage([("p", f"# lsscsi -i\n{found_in(HEALTHY, 'lsscsi-i.txt')}\n{text}")])
-    assert [read.outcome for read in answer.reads] == ["read", "read", "read"]
+    assert [read.outcome for read in answer.reads] == ["read"] * 4
     (disk,) = [d for d in answer.fleet.nodes["pasted"].disks if "sda" in d.names]
     assert {(e.what, e.uncorrected) for e in disk.condition.errors} >= {("write", 0), ("read", 1)}
 
