@@ -67,7 +67,10 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
     blocks: list[Block] = []
     block: Block = []
     key, pieces = "", [""]
-    parts = iter(form.line.split("\n" + text)[1:])
+    before, *rest = form.line.split("\n" + text)
+    if before.strip():
+        return Unparsed("a line stands before the first pool", before.strip("\n").partition("\n")[0])
+    parts = iter(rest)
     for start, colon, value in zip(parts, parts, parts):
         if start is None:
             pieces.append(value)  # a blank line parts nothing
@@ -83,7 +86,25 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
             return Unparsed("no version we know prints such a line", first_line(start + colon + value))
         key, pieces = name, [value]
         block.append((key, pieces))
-    return blocks or Unparsed("there is no pool in this text")
+    return _stray_row(blocks) or blocks or Unparsed("there is no pool in this text")
+
+
+_STRAY = re.compile(
+    rf"\n(\t *\S+ {{2,}}(?:{'|'.join(sorted(STATES))})(?: [^\n]*)?|\t(?:logs|cache|spares|special|dedup)[^\S\n]*)$", re.MULTILINE
+)
+
+
+def _stray_row(blocks: Sequence[Block]) -> Unparsed | None:
+    """A row of the tree, or a heading in it, below another field. Left where it is, the tree would lack that vdev and look whole."""
+    for block in blocks:
+        for key, pieces in block:
+            if key == "config":
+                continue
+            for piece in pieces:
+                found = _STRAY.search(piece) if "\n\t" in piece else None
+                if found:
+                    return Unparsed("a row of the vdev tree stands outside of it", found.group(1))
+    return None
 
 
 def first_line(text: str) -> str:

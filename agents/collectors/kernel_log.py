@@ -22,8 +22,12 @@ LAST_KEPT = 100
 
 # kind -> what the rest of a line looks like. The first that fits, counts.
 PATTERNS = {
-    "task-abort-begun": r"sd (?P<hctl>\d+:\d+:\d+:\d+): attempting task abort!.*",
-    "task-abort": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): )?task abort: (?P<result>SUCCESS|FAILED)\b.*",
+    # mptscsih names no disk here; the line after it does. The command's address ties the result to its beginning.
+    "task-abort-begun": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: )attempting task abort!(?: ?\(?sc(?:md\(|=)(?P<scmd>\w+).*)?",
+    "task-abort": (
+        r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: )?task abort: (?P<result>SUCCESS|FAILED)\b"
+        r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+).*|.*)"
+    ),
     "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_address\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
     "place": r".*\benclosure logical id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+).*",
@@ -46,6 +50,9 @@ _HINTS = (
     *("task abort", "sas_address(", "enclosure logical", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
     *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter"),
 )
+_ABORTED = re.compile(
+    r"sd (?P<hctl>\d+:\d+:\d+:\d+): \[(?P<disk>sd[a-z]+)\] .*\bCDB: .*"
+)  # the line after an abort's: whose command it was
 _STAMPED = re.compile(r"\[ *([0-9]{1,9})\.([0-9]{6})\] (.*)")
 
 
@@ -79,9 +86,13 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def _kept(text: str) -> tuple[str, int]:
     lines = text.splitlines()
-    telling = [i for i, line in enumerate(lines) if (found := _STAMPED.fullmatch(line)) and _classify(found.group(3))]
+    telling = [i for i, line in enumerate(lines) if (found := _STAMPED.fullmatch(line)) and _tells(found.group(3))]
     kept = sorted({*telling[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
+
+
+def _tells(said: str) -> bool:
+    return _classify(said) is not None or (" CDB: " in said and _ABORTED.fullmatch(said) is not None)
 
 
 def parse(text: str) -> KernelLog | Unparsed:
@@ -93,12 +104,19 @@ def parse(text: str) -> KernelLog | Unparsed:
     stamped = [found for found in map(_STAMPED.fullmatch, lines) if found]  # what has no stamp continues the line above it
     if text.strip() and not stamped:
         return Unparsed("no line has a time in brackets, as the kernel stamps it", text[:80])
-    for found in stamped:
+    for i, found in enumerate(stamped):
         said = _classify(found.group(3))
         if said:
             at_us = int(found.group(1)) * 1_000_000 + int(found.group(2))
-            events.append(KernelEvent(at_us, said[0], found.group(3), said[1]))
+            whose = _whose(stamped[i + 1 : i + 2]) if said[0] == "task-abort-begun" else ()
+            events.append(KernelEvent(at_us, said[0], found.group(3), tuple({**dict(whose), **dict(said[1])}.items())))
     return KernelLog(tuple(events))
+
+
+def _whose(after: list[re.Match[str]]) -> tuple[tuple[str, str], ...]:
+    """The disk whose command is aborted, from the line that follows."""
+    found = _ABORTED.fullmatch(after[0].group(3)) if after else None
+    return tuple(found.groupdict().items()) if found else ()
 
 
 def _classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:

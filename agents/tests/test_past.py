@@ -189,3 +189,23 @@ def test_a_failed_command_stays_failed():
             return replace(super().run(argv, timeout_seconds), exit_code=1)
 
     assert [module.collect(Fails(""))[0].outcome for module in (kernel_log, zpool_events)] == ["failed", "failed"]
+
+
+def test_the_genuine_abort_of_a_disk_that_hangs_names_it_by_the_line_after():
+    """mptscsih says only which command; the lab's disk 4 answered nothing."""
+    (begun,) = [e for e in hangs("import-after-45s.txt").events if e.kind == "task-abort-begun"]
+    assert (begun.field("hctl"), begun.field("disk"), begun.field("scmd")) == ("2:0:4:0", "sde", "0000000079e0d04f")
+    ended = [(e.field("result"), e.field("scmd")) for e in hangs("import-after-delete.txt").events if e.kind == "task-abort"]
+    assert ended == [("FAILED", "0000000079e0d04f")]
+
+
+def hangs(name: str) -> kernel_log.KernelLog:
+    """The combined output, from its first stamped line on."""
+    text = (step("import-blocked-labels/4-disk-hangs") / name).read_text()
+    return kernel_log.parse(text[text.index("[    ") :])
+
+
+def test_the_line_that_names_an_aborted_commands_disk_is_kept():
+    old = "[    1.000000] mptscsih: ioc0: attempting task abort! (sc=1f)\n[    1.000001] sd 2:0:4:0: [sde] tag#44 CDB: Read(10) 28\n"
+    (capture,) = kernel_log.collect(Says(old + "".join(f"[{n:5d}.000000] usb {n}: new device\n" for n in range(2, 3000))))
+    assert kernel_log.parse(capture.text).events[0].field("disk") == "sde"

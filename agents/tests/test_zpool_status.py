@@ -373,3 +373,30 @@ def test_a_long_text_takes_no_more_than_its_length(lines):
     began = time.process_time()
     parse(text)
     assert time.process_time() - began < 5
+
+
+def displaced(text: str) -> list[str]:
+    """Every row and heading of the first tree in turn, taken out of it and put where no row belongs."""
+    lines = text.split("\n")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("\tNAME")) + 1
+    end = next(i for i in range(begin, len(lines)) if not lines[i])
+    state, errors = (next(i for i, line in enumerate(lines) if line.lstrip().startswith(key)) for key in ("state:", "errors:"))
+    said = []
+    for row in range(begin, end):
+        for place in (0, state + 1, errors + 1):
+            rest = [line for i, line in enumerate(lines) if i != row]
+            rest.insert(place - (place > row), lines[row])
+            said.append("\n".join(rest))
+    return said
+
+
+@pytest.mark.parametrize("name", ["healthy-mixed", "disk-removed/2-removed", "wwid-drift/4-import-d-dev", "sixty-disks/2-one-removed"])
+def test_a_row_outside_of_its_tree_is_refused(name):
+    """Passed over, the tree would lack that vdev and look whole."""
+    for text in displaced((step(name) / "zpool-status-P.txt").read_text()):
+        assert isinstance(parse(text), Unparsed), text
+
+
+@pytest.mark.parametrize("before", ["\tall pools are healthy\n", "\t  sda  ONLINE  0  0  0\n", "\tcontinue\n"])
+def test_nothing_stands_before_the_first_pool(before):
+    assert isinstance(parse(before + DEGRADED), Unparsed)

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from workflows.facts.census import LabelSeen
 from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts, known
+from workflows.facts.timelines import Outlier, at_rest, siblings
 from workflows.facts.uberblocks import PoolTimeline
 
 ALL_COPIES = (0, 1, 2, 3)
@@ -49,6 +51,10 @@ class Row:
     disk: DiskFacts
     label: LabelFacts
 
+    @property
+    def seen(self) -> LabelSeen:
+        return LabelSeen("", self.disk.wwid if known(self.disk.wwid) else None, self.disk.names[0] if self.disk.names else "", self.label)
+
 
 def rows(node: NodeFacts, pool_guid: int) -> tuple[Row, ...]:
     """Every disk that carries a label of this pool on this node."""
@@ -67,19 +73,28 @@ def suspects(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None = N
 
 
 def _by_label(table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
+    disks = {row.label.partition: row.disk for row in table}
+    for group in siblings(row.seen for row in table).values():
+        split = [outlier for outlier in at_rest(group) if outlier.kind == "split"]
+        for outlier in split if len(group) - len(split) >= PEERS_MIN else ():
+            yield from ((disks[outlier.seen.label.partition], clue) for clue in _of_outlier(outlier))
     for row in table:
-        peers = [other.label for other in table if other.disk is not row.disk]
-        source = f"zdb_label/{row.label.partition}"
-        writers = {(label.hostid, label.hostname) for label in peers}
-        stranger = len(peers) >= PEERS_MIN and len(writers) == 1 and (row.label.hostid, row.label.hostname) not in writers
-        newest = max((label.txg or 0 for label in peers), default=0)
-        if stranger and (row.label.txg or 0) > newest:
-            # Labels of one pool may differ in txg; what another host wrote later is a second life of the pool.
-            yield row.disk, Clue("label-ahead", source, f"its label is of txg {row.label.txg}, the others end at {newest}")
-            who = f"{row.label.hostname or 'another host'} wrote it last, the others were written by {peers[0].hostname or 'another host'}"
-            yield row.disk, Clue("other-host", source, who)
         if row.label.copies != ALL_COPIES and len([r for r in table if r.disk is row.disk]) == 1:
-            yield row.disk, Clue("copies", source, f"only the label copies {' '.join(map(str, row.label.copies))} of 0 1 2 3 can be read")
+            said = f"only the label copies {' '.join(map(str, row.label.copies))} of 0 1 2 3 can be read"
+            yield row.disk, Clue("copies", f"zdb_label/{row.label.partition}", said)
+
+
+def _of_outlier(outlier: Outlier) -> Iterator[Clue]:
+    """Labels of one pool may differ in txg; what another host wrote later, or for other vdevs, is a second life of the pool."""
+    label = outlier.seen.label
+    source = f"zdb_label/{label.partition}"
+    if label.txg == outlier.txg:
+        yield Clue("split", source, f"its label describes other vdevs than those of the others, at the same txg {label.txg}")
+        return
+    yield Clue("label-ahead", source, f"its label is of txg {label.txg}, the others end at {outlier.txg}")
+    if label.hostname != outlier.hostname:
+        theirs = outlier.hostname or "another host"
+        yield Clue("other-host", source, f"{label.hostname or 'another host'} wrote it last, the others were written by {theirs}")
 
 
 def _timeline(node: NodeFacts, pool_guid: int) -> PoolTimeline | None:

@@ -12,6 +12,7 @@ from workflows.facts.model import FleetFacts, known
 from workflows.facts.timelines import disk_key, disk_name, outliers
 
 TITLES = {
+    "guid": "sources disagree on the pool's guid",
     "duplicate": "two disks claim one vdev",
     "split": "split timeline",
     "ahead": "label ahead of its siblings",
@@ -22,7 +23,7 @@ TITLES = {
     "foreign": "not imported anywhere we know",
     "unread": "label not read",
 }
-GRAVE = ("duplicate", "split")
+GRAVE = ("guid", "duplicate", "split")
 SERIOUS = ("ahead", "behind", "damaged", "unread")
 NAMED_MAX = 6  # disks named in one sentence
 
@@ -50,7 +51,7 @@ class Finding:
 def findings(fleet: FleetFacts) -> tuple[Finding, ...]:
     """Everything the census shows, gravest first."""
     seen = census(fleet)
-    found = (*_duplicates(seen), *_timelines(fleet, seen), *_damages(fleet, seen), *_elsewhere(fleet, seen), *_unread(seen))
+    found = (*_guids(fleet), *_duplicates(seen), *_timelines(fleet, seen), *_damages(fleet, seen), *_elsewhere(fleet, seen), *_unread(seen))
     return tuple(sorted(found, key=lambda f: list(TITLES).index(f.kind)))
 
 
@@ -66,6 +67,16 @@ def of_node(found: tuple[Finding, ...], node: str, own: frozenset[int]) -> tuple
 def disks_of(seen: Census, pool_guid: int) -> int:
     """How many disks carry a label of this pool; one that two nodes or two paths see counts once."""
     return len({disk_key(s) for (guid, _), group in seen.by_vdev.items() if guid == pool_guid for s in group})
+
+
+def _guids(fleet: FleetFacts) -> Iterator[Finding]:
+    """A pool that was made anew under an old name, or one that holds another pool's disk. No guard passes while its guid is not known."""
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            if pool.disputed:
+                said = ", ".join(f"{guid} by {who}" for who, guid in pool.disputed)
+                again = "Have the node look again; if it stays so, find out which disk carries the other pool's label."
+                yield Finding("guid", f"{pool.name} on {node.node} has the guid {said}. {again}", None, pool.name, (node.node,))
 
 
 def _finding(kind: str, sentence: str, group: list[LabelSeen]) -> Finding:

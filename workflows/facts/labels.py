@@ -134,14 +134,9 @@ class LabelIndex:
         """Disks that claim to be this vdev. A spare's or cache device's label names no pool."""
         return frozenset(disk for disk, label in self.carriers.get(guid, ()) if label.pool_guid in (None, pool_guid))
 
-    def pool_guid(self, guids: Iterable[int]) -> Known[int]:
-        """The pool that these leaves say they belong to, when they agree."""
-        said = {label.pool_guid for guid in guids for _, label in self.carriers.get(guid, ())} - {None}
-        if len(said) == 1:
-            return said.pop()
-        if said:
-            return Unknown(f"The labels of its disks name {len(said)} different pool guids.")
-        return Unknown(f"No label of its disks could be read. {self.blind}".rstrip())
+    def pool_guids(self, guids: Iterable[int]) -> frozenset[int]:
+        """The pools that these leaves say they belong to: one, where they agree."""
+        return frozenset(label.pool_guid for guid in guids for _, label in self.carriers.get(guid, ()) if label.pool_guid is not None)
 
 
 def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:

@@ -119,6 +119,7 @@ class PoolFacts:
     space: Known[PoolSpace] = Unknown("zpool_list was not collected.")
     properties: Known[Mapping[str, str]] = Unknown("zpool_get was not collected.")
     latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
+    disputed: tuple[tuple[str, int], ...] = ()  # (who, pool guid), where the sources of its guid do not agree
     progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from workflows.facts.labels import LabelIndex, Written
@@ -22,8 +22,8 @@ def read_pools(sources: Sources, labels: LabelIndex, resolve: Resolve) -> Known[
     named, by_guid = sources.read("zpool_status"), sources.read("zpool_status_guid")
     if not known(named):
         return named
-    said_by_json = _json_guids(sources)
-    return tuple(_pool(pool, _twin(pool, by_guid), said_by_json.get(pool.name), labels, resolve) for pool in named)
+    said = _said_guids(sources)
+    return tuple(_pool(pool, _twin(pool, by_guid), said.get(pool.name, {}), labels, resolve) for pool in named)
 
 
 def read_importable(sources: Sources) -> Known[tuple[ImportableFacts, ...]]:
@@ -52,8 +52,9 @@ def _shape(pool: Any) -> Any:
     return of(pool.vdevs), tuple((heading, tuple(of(v) for v in vdevs)) for heading, vdevs in pool.sections)
 
 
-def _pool(pool: Any, twin: Known[Any], said_by_json: int | None, labels: LabelIndex, resolve: Resolve) -> PoolFacts:
-    guid = _pool_guid(said_by_json, labels.pool_guid(_guids(twin)))
+def _pool(pool: Any, twin: Known[Any], said: Mapping[str, int], labels: LabelIndex, resolve: Resolve) -> PoolFacts:
+    told = _told(said, labels.pool_guids(_guids(twin)))
+    guid = _pool_guid(told, labels)
 
     def join(vdev: Any, other: Known[Any]) -> VdevFacts:
         children = tuple(join(child, theirs) for child, theirs in _pairs(vdev.children, other, lambda v: v.children))
@@ -80,6 +81,7 @@ def _pool(pool: Any, twin: Known[Any], said_by_json: int | None, labels: LabelIn
         removing=_progress(pool.remove, "remove"),
         expanding=_progress(pool.expand, "expand"),
         checkpoint=bool(pool.checkpoint),
+        disputed=told if len({one for _, one in told}) > 1 else (),
     )
 
 
@@ -92,17 +94,32 @@ def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterat
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
 
-def _pool_guid(by_json: int | None, by_label: Known[int]) -> Known[int]:
-    if by_json is None or (known(by_label) and by_label == by_json):
-        return by_label
-    return by_json if not known(by_label) else Unknown(f"zpool status says the pool guid is {by_json}, the labels say {by_label}.")
+def _told(said: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
+    """Who says which guid of the pool."""
+    return (*said.items(), *(("the labels of its disks", guid) for guid in sorted(by_label)))
 
 
-def _json_guids(sources: Sources) -> dict[str, int]:
-    """The guids that ZFS itself says: since 2.2 in the kernel's statistics, since 2.3 in the JSON."""
-    kernel, said = sources.read("kstat_pools"), sources.read("zpool_status_json")
-    pools = (*(kernel.pools if known(kernel) else ()), *(said if known(said) else ()))
-    return {pool.name: pool.guid for pool in pools if pool.guid is not None}
+def _pool_guid(told: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known[int]:
+    """What all sources agree on. Where they differ nobody is believed: two pools may have had one name, or a disk is another pool's."""
+    guids = {guid for _, guid in told}
+    if len(guids) > 1:
+        return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in told)}. Look again.")
+    return guids.pop() if guids else Unknown(f"No label of its disks could be read. {labels.blind}".rstrip())
+
+
+def _said_guids(sources: Sources) -> dict[str, dict[str, int]]:
+    """The guids that ZFS itself says, by pool and by source: the kernel's statistics (since 2.2), the JSON (2.3), `zpool get` (always)."""
+    found: dict[str, dict[str, int]] = {}
+    for source, who in (("kstat_pools", "the kernel's statistics"), ("zpool_status_json", "zpool status -j")):
+        said = sources.read(source)
+        for pool in (said.pools if source == "kstat_pools" else said) if known(said) else ():
+            if pool.guid is not None:
+                found.setdefault(pool.name, {})[who] = pool.guid
+    properties = sources.read("zpool_get")
+    for one in properties if known(properties) else ():
+        if one.name == "guid" and re.fullmatch(r"[0-9]{1,20}", one.value):
+            found.setdefault(one.pool, {})["zpool get"] = int(one.value)
+    return found
 
 
 def _guid(vdev: Any, twin: Known[Any]) -> Known[int]:

@@ -48,21 +48,26 @@ class Outlier:
 
 
 def outliers(fleet: FleetFacts, seen: Census) -> tuple[Outlier, ...]:
-    groups: dict[tuple[int, int], dict[object, LabelSeen]] = {}
-    for label in (s for group in seen.by_vdev.values() for s in group):
-        if label.label.pool_guid is not None and label.label.top_guid is not None and label.label.txg is not None:
-            group = groups.setdefault((label.label.pool_guid, label.label.top_guid), {})
-            key = disk_key(label)
-            if key not in group or (label.label.txg or 0) > (group[key].label.txg or 0):
-                group[key] = label
     leaves = {(m.pool_guid, m.vdev.guid): m.vdev for m in lookup.members(fleet) if known(m.pool_guid) and known(m.vdev.guid)}
     imported = {pool for pool, _ in leaves}
     return tuple(
         outlier
-        for (pool, _), group in groups.items()
-        if len(group) > 1
-        for outlier in (_imported(pool, group.values(), leaves) if pool in imported else _at_rest(group.values()))
+        for (pool, _), group in siblings(s for labels in seen.by_vdev.values() for s in labels).items()
+        for outlier in (_imported(pool, group, leaves) if pool in imported else at_rest(group))
     )
+
+
+def siblings(labels: Iterable[LabelSeen]) -> dict[tuple[int, int], tuple[LabelSeen, ...]]:
+    """(pool guid, guid of the top-level vdev) -> the labels below it, of each disk the newest one."""
+    groups: dict[tuple[int, int], dict[object, LabelSeen]] = {}
+    for seen in labels:
+        label = seen.label
+        if label.pool_guid is not None and label.top_guid is not None and label.txg is not None:
+            group = groups.setdefault((label.pool_guid, label.top_guid), {})
+            key = disk_key(seen)
+            if key not in group or label.txg > (group[key].label.txg or 0):
+                group[key] = seen
+    return {key: tuple(group.values()) for key, group in groups.items()}
 
 
 def _imported(pool: int, group: Iterable[LabelSeen], leaves: dict[tuple[int, int], VdevFacts]) -> list[Outlier]:
@@ -80,27 +85,35 @@ def _imported(pool: int, group: Iterable[LabelSeen], leaves: dict[tuple[int, int
     return [o for s in others if (o := _compared(s, best, len(serving), leaves.get((pool, s.label.guid))))]
 
 
-def _at_rest(group: Iterable[LabelSeen]) -> list[Outlier]:
-    """Nobody has the pool imported, so nothing is written, and the most disks are right; of two halves the later one."""
-    votes: dict[tuple[int, int | None, str], list[LabelSeen]] = {}
+def at_rest(group: Iterable[LabelSeen]) -> list[Outlier]:
+    """Nobody has the pool imported, so nothing is written. The story that most disks tell is right, of two halves the later one; and of
+    its labels those that most disks have."""
+    stories: dict[object, dict[int, list[LabelSeen]]] = {}
     for seen in group:
-        votes.setdefault((seen.label.txg, seen.label.hostid, seen.label.top), []).append(seen)
-    if len(votes) == 1:
+        stories.setdefault((_writer(seen), seen.label.top), {}).setdefault(seen.label.txg, []).append(seen)
+    if not stories:
         return []
-    most = max(votes, key=lambda vote: (len(votes[vote]), vote[0]))
-    best = votes[most][0]
-    return [o for vote, labels in votes.items() if vote != most for s in labels if (o := _compared(s, best, len(votes[most])))]
+    story = max(stories.values(), key=lambda txgs: (sum(map(len, txgs.values())), max(txgs)))
+    txg = max(story, key=lambda txg: (len(story[txg]), txg))
+    best = story[txg]
+    others = (s for txgs in stories.values() for labels in txgs.values() if labels is not best for s in labels)
+    return [o for s in others if (o := _compared(s, best[0], len(best)))]
 
 
 def _compared(seen: LabelSeen, best: LabelSeen, siblings: int, leaf: VdevFacts | None = None) -> Outlier | None:
     label, other = seen.label, best.label
     if label.txg > other.txg:
-        kind = "split" if label.hostid != other.hostid or label.top != other.top else "ahead"
+        kind = "split" if _writer(seen) != _writer(best) or label.top != other.top else "ahead"
     elif label.txg < other.txg:
         kind = "behind"
     else:
         kind = "split" if label.top != other.top and leaf is None else ""
     return Outlier(kind, seen, other.txg, siblings, other.hostname, leaf) if kind else None
+
+
+def _writer(seen: LabelSeen) -> object:
+    """Who wrote it last. Two hosts may have one hostid, so the name counts too."""
+    return seen.label.hostid, seen.label.hostname
 
 
 def disk_key(seen: LabelSeen) -> object:

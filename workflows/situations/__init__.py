@@ -6,7 +6,10 @@ A situation that can be the cause of others also has `explains(cause, other)`.
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
+    data_errors,
+    disk_errors,
     disk_faulted,
+    disk_hangs,
     disk_missing,
     foreign_pool_imported_elsewhere,
     hidden_by_resilver,
@@ -32,10 +35,12 @@ SITUATIONS = {
     for module in (
         many_disks_offline,
         pool_suspended,
+        disk_hangs,
         wwid_mismatch,
         disk_faulted,
         disk_missing,
         import_blocked,
+        data_errors,
         foreign_pool_imported_elsewhere,
         slow_disk,
         resilver_stuck,
@@ -43,6 +48,7 @@ SITUATIONS = {
         label_corrupt,
         identity_conflict,
         phy_errors,
+        disk_errors,
         hidden_by_resilver,
         spare_in_use,
         resilver_running,
@@ -50,10 +56,11 @@ SITUATIONS = {
         version_mismatch,
     )
 }
-CAUSES = (many_disks_offline,)  # the farthest up first
+CAUSES = (many_disks_offline, disk_hangs, data_errors)  # the farthest up first
+URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever the cause
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
     """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one."""
     found = (situation for module in SITUATIONS.values() for situation in module.detect(fleet))
-    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES])
+    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)

@@ -1,7 +1,7 @@
 """Which situation explains which: 27 lost disks behind one HBA are one thing to do, not 27.
 
 An explained situation keeps its evidence, points at its cause, is never more urgent than "watch", and offers no runbook: acting on a
-consequence makes an outage worse.
+consequence makes an outage worse. Only what stands still for people stays urgent for them: a suspended pool, whatever suspended it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ SEVERITIES = ("act", "watch", "info")
 Explains = Callable[[Situation, Situation], bool]  # (cause, other) -> whether the first explains the second
 
 
-def ranked(found: Iterable[Situation], rules: Iterable[tuple[str, Explains]]) -> tuple[Situation, ...]:
-    """Causes first, worst first, each followed by what it explains. `rules` pairs a cause's slug with its question."""
+def ranked(
+    found: Iterable[Situation], rules: Iterable[tuple[str, Explains]], urgent: frozenset[str] = frozenset()
+) -> tuple[Situation, ...]:
+    """Causes first, worst first, each followed by what it explains. `rules` pairs a cause's slug with its question; `urgent` slugs stay urgent."""
     listed = list(found)
     for slug, explains in rules:
         for cause in [s for s in listed if s.slug == slug and not s.cause]:
-            listed = [_under(s, cause) if _may_be_explained(s, slug) and explains(cause, s) else s for s in listed]
+            listed = [_under(s, cause, s.slug in urgent) if _may_be_explained(s, slug) and explains(cause, s) else s for s in listed]
     explaining = {s.cause for s in listed}
     roots = sorted((s for s in listed if not s.cause), key=lambda s: (_urgency(s), s.key not in explaining))
     return tuple(each for root in roots for each in (root, *sorted((s for s in listed if s.cause == root.key), key=_urgency)))
@@ -32,8 +34,8 @@ def _may_be_explained(situation: Situation, slug: str) -> bool:
     return not situation.cause and situation.slug != slug
 
 
-def _under(situation: Situation, cause: Situation) -> Situation:
-    severity = max(situation.severity, "watch", key=SEVERITIES.index)
+def _under(situation: Situation, cause: Situation, urgent: bool) -> Situation:
+    severity = situation.severity if urgent else max(situation.severity, "watch", key=SEVERITIES.index)
     return replace(situation, cause=cause.key, severity=severity, answers=())
 
 

@@ -18,13 +18,13 @@ from workflows.facts.uberblocks import PoolTimeline
 from workflows.situations import _words
 
 SLUG = "import-blocked"
-DESTROYED = 2  # a label's state
+IN_USE, DESTROYED = 0, 2  # a label's state
 LEAVES_SHOWN = 24
 
 
 @dataclass(frozen=True)
 class Blocked:
-    """One pool on one node, and why it does not come in. `why` is "damage", "missing", "features", "diverged" or "silence"."""
+    """One pool on one node, and why it does not come in. `why` is "damage", "missing", "features", "diverged", "silence" or "waiting"."""
 
     node: NodeFacts
     name: str
@@ -55,7 +55,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _listed(node: NodeFacts) -> Iterator[Blocked]:
     for pool in node.importable if known(node.importable) else ():
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
-        why = _why(pool, found)
+        why = _why(pool, found) or ("waiting" if _was_here(node, pool, table) else "")
         if why:
             yield Blocked(node, pool.name, pool.guid, why, pool, table, found)
 
@@ -71,6 +71,13 @@ def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
     if pool.state in ("FAULTED", "UNAVAIL"):
         return "missing" if pool.state == "UNAVAIL" else "damage"
     return ""
+
+
+def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) -> bool:
+    """Whether this node had it when it went down: never exported, and every label was written by this host."""
+    if not known(node.hostid) or pool.state not in ("ONLINE", "DEGRADED") or not table:
+        return False
+    return all(row.label.state == IN_USE and row.label.hostid == int(node.hostid, 16) for row in table)
 
 
 def _unlisted(node: NodeFacts) -> Iterator[Blocked]:
@@ -96,7 +103,7 @@ def _situation(one: Blocked) -> Situation:
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
         subject=_subject(one),
-        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why == "features"),
+        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in ("features", "waiting")),
     )
 
 
@@ -115,6 +122,8 @@ def _title(one: Blocked) -> str:
         return f"{one.name} needs a newer OpenZFS than this node has"
     if one.why == "silence":
         return f"{one.name} is not imported, and `zpool import` does not answer"
+    if one.why == "waiting":
+        return f"{one.name} is not imported, and this node had it last"
     if one.why == "missing":
         return f"{one.name} cannot be imported: too many of its disks are missing"
     if len(one.diverging) == 1:
@@ -128,10 +137,21 @@ def _meaning(one: Blocked) -> Iterator[str]:
     elif one.why == "silence":
         yield f"Disks here carry labels of {one.name}, no node has it imported, and `zpool import` did not answer in time."
         yield from _silent_disks(one)
+    elif one.why == "waiting":
+        yield f"{one.name} was never exported, this node wrote its labels last, and no node that reports has it. Nothing stands in the way of an import."
+        yield from _incomplete(one)
+        yield "If the node has just booted, its import may be about to come. Else make sure that no partner has the pool, and import it by its guid."
     elif one.why == "missing":
         yield f"Too many disks of {one.name} are not to be seen from here. Bring them back first (power, cable, HBA); nothing on the others is lost by waiting."
     else:
         yield from _damage(one)
+
+
+def _incomplete(one: Blocked) -> Iterator[str]:
+    lost = [leaf for _, top in one.listed.tops for leaf in top.leaves() if leaf.state not in ("ONLINE", "AVAIL")] if one.listed else []
+    if lost:
+        names = ", ".join(leaf.name for leaf in lost[:LEAVES_SHOWN])
+        yield f"It will come up without {names} ({', '.join(dict.fromkeys(leaf.state for leaf in lost))}); replace {'it' if len(lost) == 1 else 'them'} by guid afterwards."
 
 
 def _damage(one: Blocked) -> Iterator[str]:
@@ -236,7 +256,7 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
 
 
 def _subject(one: Blocked) -> dict[str, str]:
-    said = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
+    said = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid), "why": one.why}
     if len(one.diverging) == 1 and known(one.diverging[0].disk.wwid):
         said |= {"wwid": one.diverging[0].disk.wwid}
     return said

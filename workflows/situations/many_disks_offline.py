@@ -62,7 +62,11 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def explains(cause: Situation, other: Situation) -> bool:
-    """Whether `other` is about one of the members that were lost together."""
+    """Whether `other` is about one of the members that were lost together, or about a pool that their loss suspended."""
+    if other.slug == "pool-suspended":
+        # A multihost suspension has other causes, and its dangers are its own.
+        here = other.node == cause.node and other.subject["kind"] != "mmp"
+        return here and other.subject["pool"] in cause.subject["pools"].split(" ")
     guid = other.subject.get("vdev_guid")
     return other.node == cause.node and guid is not None and guid in cause.subject["vdev_guids"].split(" ")
 
@@ -197,7 +201,13 @@ def _situation(group: Group) -> Situation:
         title=_title(group, pools),
         meaning=_meaning(group),
         evidence=tuple(_evidence(group)),
-        subject={"node": node.node, "pool": lost[0].pool.name, "suspect": group.thing.words, "vdev_guids": " ".join(e.guid for e in lost)},
+        subject={
+            "node": node.node,
+            "pool": lost[0].pool.name,
+            "pools": " ".join(dict.fromkeys(each.pool.name for each in lost)),
+            "suspect": group.thing.words,
+            "vdev_guids": " ".join(each.guid for each in lost),
+        },
         sure=group.whole or len(lost) >= UNRELATED_MIN,
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
+from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, node_facts
@@ -16,6 +19,12 @@ from workflows.triage.cut import Piece, cut
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
 TEXT_CHARACTERS_MAX = 4_000_000
+MERGED = frozenset(
+    ("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config")
+)  # told by several commands together
+TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
+ALL_WELL = "all pools are healthy"
+OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,44 @@ class _Said:
     captures: dict[str, Capture]
     values: dict[str, Any]
 
+    def keep(self, source: str, key: str, mended: mend.Mended) -> tuple[str, ...]:
+        """One more output; what was said of the same thing before is completed or superseded. The notes say which."""
+        where = f"{source}/{key}" if key else source
+        before, text, value, notes = self.captures.get(where), mended.text, mended.value, ()
+        if source == "sg_logs":
+            text = f"# sg_logs --page= (pasted)\n{text}"  # parts its pages from those of the next command
+        if isinstance(value, Unparsed):
+            return ()
+        if source == "lsscsi":
+            value = completed([d for d in value if isinstance(d, ScsiDevice)], self.values.get(where, ()))
+            if not value:
+                return ()  # -H lists adapters, not devices
+        elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
+            return ("An earlier output shows more pools and is used.",)
+        elif before is not None:
+            joint = COLLECTORS[source].parse(before.text + text) if source in MERGED else Unparsed("")
+            if source in TREES and {p.name for p in value} & {p.name for p in self.values[where]}:
+                joint = Unparsed("")
+            if isinstance(joint, Unparsed):
+                notes = ("An earlier output of the same command is superseded by this one.",)
+            else:
+                text, value = before.text + text, joint
+        self.captures[where], self.values[where] = Capture(source, key, "data", text), value
+        return notes
+
+
+def completed(now: list[ScsiDevice], before: Iterable[ScsiDevice]) -> tuple[ScsiDevice, ...]:
+    """Devices with the columns of another column set, if both list the same devices at the same addresses."""
+    earlier = {(d.hctl, d.node): d for d in before}
+    if earlier.keys() != {(d.hctl, d.node) for d in now}:
+        return tuple(now)
+    return tuple(_filled(d, earlier[d.hctl, d.node]) for d in now)
+
+
+def _filled(now: ScsiDevice, before: ScsiDevice) -> ScsiDevice:
+    empty = [f.name for f in fields(now) if getattr(now, f.name) in (None, "", ()) and getattr(before, f.name)]
+    return replace(now, **{name: getattr(before, name) for name in empty})
+
 
 def triage(texts: Iterable[tuple[str, str]]) -> Triage:
     """Read (name, text) pairs, e.g. one for each file. Never raises for what the texts hold."""
@@ -74,21 +121,47 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     if not piece.source:
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else "This is no output we know."
-        return replace(read, reason=why)
+        return replace(read, reason=piece.hint or why)
     if not piece.lines:
         return replace(read, outcome="not read", reason="The command stands here without its output.")
-    mended = mend.read(piece.source, piece.lines)
+    if [line.strip() for line in piece.lines] == [ALL_WELL]:
+        return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
+    mended = mend.read(piece.source, [f"{piece.path}:{line}" for line in piece.lines] if piece.path else piece.lines)
     if isinstance(mended.value, Unparsed):
         return replace(read, outcome="not read", reason=mended.value.reason, line=mended.value.line, notes=mended.notes)
-    source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
     said = nodes.setdefault(read.node, _Said({}, {}))
-    key = piece.key if source != "zdb_label" or piece.key else f"label{sum(where.startswith(source) for where in said.captures)}"
-    where = f"{source}/{key}" if key else source
-    notes = mended.notes
-    if where in said.captures:
-        notes = (*notes, "An earlier output of the same command is superseded by this one.")
-    said.captures[where], said.values[where] = Capture(source, key, "data", mended.text), mended.value
+    source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
+    key = piece.key or _key(source, mended, said)
+    if key is None:
+        return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
+    notes = (*mended.notes, *said.keep(source, key, mended))
+    for also in _also(source, mended):
+        said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     return replace(read, outcome="read", source=source, key=key, notes=notes)
+
+
+def _key(source: str, mended: mend.Mended, said: _Said) -> str | None:
+    """Which of many an output without its command line is of; None when it does not say."""
+    if source in ("zdb_label", "ses"):
+        return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in said.captures)}"
+    if source == "smart":
+        return mended.value.wwid
+    if source == "zpool_history":
+        return mended.value.pool
+    if source == "kstat_txgs":
+        return mended.value.pool
+    return None if source in ("sg_logs", "drive_modes") else ""
+
+
+def _also(source: str, mended: mend.Mended) -> tuple[str, ...]:
+    """What else one output says: -u adds uberblocks to labels, -s slow I/Os to the tree."""
+    if source == "zdb_label" and "Uberblock[" in mended.text:
+        return ("zdb_uberblocks",)
+    return ("zpool_status_slow",) if source == "zpool_status" and any(_slow(pool.vdevs) for pool in mended.value) else ()
+
+
+def _slow(vdev: Any) -> bool:
+    return vdev.slow is not None or any(_slow(child) for child in vdev.children)
 
 
 def _by_guid(pools: tuple) -> bool:
@@ -102,10 +175,13 @@ def _facts(node: str, said: _Said) -> NodeFacts:
     if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
         captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
     if "block" not in captures and "lsscsi" in said.values:
-        text, renamed = _block(said.values["lsscsi"], [where.partition("/")[2] for where in captures if where.startswith("zdb_label/")])
+        of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
+        text, renamed = _block(said.values["lsscsi"], dict.fromkeys(where.partition("/")[2] for where in of_disks))
         captures["block"] = Capture("block", "", "data", text)
-        for old, new in renamed.items():
-            captures[f"zdb_label/{new}"] = replace(captures.pop(f"zdb_label/{old}"), key=new)
+        for where in of_disks:
+            source, _, old = where.partition("/")
+            if old in renamed:
+                captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
     return node_facts(node, captures, 0.0, ())
 
 
@@ -114,15 +190,17 @@ def _block(devices: Iterable[Any], labelled: Iterable[str]) -> tuple[str, Mappin
 
     A label that was asked for by a by-id link is put to the disk with that WWID; the second value says under which name.
     """
-    disks = [d for d in devices if d.type == "disk" and d.node and d.node.startswith("/dev/")]
+    disks = [d for d in devices if d.type == "disk" and (d.node or "").startswith("/dev/")]
     named = {d.node.removeprefix("/dev/"): d for d in disks}
-    by_wwid = {normalise(d.scsi_id): name for name, d in reversed(named.items()) if d.scsi_id and normalise(d.scsi_id)}
+    by_wwid = {_wwid(d): name for name, d in reversed(named.items()) if _wwid(d)}
     lines, renamed = [f"/sys/block:{' '.join(named)}"], {}
     for name, d in named.items():
         base = f"/sys/block/{name}"
         lines.append(f"{base}/device -> /sys/devices/{d.hctl}")
-        words = (("wwid", _dotted(d.scsi_id)), ("vendor", d.vendor), ("model", d.model), ("rev", d.rev))
+        words = (("wwid", _dotted(_wwid(d))), ("vendor", d.vendor), ("model", d.model), ("rev", d.rev))
         lines += [f"{base}/device/{field}:{value}" for field, value in words if value]
+        if (d.transport or "").startswith("sas:0x"):
+            lines.append(f"{base}/device/sas_address:{d.transport.removeprefix('sas:')}")
     for asked in labelled:
         base, number = strip_partition(asked)
         disk = base if base in named else by_wwid.get(normalise(base))
@@ -136,10 +214,15 @@ def _block(devices: Iterable[Any], labelled: Iterable[str]) -> tuple[str, Mappin
     return "\n".join(lines) + "\n", renamed
 
 
-def _dotted(scsi_id: str | None) -> str:
+def _wwid(device: ScsiDevice) -> str | None:
+    """By whichever column set told it; -t tells the port's address, which is not the disk's name."""
+    lu_name = f"0x{device.lu_name}" if device.lu_name and re.fullmatch("[0-9a-f]{16}|[0-9a-f]{32}", device.lu_name) else None
+    return next((wwid for raw in (device.scsi_id, device.wwn, lu_name) if raw and (wwid := normalise(raw))), None)
+
+
+def _dotted(wwid: str | None) -> str:
     """The kernel's own spelling of a WWID: "naa.5000…"."""
-    name = normalise(scsi_id) if scsi_id else None
-    return name.replace(":", ".", 1) if name and name.startswith(("naa:", "eui:")) else ""
+    return wwid.replace(":", ".", 1) if wwid and wwid.startswith(("naa:", "eui:")) else ""
 
 
 def _renamed(found: Situation) -> Situation:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from workflows.triage.commands import Asked, asked
+from agents.collectors.kstat_pools import ROOT
+from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.mend import KEY
 
 
@@ -20,6 +21,8 @@ class Piece:
     key: str = ""
     node: str = ""
     command: str = ""
+    path: str = ""  # the file whose lines these are, where they do not say it themselves
+    hint: str = ""
     said: str = ""  # the last "pool:", "config:", "errors:" ... seen
 
     def add(self, line: str) -> None:
@@ -42,9 +45,9 @@ def cut(lines: Sequence[str]) -> list[Piece]:
             node = command.node or node
             pieces.append(_of_command(command, node, i + 2))
             continue
-        source = begins(lines, i)
-        if source and _another(pieces[-1], source, line):
-            pieces.append(Piece(source, i + 1, node=node))
+        source, key = begins(lines, i)
+        if source and not (pieces[-1].path or pieces[-1].hint) and _another(pieces[-1], source, key, line):
+            pieces.append(Piece(source, i + 1, key=key, node=node))
         elif not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
@@ -52,38 +55,83 @@ def cut(lines: Sequence[str]) -> list[Piece]:
 
 
 def _of_command(command: Asked, node: str, first: int) -> Piece:
-    return Piece(command.source, first, key=command.key, node=node, command=" ".join(command.words))
+    return Piece(command.source, first, key=command.key, node=node, command=" ".join(command.words), path=command.path, hint=command.hint)
 
 
-def begins(lines: Sequence[str], i: int) -> str:
-    """The source whose output begins with this line; "" when it is not the beginning of any."""
+def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
+    """Source and key of the output that begins with this line; both "" when it is not the beginning of any."""
     line, after = lines[i], next((after for after in lines[i + 1 : i + 4] if after), "")
     if _POOL.match(line):
-        return "zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"
+        return ("zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"), ""
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
-        return "zdb_label"
-    return next((source for source, form in _SIGNS if form.match(line)), "")
+        return "zdb_label", ""
+    if line.startswith(f"{ROOT}/"):
+        return kernel_file(line.partition(":")[0])
+    if line == "{":
+        return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    for source, form, second in _SIGNS:
+        found = form.match(line)
+        if found and (not second or re.match(second, after)):
+            return source, found.group(1) if form.groups else ""
+    return "", ""
+
+
+JSON_LOOKED_AT = 12  # lines
+
+
+def _json(lines: Sequence[str]) -> str:
+    said = "\n".join(lines)
+    return "smart" if '"smartctl": {' in said else "zpool_status_json" if '"command": "zpool status"' in said else ""
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
-_SIGNS = (
-    ("zpool_import", re.compile(r"no pools available to import$")),
-    ("zpool_status", re.compile(r"no pools available$")),
-    ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$")),
-    ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S")),
+_STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
+_SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
+    ("zpool_import", re.compile(r"no pools available to import$"), ""),
+    ("zpool_status", re.compile(r"no pools available$"), ""),
+    ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
+    ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
+    ("kernel_log", re.compile(_STAMP), ""),
+    ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
+    ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
+    ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
+    ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
+    ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
+    ("smart", re.compile(r"smartctl [0-9]+\.[0-9]+ "), ""),
+    ("ses", re.compile(r" +Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
+    ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
 )
+_ONE_BY_ONE = (
+    "zpool_events",
+    "zpool_history",
+    "zpool_get",
+    "smart",
+    "ses",
+    "dbgmsg",
+    "drive_modes",
+    "zpool_status_json",
+)  # one heading each
 
 
-def _another(piece: Piece, source: str, line: str) -> bool:
+def _another(piece: Piece, source: str, key: str, line: str) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
-    if _family(piece.source) != source:
-        return True
+    if _family(piece.source) != source or (key and piece.key and key != piece.key):
+        return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
         return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
+    if source in _ONE_BY_ONE:
+        return any(before for before in piece.lines)
     return source == "zdb_label" and _complete(piece)
 
 
+def _is_inside(piece: Piece, source: str) -> bool:
+    """A line of a command's own output that only looks like the beginning of another."""
+    return piece.source == "ses" and source == "drive_modes"
+
+
 def _family(source: str) -> str:
+    """`zpool status` by guid begins like any other."""
     return source.removesuffix("_guid")
 
 
@@ -98,8 +146,10 @@ def _complete(piece: Piece) -> bool:
 
 def _belongs(piece: Piece, line: str) -> bool:
     """Whether a line can be part of this output. What cannot is somebody's own words."""
-    if not line or not piece.source:
+    if not line or not piece.source or piece.path:
         return True
+    if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
+        return _json_goes_on(piece, line)
     test = _GOES_ON.get(_family(piece.source))
     return test is None or test(piece, line)
 
@@ -113,13 +163,30 @@ def _import_goes_on(piece: Piece, line: str) -> bool:
     return wrapped or line.startswith(" ") or bool(KEY.match(line))
 
 
+def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
+    """Lines of this form, and whatever follows one without an empty line between: mail may have cut it in two."""
+    kind = re.compile(form)
+    return lambda piece, line: bool(kind.match(line)) or bool(piece.lines and piece.lines[-1])
+
+
+def _json_goes_on(piece: Piece, line: str) -> bool:
+    return "}" not in piece.lines
+
+
 _LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
-_LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)")
+_LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
 _GOES_ON = {
     "zpool_status": _status_goes_on,
     "zpool_import": _import_goes_on,
+    "zpool_status_json": _json_goes_on,
     "zdb_label": lambda piece, line: bool(_LABEL_LINE.match(line)),
     "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
+    "kernel_log": _goes_on_as(_STAMP),
+    "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
+    "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
+    "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
+    "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
+    "zdb_config": _goes_on_as(r" {4}|\S+:$"),
 }
 
 

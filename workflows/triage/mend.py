@@ -13,6 +13,8 @@ from typing import Any
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
 
+_Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
+
 KEYS = (
     ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
 )  # fmt: skip
@@ -34,7 +36,7 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     """Parse as it is, then mended, the least change first."""
     parse = COLLECTORS[source].parse
     first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
-    for mend in (_as_is, *_MENDS.get(source.removesuffix("_guid"), ())):
+    for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
         text, notes = mend(lines)
         tried = Mended(text, parse(text), notes)
         if not isinstance(tried.value, Unparsed):
@@ -104,9 +106,54 @@ def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
 
 
-_Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
+def _joined(begins: str) -> _Mend:
+    """A line that does not begin like one of its kind is the rest of the line above."""
+    form = re.compile(begins)
+
+    def join(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        out: list[str] = []
+        for line in lines:
+            if out and line and out[-1] and not form.match(line):
+                out[-1] += " " + line.strip()
+            else:
+                out.append(line)
+        joined = len(lines) - len(out)
+        return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+
+    return join
+
+
+def _events(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Each record ends with an empty line, and the last one was taken for the end of the paste."""
+    text, notes = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
+    return re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", text) + "\n", notes  # an empty value ends in a blank that was lost
+
+
+def _tabs(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Blanks became of the tabs between columns. A vdev's row begins with one, and a heading among the rows has none."""
+    return "".join(f"{_columns(line)}\n" for line in lines), ()
+
+
+def _columns(line: str) -> str:
+    words = line.split()
+    if words[1:] and set(words[1:]) == {"-"}:
+        return line
+    return "\t" * line.startswith(" ") + "\t".join(words)
+
+
+def _uberblocks(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
+    text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
+    return re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text), ()
+
+
 _MENDS: dict[str, tuple[_Mend, ...]] = {
-    "zpool_status": (_zpool, _zpool_rounded),
-    "zpool_import": (_zpool,),
-    "lsscsi": (_lsscsi,),
+    "zpool_status": (_as_is, _zpool, _zpool_rounded),
+    "zpool_import": (_as_is, _zpool),
+    "lsscsi": (_as_is, _lsscsi),
+    "kernel_log": (_joined(r"\[ *[0-9]+\.[0-9]{6}\] "),),  # a line cut in two reads as one that says less, so joining comes first
+    "zpool_events": (_events,),
+    "zdb_uberblocks": (_as_is, _uberblocks),
+    "zpool_list": (_as_is, _tabs),
+    "zpool_iostat": (_as_is, _tabs),
 }

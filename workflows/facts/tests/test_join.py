@@ -10,6 +10,7 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
 from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, NodeFacts, Unknown, known, node_facts
+from workflows.facts.findings import findings
 from workflows.facts.sources import _parsed
 from workflows.facts.tests.played import captures, played
 from workflows.situations import detect_all
@@ -47,9 +48,7 @@ def leaves(facts):
 # Which fields cannot be known without a source.
 NEEDS = {
     "zpool_status": lambda f: [p.tops for p in f.pools] + [pool(f).scans, pool(f).guid],  # the kernel tells of the pool itself
-    "zpool_status_guid": lambda f: (
-        [leaf.guid for leaf in leaves(f) if leaf.was is None] + [pool(f).guid]
-    ),  # an absent leaf is named by its guid
+    "zpool_status_guid": lambda f: [leaf.guid for leaf in leaves(f) if leaf.was is None],  # an absent leaf is named by its guid
     "zpool_import": lambda f: [f.importable],
     "block": lambda f: [f.disks] + [leaf.wwid for leaf in leaves(f)],
     "node": lambda f: [f.hostname, f.hostid, f.boot_id, f.zfs_userland, f.zfs_module],
@@ -125,13 +124,26 @@ def test_a_label_that_contradicts_the_open_path_is_not_believed():
 
 def test_labels_that_name_two_pools_give_no_pool_guid():
     facts = joined(told("zdb_label/sdc1", text("zdb_label/sdc1").replace("pool_guid: 221738468679772958", "pool_guid: 5")))
-    assert "2 different pool guids" in pool(facts).guid.reason
+    assert "different guids" in pool(facts).guid.reason
+    assert ("the labels of its disks", 5) in pool(facts).disputed
+
+
+def test_zpool_get_tells_the_guid_where_no_label_was_read():
+    said = {where: c for where, c in captures(DRIFT).items() if not where.startswith("zdb_label/")}
+    assert pool(joined(said)).guid == 221738468679772958
+
+
+def test_labels_and_zpool_get_that_differ_are_a_finding_and_no_choice():
+    facts = joined(told("zpool_get", text("zpool_get").replace("221738468679772958", "5")))
+    assert "5 by zpool get" in pool(facts).guid.reason
+    (found,) = [f for f in findings(FleetFacts({"oss01": facts})) if f.kind == "guid"]
+    assert (found.tone, "221738468679772958 by the labels of its disks" in found.sentence) == ("bad", True)
 
 
 def test_labels_and_json_must_agree_on_the_pool_guid():
     said = dict(captures("disk-removed-zfs2.3/2-removed"))
     said["zpool_status_json"] = replace(said["zpool_status_json"], text=said["zpool_status_json"].text.replace("6794500405255541326", "5"))
-    assert "the labels say 6794500405255541326" in pool(joined(said)).guid.reason
+    assert "6794500405255541326 by the labels of its disks" in pool(joined(said)).guid.reason
 
 
 def second_path(block_text, name="sdc", other="sdx"):

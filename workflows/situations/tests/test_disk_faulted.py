@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agents.tests.scenarios import STEPS
 from workflows.facts import Unknown
 from workflows.situations import detect_all
-from workflows.situations.tests.truth import acts_once_for_each_leaf, agrees
 from workflows.tests.incident import DISKS, LOST, NODE, SPARE_WWID, by_id, disk, fleet, label, leaf, vdev, with_leaf, with_pool
 
 SICK = replace(leaf(LOST, f"{by_id(SPARE_WWID)}-part1", "FAULTED", wwid=SPARE_WWID, note="too many errors"), errors=(3, 108, 0))
@@ -17,17 +15,6 @@ CARRIER = disk("sdq", SPARE_WWID, label("sdq1", LOST))
 def with_sick(lost, carrier=CARRIER):
     node = with_leaf(lost).nodes["oss01"]
     return fleet(replace(node, disks=(*DISKS, carrier)))
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_it_shows_in_no_genuine_step(step):
-    """The one FAULTED member of the captures was pulled, and its disk does not answer."""
-    agrees("disk-faulted", step, {})
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_no_member_is_acted_upon_twice(step):
-    acts_once_for_each_leaf(step)
 
 
 def test_a_faulted_disk_that_answers_is_faulted_and_not_missing():

@@ -179,3 +179,31 @@ def test_ranking_puts_causes_first_and_what_they_explain_below():
         ("note", "cause", "info"),
         ("loose", "", "watch"),
     ]
+
+
+def suspended(kind: str, pool: str = "ost_0"):
+    return situation("pool-suspended", "suspended", "act", pool=pool, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pool", "caused"), [("io", "ost_0", True), ("not known", "ost_0", True), ("mmp", "ost_0", False), ("io", "ost_1", False)]
+)
+def test_it_explains_the_pool_that_its_losses_suspended(kind, pool, caused):
+    """A multihost suspension has dangers of its own, and another pool has lost none of these members."""
+    assert many_disks_offline.explains(only(built(WHOLE_HBA)), suspended(kind, pool)) is caused
+
+
+def test_a_suspended_pool_stays_urgent_below_its_cause():
+    """Everything stands still: that is for people to know at once, whatever they have to mend."""
+    facts = built(WHOLE_HBA)
+    node = facts.nodes["oss01"]
+    pools = tuple(
+        replace(pool, suspended=True, status="One or more devices are faulted in response to IO failures.") for pool in node.pools
+    )
+    found = detect_all(fleet(replace(node, pools=pools)))
+    assert [(s.slug, s.severity, bool(s.cause)) for s in found[:3]] == [
+        ("many-disks-offline", "act", False),
+        ("pool-suspended", "act", True),
+        ("disk-missing", "watch", True),
+    ]
+    assert found[1].answers == ()

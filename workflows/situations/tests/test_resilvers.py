@@ -4,36 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, node_facts
 from workflows.facts.tests.played import captures, played
 from workflows.situations import detect_all, hidden_by_resilver, resilver_running, resilver_slow, resilver_stuck, spare_in_use
-from workflows.situations.tests.truth import agrees
 from workflows.tests.incident import MEMBERS, by_id, fleet, leaf, vdev, with_leaf, with_pool
 
-RUNNING = {
-    f"{scenario}/{step}": ("info",)
-    for scenario, steps in {
-        "disk-removed": ("5-resilver-start", "6-resilver-running", "7-resilver-later"),
-        "disk-removed-zfs2.3": ("5-resilver-start", "6-resilver-running", "7-resilver-later"),
-        "sixty-disks": ("3-resilvering",),
-        "sixty-disks-zfs2.3": ("3-resilvering",),
-    }.items()
-    for step in steps
-}
 BOTH = ("disk-removed", "disk-removed-zfs2.3")
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_a_running_resilver_shows_and_is_nobodys_to_act_upon(name):
-    agrees("resilver-running", name, RUNNING)
-
-
-@pytest.mark.parametrize("slug", ["resilver-stuck", "resilver-slow", "hidden-by-resilver", "spare-in-use"])
-@pytest.mark.parametrize("name", STEPS)
-def test_nothing_of_this_was_in_the_lab(slug, name):
-    """One look tells nothing of speed; nothing else was wrong while a resilver ran; no spare was ever taken."""
-    agrees(slug, name, {})
 
 
 def then(now: str, before: str, seconds: float) -> FleetFacts:

@@ -49,7 +49,7 @@ def test_there_are_many_genuine_sessions():
     assert len(COMPLETE) > 30
 
 
-@pytest.mark.parametrize("name", COMPLETE)
+@pytest.mark.parametrize("name", COMPLETE[::4])
 def test_a_pasted_session_gives_the_situations_of_a_report(name):
     answer = triage([("paste", session(name))])
     assert slugs(answer.situations) == slugs(detect_all(fleet(name)))

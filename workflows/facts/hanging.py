@@ -1,0 +1,117 @@
+"""Disks that take a command and never answer it, as the kernel's log and the agent's own questions show.
+
+The kernel aborts a command that takes too long. One abort that brought it back may be chance; one that failed, or whose end was never
+logged, is a disk that hangs, and the adapter's driver with it. The agent asks each disk by itself, so one that hangs leaves its own questions
+open while the same questions to the others are answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.collectors.kernel_log import KernelEvent
+from agents.wwid import strip_partition
+from workflows.facts.model import DiskFacts, NodeFacts, known
+
+PER_DISK = ("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes")
+GAVE_UP = re.compile(r": (?:timeout|stuck) after | has not answered[.;]")
+HELD = "is not asked while"  # it waits for another
+AGAIN_MIN = 2
+OTHERS_MIN = 2  # answers to the same question by other disks
+
+
+@dataclass(frozen=True)
+class Abort:
+    """The kernel's attempt to call a command back. `result` is "SUCCESS", "FAILED", or "" when the log never says how it ended."""
+
+    hctl: str
+    name: str  # "sde" where the log says it: the name of that moment
+    result: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """`disk` is None where the node's disks are not known, or none has that address any more."""
+
+    name: str
+    disk: DiskFacts | None
+    aborts: tuple[Abort, ...]
+    silent: tuple[str, ...]  # questions about this disk that were given up, by capture: "zdb_label/sde1"
+    answered: tuple[str, ...]  # questions about it that were answered
+
+    @property
+    def open(self) -> tuple[Abort, ...]:
+        """Attempts that brought nothing back."""
+        return tuple(abort for abort in self.aborts if abort.result != "SUCCESS")
+
+    @property
+    def hangs_now(self) -> bool:
+        """An attempt that failed is over when the disk answers again; one without an end is not, whatever was answered before."""
+        endless = any(not abort.result for abort in self.aborts)
+        return bool(self.silent) or endless or (bool(self.open) and not self.answered)
+
+
+def hanging(node: NodeFacts) -> tuple[Hanging, ...]:
+    """Every disk that hangs, or that the kernel had to call back more than once."""
+    aborts, asked = _aborts(node), _asked(node)
+    found = []
+    for name in dict.fromkeys((*(a.name or a.hctl for a in aborts), *asked)):
+        mine = tuple(a for a in aborts if (a.name or a.hctl) == name)
+        silent, answered = asked.get(name, ((), ()))
+        if silent or len(mine) >= AGAIN_MIN or any(a.result != "SUCCESS" for a in mine):
+            found.append(Hanging(name, _disk(node, name), mine, silent, answered))
+    return tuple(found)
+
+
+def _aborts(node: NodeFacts) -> tuple[Abort, ...]:
+    """With the name that the address leads to today, where it leads anywhere; names in a log are those of its moment."""
+    events = node.kernel_log.events if known(node.kernel_log) else ()
+    today = {p.hctl: d.names[0] for d in (node.disks if known(node.disks) else ()) for p in d.paths if p.hctl}
+    return tuple(
+        Abort(hctl, today.get(hctl, "" if today else event.field("disk") or ""), _result(event, events[i + 1 :]), event.line)
+        for i, event in enumerate(events)
+        if event.kind == "task-abort-begun" and (hctl := event.field("hctl"))
+    )
+
+
+def _result(begun: KernelEvent, after: tuple[KernelEvent, ...]) -> str:
+    """By the address of the command, else by that of the disk."""
+    field = "scmd" if begun.field("scmd") else "hctl"
+    ends = (event for event in after if event.kind == "task-abort" and event.field(field) == begun.field(field))
+    return next((event.field("result") or "" for event in ends), "")
+
+
+def _asked(node: NodeFacts) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Disk -> its questions given up, and those answered. A question that few answer says nothing of one disk."""
+    owners = {name: d.names[0] for d in (node.disks if known(node.disks) else ()) for name in d.names}
+    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for source in PER_DISK:
+        answers: dict[str, list[str]] = {}
+        silent: dict[str, list[str]] = {}
+        for where in (w for w in node.digests if w.startswith(f"{source}/")):
+            owner = owners.get(strip_partition(where.partition("/")[2])[0])
+            if owner is not None and _gave_up(node.failures.get(where, "")):
+                silent.setdefault(owner, []).append(where)
+            elif owner is not None and where not in node.failures:
+                answers.setdefault(owner, []).append(where)
+        for owner in silent if len(answers) >= max(OTHERS_MIN, len(silent)) else ():
+            found[owner] = ((*found.get(owner, ((), ()))[0], *silent[owner]), found.get(owner, ((), ()))[1])
+        for owner, said in answers.items():
+            found[owner] = (found.get(owner, ((), ()))[0], (*found.get(owner, ((), ()))[1], *said))
+    return found
+
+
+def _gave_up(reason: str) -> bool:
+    return HELD not in reason and GAVE_UP.search(reason) is not None
+
+
+def _disk(node: NodeFacts, name: str) -> DiskFacts | None:
+    return next((disk for disk in (node.disks if known(node.disks) else ()) if name in disk.names), None)
+
+
+def silent_reasons(node: NodeFacts, one: Hanging) -> Iterator[tuple[str, str]]:
+    """(capture, why it was given up)."""
+    yield from ((where, node.failures[where]) for where in one.silent)

@@ -1,0 +1,147 @@
+"""Data is damaged: no copy of some blocks is right, so ZFS cannot mend them and says which files they belong to.
+
+Replacing a disk does not bring data back. Where members are out of service, the data may only be out of reach, and those come first;
+where every member serves, all copies are wrong, and only a restore or the removal of what is damaged ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts.dataloss import DataErrors, counted, data_errors
+from workflows.situations import _words
+
+SLUG = "data-errors"
+FILES_NAMED = 8
+LEAVES_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Damaged:
+    node: NodeFacts
+    pool: PoolFacts
+    errors: DataErrors
+
+    @property
+    def away(self) -> tuple[VdevFacts, ...]:
+        """Members that serve nothing: what they hold is out of reach, which looks the same."""
+        tops = self.pool.tops if known(self.pool.tops) else ()
+        return tuple(leaf for _, top in tops for leaf in top.leaves() if leaf.state in lookup.LOST_STATES)
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(
+        _situation(Damaged(node, pool, errors))
+        for node in fleet.nodes.values()
+        for pool in (node.pools if known(node.pools) else ())
+        if (errors := data_errors(pool)) is not None
+    )
+
+
+def explains(cause: Situation, other: Situation) -> bool:
+    """Errors that disks counted while data was damaged are the same errors: no disk is to be replaced for them before that is clear."""
+    return other.slug == "disk-errors" and (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
+
+
+def _situation(one: Damaged) -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{one.node.node}:{one.pool.name}",
+        node=one.node.node,
+        severity=_severity(one),
+        title=f"{one.pool.name}: {_amount(one.errors)}",
+        meaning=" ".join(_meaning(one)),
+        evidence=tuple(_evidence(one)),
+        subject=_words.subject(one.node, one.pool),
+        sure=not one.away,
+    )
+
+
+def _severity(one: Damaged) -> Literal["act", "watch"]:
+    """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files harm nobody."""
+    return "watch" if one.away or one.errors.only_remains else "act"
+
+
+def _amount(errors: DataErrors) -> str:
+    if errors.count is not None:
+        return f"data is damaged in {_words.plural(errors.count, 'place')}"
+    if errors.only_remains:
+        return f"{_words.plural(len(errors.listed), 'damaged object')} of removed files or snapshots"
+    return (
+        f"data is damaged in {_words.plural(len(errors.listed), 'file or object', 'files and objects')}"
+        if errors.listed
+        else "data is damaged"
+    )
+
+
+def _meaning(one: Damaged) -> Iterator[str]:
+    pool, errors = one.pool, one.errors
+    yield f"{pool.name} on {one.node.node} has blocks of which no copy is right: ZFS cannot mend them. Reading them fails; everything else can be read."
+    yield "Replacing a disk does not bring this data back."
+    yield from _which(one)
+    if one.away:
+        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.away[:LEAVES_NAMED])
+        yield f"{names} {'is' if len(one.away) == 1 else 'are'} out of service: the data may only be out of reach. Bring that back first, then scrub and look again."
+        return
+    yield from _whose_fault(one)
+    yield _way_out(errors, pool.name)
+    yield "An entry stays until two scrubs have ended without finding it; clearing the counters does not remove it."
+
+
+def _which(one: Damaged) -> Iterator[str]:
+    errors = one.errors
+    if not errors.listed:
+        yield f"`zpool status -v {one.pool.name}` lists the files; it only reads, and can take minutes when there are many."
+        return
+    more = f" and {len(errors.listed) - FILES_NAMED} more" if len(errors.listed) > FILES_NAMED else ""
+    yield f"Damaged: {', '.join(errors.listed[:FILES_NAMED])}{more}."
+    if errors.of_the_pool:
+        yield (
+            f"{errors.of_the_pool[0]} is no file but what finds the others: the damage can reach further than the list. "
+            "Copy away what can still be read before anything else."
+        )
+    elif errors.objects:
+        yield "An entry in angle brackets is a file that is gone, or one of a snapshot or of a dataset that is not mounted."
+
+
+def _whose_fault(one: Damaged) -> Iterator[str]:
+    """One disk that counts alone, several that count the same, or none."""
+    found = counted(one.pool)
+    names = ", ".join(f"{_short(leaf)} (read {{}}, write {{}}, checksum {{}})".format(*leaf.errors) for _, leaf in found[:LEAVES_NAMED])
+    if not found:
+        yield "Every member serves and none counts an error now, so the damage is in the data and not in a disk that could be named."
+    elif len(found) == 1:
+        top = found[0][0]
+        alone = "It has no copy beside it. " if not top.children else ""
+        yield f"Only {names} counted errors. {alone}Look at its SMART and its link; it may need replacing as well, which is another matter."
+    else:
+        yield (
+            f"{len(found)} members counted errors: {names}. What is wrong on several at once was wrong before it was written, or on the way: "
+            "suspect memory, HBA and cables before any disk."
+        )
+
+
+def _way_out(errors: DataErrors, pool: str) -> str:
+    if errors.only_remains:
+        return (
+            f"Nothing is left to restore there. A damaged snapshot has to be destroyed; then scrub {pool} twice, and the entries are gone."
+        )
+    return f"Restore the damaged files from a copy, or delete them and the snapshots that hold them; then scrub {pool}."
+
+
+def _evidence(one: Damaged) -> Iterator[Evidence]:
+    yield _words.evidence(one.node, "zpool_status", f"errors: {one.errors.line}")
+    yield from (_words.evidence(one.node, "zpool_status", entry) for entry in one.errors.listed[:FILES_NAMED])
+    for scan in one.pool.scans if known(one.pool.scans) else ():
+        if scan.errors:
+            yield _words.evidence(one.node, "zpool_status", scan.text.split("\n")[0])
+    for _, leaf in counted(one.pool)[:LEAVES_NAMED]:
+        yield _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *map(str, leaf.errors))))
+
+
+def _short(leaf: VdevFacts) -> str:
+    return leaf.name.rsplit("/", 1)[-1].partition("-part")[0]

@@ -1,0 +1,69 @@
+"""A disk in service counted errors that ZFS mended from the others: nothing is lost, and somebody should know why.
+
+A disk that ZFS gave up is `disk-faulted`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
+so they tell that something was, not that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.dataloss import counted
+from workflows.situations import _words
+
+SLUG = "disk-errors"
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(
+        _situation(node, pool, top, leaf)
+        for node in fleet.nodes.values()
+        for pool in (node.pools if known(node.pools) else ())
+        for top, leaf in counted(pool)
+        if leaf.state == "ONLINE"
+    )
+
+
+def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Situation:
+    disk = _words.disk_behind(node, leaf)
+    name = _words.where(disk) if disk is not None else leaf.name
+    guid = leaf.guid if known(leaf.guid) else leaf.name
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{guid}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name}: {disk.names[0] if disk is not None else leaf.name.rsplit('/', 1)[-1]} counted {_counts(leaf)}",
+        meaning=" ".join(
+            (f"{name} of {top.name if top.children else pool.name} is in service and counted {_counts(leaf)}.", *_advice(pool, top, leaf))
+        ),
+        evidence=tuple(_evidence(node, pool, leaf)),
+        subject=_words.subject(node, pool, top, leaf),
+    )
+
+
+def _counts(leaf: VdevFacts) -> str:
+    kinds = zip(leaf.errors, ("read", "write", "checksum"), strict=True)
+    return " and ".join(_words.plural(count, f"{kind} error") for count, kind in kinds if count)
+
+
+def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
+    read, write, checksum = leaf.errors
+    if checksum and not read and not write:
+        yield "It returned data without an error that was not what had been written: the medium, a cable, or something that wrote past ZFS."
+    elif read or write:
+        yield "Commands to it failed: look at its SMART, its link and the kernel's log of that time."
+    yield (
+        f"Scrub {pool.name}; if the count grows again, replace it while it still serves. `zpool clear` sets the counters back and mends nothing: "
+        "note them first."
+    )
+    yield _words.margin_sentence(pool, top)
+
+
+def _evidence(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> Iterator[Evidence]:
+    yield _words.evidence(node, "zpool_status", "  ".join((leaf.name, leaf.state, *map(str, leaf.errors), leaf.note)).rstrip())
+    for scan in pool.scans if known(pool.scans) else ():
+        if scan.function != "none":
+            yield _words.evidence(node, "zpool_status", scan.text.split("\n")[0])
