@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from app.fleet import earlier, history
 from app.fleet.models import Disk, Earlier, Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
+from workflows.facts.sources import Memory
 from workflows.facts.touch import touches
 
 Picked = Mapping[str, tuple[int, float]]
@@ -28,6 +29,7 @@ class Parsed:
     touches: frozenset[str]
     spans: tuple[earlier.Span, ...]
     spans_read: frozenset[int]  # of those, which the facts compare with
+    memory: Memory = field(default_factory=dict)  # of what was joined; handed on from set to set
 
 
 NOTHING = Parsed("", MappingProxyType({}), MappingProxyType({}), None, frozenset(), (), frozenset())
@@ -108,8 +110,9 @@ def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) ->
     texts |= bodies(needed - texts.keys())
     said = {where: texts[digest] for where, digest in known.captures.items()}
     then = {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()}
-    facts = node_facts(node.name, said, 0.0, (), earlier=then, digests=known.captures)
-    return replace(known, bodies=texts, facts=facts, touches=touches(facts), spans_read=wanted)
+    memory = dict(known.memory)  # others may be reading what stood before
+    facts = node_facts(node.name, said, 0.0, (), earlier=then, digests=known.captures, memory=memory)
+    return replace(known, bodies=texts, facts=facts, touches=touches(facts), spans_read=wanted, memory=memory)
 
 
 def _aged(node: Node, at: datetime, changes: tuple[LeafChange, ...]) -> NodeFacts:

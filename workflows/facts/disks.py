@@ -32,7 +32,7 @@ class Around:
 
 
 def around(sources: Sources, labels: Mapping[str, Read], bays: Known[tuple[BayFacts, ...]]) -> Around:
-    links = _links(sources)
+    links = read_links(sources)
     return Around(links, _sg(sources), _use(sources), labels, bays, read_map(sources), lists(sources, links, labels))
 
 
@@ -168,7 +168,7 @@ def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
     return Unknown(f"The paths of {devices[0].name} disagree about its {what}." if values else f"{devices[0].name} gives no {what}.")
 
 
-def _links(sources: Sources) -> dict[str, tuple[str, ...]]:
+def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
     said, links = sources.read("disk_links"), {}
     for path, name in said if known(said) else ():

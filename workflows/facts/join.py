@@ -13,16 +13,16 @@ from typing import Any
 from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
-from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.disks import around, by_disk, label_names, read_disks, read_links
 from workflows.facts.fabric import read_fabric
 from workflows.facts.figures import with_figures
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
-from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.model import NO_AGES, BayFacts, DiskFacts, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
-from workflows.facts.sources import Sources
+from workflows.facts.sources import Memory, Sources
 from workflows.facts.tunables import read_tunables
 from workflows.facts.uberblocks import read_timelines
 
@@ -36,18 +36,17 @@ def node_facts(
     ages: Known[Mapping[str, float]] = NO_AGES,
     earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
     digests: Mapping[str, str] | None = None,
+    memory: Memory | None = None,
 ) -> NodeFacts:
     """Join what one node said. `captures` is by "source" or "source/key"; the portal adds ages and history.
 
     `ages`: source -> how many seconds ago it was asked. `earlier`: place -> (body, how many seconds before what it says now).
-    `digests`: place -> digest, where they need not be computed again.
+    `digests`: place -> digest, where they need not be computed again. `memory`: this node's own, empty at first; most of a node
+    does not change from report to report, and what was joined from the same texts is taken from there.
     """
-    sources = Sources(captures, earlier, digests)
-    labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
-    about, carried = around(sources, labels, bays), _index(labels, devices)
-    disks = read_disks(sources, about)
-    kstats = read_kstats(sources)
-    pools = with_kernel(read_pools(sources, carried, _resolver(devices, about.links)), kstats)
+    sources = Sources(captures, earlier, digests, memory)
+    disks, carried, kstats = _disks(sources), _carried(sources), read_kstats(sources)
+    pools = with_kernel(read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources))), kstats)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -58,7 +57,7 @@ def node_facts(
         zfs_module=_of_node(sources, "zfs_module"),
         pools=with_figures(pools, sources, disks),
         disks=disks,
-        bays=bays,
+        bays=_bays(sources),
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
@@ -75,6 +74,22 @@ def node_facts(
         histories=read_histories(sources),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
+
+
+def _labels(sources: Sources) -> Mapping[str, Read]:
+    return sources.once("labels", lambda: read_labels(sources))
+
+
+def _bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
+    return sources.once("bays", lambda: read_bays(sources))
+
+
+def _disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
+    return sources.once("disks", lambda: read_disks(sources, around(sources, _labels(sources), _bays(sources))))
+
+
+def _carried(sources: Sources) -> LabelIndex:
+    return sources.once("carried", lambda: _index(_labels(sources), sources.read("block")))
 
 
 def _of_node(sources: Sources, field: str) -> Known[str]:

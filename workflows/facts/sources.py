@@ -6,10 +6,10 @@ Most texts repeat from report to report, so a parsed text is remembered: a full 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
@@ -18,6 +18,10 @@ from workflows.facts.model import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
 AS_IT_IS = frozenset(("agent",))  # what an agent tells of itself is for people, not for facts
+
+T = TypeVar("T")
+Asked = tuple[str, str]  # ("read", "smart/sda"), ("keys", "smart"), ("earlier", "sas_phys")
+Memory = MutableMapping[str, tuple[Any, Mapping[Asked, object]]]  # name -> (value, what it was made from)
 
 
 class Sources:
@@ -28,10 +32,48 @@ class Sources:
         captures: Mapping[str, Capture | Mapping[str, Any]],
         earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
         digests: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
     ):
-        """`earlier` holds what some captures said before, with how many seconds before; `digests` where they are known already."""
+        """`earlier` holds what some captures said before, with how many seconds before; `digests` where they are known already.
+
+        `memory` is what `once` worked out for the same node before; it needs the digests.
+        """
         self._bodies = {where: c.body() if isinstance(c, Capture) else c for where, c in captures.items()}
         self._earlier, self._digests = earlier, digests
+        self._memory = memory if digests is not None else None
+        self._noting: list[dict[Asked, object]] = []
+
+    def once(self, name: str, work: Callable[[], T]) -> T:
+        """What `work` gives; or what it gave last time, when all that it read then says the same now.
+
+        `work` must get everything it depends on from these sources, and from `once`, itself.
+        """
+        if self._memory is None:
+            return work()
+        value, stamps = self._memory.get(name, (None, None))
+        if stamps is None or any(self._stamp(asked) != stamp for asked, stamp in stamps.items()):
+            self._noting.append({})
+            try:
+                value = work()
+            finally:
+                stamps = self._noting.pop()
+            self._memory[name] = (value, stamps)
+        if self._noting:
+            self._noting[-1].update(stamps)
+        return value
+
+    def _note(self, how: str, what: str) -> None:
+        if self._noting:
+            self._noting[-1][how, what] = self._stamp((how, what))
+
+    def _stamp(self, asked: Asked) -> object:
+        """Equal for as long as the question has the same answer."""
+        how, what = asked
+        if how == "read":
+            return self._digests.get(what)
+        if how == "keys":
+            return self._keys(what)
+        return object()  # what was said before moves with time
 
     def digests(self) -> dict[str, str]:
         if self._digests is not None:
@@ -43,12 +85,17 @@ class Sources:
         why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
 
-    def keys(self, source: str) -> Iterator[str]:
+    def keys(self, source: str) -> tuple[str, ...]:
         """The keys under which a source was collected: "sda1" of "zdb_label/sda1"."""
-        return (where.partition("/")[2] for where in self._bodies if where.partition("/")[0] == source)
+        self._note("keys", source)
+        return self._keys(source)
+
+    def _keys(self, source: str) -> tuple[str, ...]:
+        return tuple(where[len(source) + 1 :] for where in self._bodies if where.startswith(f"{source}/"))
 
     def read(self, where: str, if_nothing: Any = None) -> Known[Any]:
         """The parsed value. `if_nothing` is the answer when the node has no such tool or directory; else that is unknown."""
+        self._note("read", where)
         body = self._bodies.get(where)
         if body is None:
             return Unknown(f"{where} was not collected.")
@@ -59,6 +106,7 @@ class Sources:
 
         The portal keeps earlier texts of sources whose collector has HISTORY_SECONDS, and picks the one about so old.
         """
+        self._note("earlier", where)
         if where not in self._earlier:
             return Unknown(f"What {where} said before is not known yet.")
         body, seconds = self._earlier[where]

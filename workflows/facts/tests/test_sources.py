@@ -1,7 +1,12 @@
-"""What a source said before, for what grows."""
+"""What a source said before, for what grows; and what need not be joined again."""
 
+import random
+
+from agents.collectors.base import Capture
+from agents.tests.scenarios import STEPS
 from workflows.facts import known, node_facts
 from workflows.facts.sources import Sources
+from workflows.facts.tests.played import captures
 
 
 def body(outcome="data", text="a", reason=""):
@@ -22,3 +27,30 @@ def test_what_was_not_kept_or_not_said_before_is_not_known():
 
 def test_it_takes_digests_that_are_known_already():
     assert node_facts("n", {"node": body()}, 0.0, (), digests={"node": "d"}).digests == {"node": "d"}
+
+
+def test_what_was_remembered_makes_no_difference():
+    """One node whose reports come in any order: its memory gives what reading everything again gives."""
+    rng, memory = random.Random(7), {}
+    for name in [rng.choice(STEPS) for _ in range(60)]:
+        said = captures(name)
+        digests = {where: capture.digest for where, capture in said.items()}
+        assert node_facts("oss01", said, 1.0, (), digests=digests, memory=memory) == node_facts("oss01", said, 1.0, (), digests=digests)
+
+
+def test_what_is_read_in_vain_is_asked_again():
+    memory, asked = {}, []
+
+    def sources(**texts):
+        said = {name: Capture(name, "", "data", text) for name, text in texts.items()}
+        return Sources(said, digests={name: capture.digest for name, capture in said.items()}, memory=memory)
+
+    def work(of):
+        asked.append(1)
+        return of.once("outer", lambda: (known(of.read("mounts")), of.keys("smart")))
+
+    mounts = {"mounts": "sysfs /sys sysfs rw 0 0\n"}
+    for texts in ({}, {}, mounts, {**mounts, "lsscsi": ""}):
+        of = sources(**texts)
+        assert of.once("all", lambda of=of: work(of)) == ("mounts" in texts, ())
+    assert len(asked) == 2
