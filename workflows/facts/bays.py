@@ -13,6 +13,10 @@ KERNEL_LINK = 1  # evidence level; the best there is
 
 def read_bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
     """Every numbered slot once, also when two paths show its enclosure under two names."""
+    return sources.once("bays", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
     enclosures = sources.read("enclosure", if_nothing=())
     if not known(enclosures):
         return enclosures

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
-from workflows.facts.bays import bay_of
+from workflows.facts.bays import bay_of, read_bays
 from workflows.facts.condition import read_condition
 from workflows.facts.fabric import link_of
-from workflows.facts.labels import Copies, Read
+from workflows.facts.labels import Copies, Labels, Read
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
 from workflows.facts.modes import read_modes
 from workflows.facts.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
@@ -25,22 +26,34 @@ class Around:
     links: Mapping[str, tuple[str, ...]]  # kernel name -> /dev/disk/by-id/… links
     sg: Mapping[str, str]
     use: Known[Mapping[str, tuple[str, ...]]]  # kernel name -> "mounted on /", "swap"
-    labels: Mapping[str, Read]  # kernel name of a partition or disk
     bays: Known[tuple[BayFacts, ...]]
     places: Map
     told: Lists
 
 
-def around(sources: Sources, labels: Mapping[str, Read], bays: Known[tuple[BayFacts, ...]]) -> Around:
-    links = read_links(sources)
-    return Around(links, _sg(sources), _use(sources), labels, bays, read_map(sources), lists(sources, links, labels))
+def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
+    return sources.once("disks", lambda: _read(sources))
 
 
-def read_disks(sources: Sources, about: Around) -> Known[tuple[DiskFacts, ...]]:
+def _read(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
     devices = sources.read("block")
     if not known(devices):
         return devices
-    return with_only_one_left(tuple(_disk(sources, about, group) for group in by_disk(devices).values()), about.bays)
+    disks = tuple(sources.once(f"disk {key}", partial(_disk, sources, key)) for key in _groups(sources))
+    return with_only_one_left(disks, read_bays(sources))
+
+
+def _around(sources: Sources) -> Around:
+    return sources.once("around", lambda: _read_around(sources))
+
+
+def _read_around(sources: Sources) -> Around:
+    links = read_links(sources)
+    return Around(links, _sg(sources), _use(sources), read_bays(sources), read_map(sources), lists(sources, links))
+
+
+def _groups(sources: Sources) -> dict[str, list[Any]]:
+    return sources.once("groups", lambda: by_disk(sources.read("block")))
 
 
 def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
@@ -58,8 +71,9 @@ def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))
 
 
-def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
-    one = devices[0]
+def _disk(sources: Sources, key: str) -> DiskFacts:
+    about, devices = _around(sources), _groups(sources)[key]
+    one, places = devices[0], _label_places(sources, devices)
     linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
     witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
@@ -72,15 +86,15 @@ def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
         logical_block_bytes=_same(devices, "logical_block_bytes", "logical block size"),
         physical_block_bytes=_same(devices, "physical_block_bytes", "physical block size"),
         paths=tuple(_path(about, device) for device in devices),
-        labels=_labels(about, devices),
+        labels=_labels(places),
         in_use=_in_use(about, devices),
         bay=settled(linked, witnesses, about.bays),
         bay_witnesses=witnesses,
         health=_health(sources, devices),
         condition=read_condition(sources, devices),
         modes=read_modes(sources, devices),
-        copies=_copies(about, devices),
-        identity=identity(about.told, devices, _label_places(about, devices)),
+        copies=_copies(places),
+        identity=identity(sources, about.told, devices, [read for read in places.values() if read is not None]),
     )
 
 
@@ -98,22 +112,22 @@ def _path(about: Around, device: Any) -> PathFacts:
     )
 
 
-def _label_places(about: Around, devices: list[Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for device in devices for name in label_names(device, about.labels)))
+def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None]:
+    """Where labels of the disk belong, and what was read there; None where nothing was collected."""
+    labels = Labels(sources)
+    return {name: labels.get(name) for device in devices for name in label_names(device, labels)}
 
 
-def _copies(about: Around, devices: list[Any]) -> Known[tuple[Copies, ...]]:
+def _copies(places: Mapping[str, Read | None]) -> Known[tuple[Copies, ...]]:
     """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
-    reads = [about.labels.get(name) for name in _label_places(about, devices)]
-    said = [Unknown("A label of it was not collected.") if read is None else read.copies for read in reads]
+    said = [Unknown("A label of it was not collected.") if read is None else read.copies for read in places.values()]
     return next((each for each in said if not known(each)), tuple(said))
 
 
-def _labels(about: Around, devices: list[Any]) -> Known[tuple[LabelFacts, ...]]:
+def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
     """Every label on any partition, by any path. One place that could not be read leaves the whole disk unknown."""
     found: list[LabelFacts] = []
-    for name in _label_places(about, devices):
-        read = about.labels.get(name)
+    for name, read in places.items():
         if read is None:
             return Unknown(f"The label of {name} was not collected.")
         if not known(read.labels):

@@ -13,13 +13,13 @@ from typing import Any
 from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
-from workflows.facts.disks import around, by_disk, label_names, read_disks, read_links
+from workflows.facts.disks import by_disk, label_names, read_disks, read_links
 from workflows.facts.fabric import read_fabric
 from workflows.facts.figures import with_figures
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
-from workflows.facts.labels import LabelIndex, Read, index, read_labels
-from workflows.facts.model import NO_AGES, BayFacts, DiskFacts, Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.labels import LabelIndex, Labels, Read, index
+from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Memory, Sources
@@ -45,7 +45,7 @@ def node_facts(
     does not change from report to report, and what was joined from the same texts is taken from there.
     """
     sources = Sources(captures, earlier, digests, memory)
-    disks, carried, kstats = _disks(sources), _carried(sources), read_kstats(sources)
+    disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
     pools = with_kernel(read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources))), kstats)
     return NodeFacts(
         node=node,
@@ -57,7 +57,7 @@ def node_facts(
         zfs_module=_of_node(sources, "zfs_module"),
         pools=with_figures(pools, sources, disks),
         disks=disks,
-        bays=_bays(sources),
+        bays=read_bays(sources),
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
@@ -76,20 +76,8 @@ def node_facts(
     )
 
 
-def _labels(sources: Sources) -> Mapping[str, Read]:
-    return sources.once("labels", lambda: read_labels(sources))
-
-
-def _bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
-    return sources.once("bays", lambda: read_bays(sources))
-
-
-def _disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
-    return sources.once("disks", lambda: read_disks(sources, around(sources, _labels(sources), _bays(sources))))
-
-
 def _carried(sources: Sources) -> LabelIndex:
-    return sources.once("carried", lambda: _index(_labels(sources), sources.read("block")))
+    return sources.once("carried", lambda: _index(Labels(sources), sources.read("block")))
 
 
 def _of_node(sources: Sources, field: str) -> Known[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,8 +53,26 @@ class Expected:
     told_by: str  # partition that label was read from
 
 
-def read_labels(sources: Sources) -> dict[str, Read]:
-    return {key: _read(key, sources.read(f"{SOURCE}/{key}")) for key in sources.keys(SOURCE)}
+class Labels(Mapping[str, Read]):
+    """What was read where: by kernel name of a partition or disk."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def __getitem__(self, name: str) -> Read:
+        if name not in self:
+            raise KeyError(name)
+        where = f"{SOURCE}/{name}"
+        return self._sources.once(where, lambda: _read(name, self._sources.read(where)))
+
+    def __contains__(self, name: object) -> bool:
+        return self._sources.has(f"{SOURCE}/{name}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources.keys(SOURCE))
+
+    def __len__(self) -> int:
+        return len(self._sources.keys(SOURCE))
 
 
 def _read(key: str, said: Known[Any]) -> Read:

@@ -41,6 +41,7 @@ class Sources:
         self._bodies = {where: c.body() if isinstance(c, Capture) else c for where, c in captures.items()}
         self._earlier, self._digests = earlier, digests
         self._memory = memory if digests is not None else None
+        self._keyed: dict[str, tuple[str, ...]] = {}
         self._noting: list[dict[Asked, object]] = []
 
     def once(self, name: str, work: Callable[[], T]) -> T:
@@ -85,13 +86,19 @@ class Sources:
         why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
 
+    def has(self, where: str) -> bool:
+        self._note("read", where)
+        return where in self._bodies
+
     def keys(self, source: str) -> tuple[str, ...]:
         """The keys under which a source was collected: "sda1" of "zdb_label/sda1"."""
         self._note("keys", source)
         return self._keys(source)
 
     def _keys(self, source: str) -> tuple[str, ...]:
-        return tuple(where[len(source) + 1 :] for where in self._bodies if where.startswith(f"{source}/"))
+        if source not in self._keyed:
+            self._keyed[source] = tuple(where[len(source) + 1 :] for where in self._bodies if where.startswith(f"{source}/"))
+        return self._keyed[source]
 
     def read(self, where: str, if_nothing: Any = None) -> Known[Any]:
         """The parsed value. `if_nothing` is the answer when the node has no such tool or directory; else that is unknown."""

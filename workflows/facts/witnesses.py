@@ -11,7 +11,7 @@ from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise
 from workflows.facts.identity import Identity, Statement, plain, weigh
 from workflows.facts.labels import Read
-from workflows.facts.model import LabelFacts, known
+from workflows.facts.model import Known, LabelFacts, known
 from workflows.facts.sources import Sources
 
 ACTIVE, EXPORTED, DESTROYED = 0, 1, 2
@@ -21,15 +21,13 @@ ACTIVE, EXPORTED, DESTROYED = 0, 1, 2
 class Lists:
     """What the sources that list many disks at once say, by kernel name."""
 
-    sources: Sources
     links: Mapping[str, tuple[str, ...]]
     lsscsi: Mapping[str, str]
-    labels: Mapping[str, Read]
     slots: Mapping[tuple[str, str], str]  # (enclosure's kernel name, slot's folder) -> "<enclosure id>/<slot>"
     linked: Mapping[str, tuple[str, ...]]  # kernel name of a disk -> the bays that link to it
 
 
-def lists(sources: Sources, links: Mapping[str, tuple[str, ...]], labels: Mapping[str, Read]) -> Lists:
+def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
     said, enclosures = sources.read("lsscsi"), sources.read("enclosure", if_nothing=())
     slots: dict[tuple[str, str], str] = {}
     linked: dict[str, tuple[str, ...]] = {}
@@ -41,17 +39,20 @@ def lists(sources: Sources, links: Mapping[str, tuple[str, ...]], labels: Mappin
                     linked[slot.device] = (*linked.get(slot.device, ()), f"{enclosure.id}/{slot.number}")
     devices = [d for d in (said if known(said) else ()) if isinstance(d, ScsiDevice)]
     named = {d.node.rsplit("/", 1)[-1]: d.scsi_id for d in devices if d.node and d.scsi_id}
-    return Lists(sources, links, named, labels, slots, linked)
+    return Lists(links, named, slots, linked)
 
 
-def identity(told: Lists, devices: list[Any], partitions: Iterable[str]) -> Identity:
+def identity(sources: Sources, told: Lists, devices: list[Any], labels: Iterable[Read]) -> Identity:
     """The quorum of everything this node says about one disk, whose kernel devices are `devices`."""
     wwid = next((d.wwid for d in devices if d.wwid), "")
-    said = [s for device in devices for s in (*_wwids(told, device, wwid), *_serials(told, device), *_places(told, device))]
-    return weigh((*said, *_labels(told, partitions, {s.value for s in said if s.kind == "bay"})))
+    said: list[Statement] = []
+    for device in devices:
+        smart = sources.read(f"smart/{device.name}")
+        said += (*_wwids(told, device, smart, wwid), *_serials(told, device, smart), *_places(told, device))
+    return weigh((*said, *_labels(told, labels, {s.value for s in said if s.kind == "bay"})))
 
 
-def _wwids(told: Lists, device: Any, wwid: str) -> Iterator[Statement]:
+def _wwids(told: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterator[Statement]:
     name = device.name
     if device.wwid:
         yield Statement("wwid", device.wwid, "block", f"the kernel ({name})", "kernel")
@@ -61,7 +62,6 @@ def _wwids(told: Lists, device: Any, wwid: str) -> Iterator[Statement]:
         value = normalise(raw)
         if value and _comparable(value, wwid):
             yield Statement("wwid", value, source, by, "udev")
-    smart = told.sources.read(f"smart/{name}")
     if known(smart) and smart.wwid and _comparable(smart.wwid, wwid):
         yield Statement("wwid", smart.wwid, f"smart/{name}", f"smartctl ({name})", "disk")
 
@@ -87,14 +87,13 @@ def _comparable(value: str, wwid: str) -> bool:
     return not wwid or (scheme == wwid.partition(":")[0] and (scheme != "naa" or len(value) == len(wwid)))
 
 
-def _serials(told: Lists, device: Any) -> Iterator[Statement]:
+def _serials(told: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
     if device.serial:
         yield Statement("serial", plain(device.serial), "block", f"the kernel ({device.name})", "kernel")
     for source, by, link in _links_of(told, device.name):
         value = normalise(link) or ""
         if value.startswith("ser:"):
             yield Statement("serial", plain(value.rsplit(":", 1)[-1]), source, by, "udev")
-    smart = told.sources.read(f"smart/{device.name}")
     if known(smart) and smart.serial and smart.wwid in (None, device.wwid):  # a report about another disk was heard above
         yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
 
@@ -115,8 +114,7 @@ def _port(address: str) -> str:
     return f"0x{found.group(1)}x" if found else ""
 
 
-def _labels(told: Lists, partitions: Iterable[str], bays: set[str]) -> Iterator[Statement]:
-    reads = [told.labels[name] for name in partitions if name in told.labels]
+def _labels(told: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Statement]:
     labels = [label for read in reads if known(read.labels) for label, _ in read.labels]
     newest = max(((label.state == ACTIVE, label.txg or 0) for label in labels), default=None)
     for label in labels:

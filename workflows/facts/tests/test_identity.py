@@ -182,4 +182,4 @@ def test_a_label_written_on_one_path_and_read_on_the_other_is_one_label():
 def test_the_unit_on_its_vpd_page_is_a_witness_and_its_port_is_none(names, verdict):
     page = tuple(SimpleNamespace(about=about, kind="naa", value=value) for about, value in names)
     device = SimpleNamespace(name="sda", wwid=SDA, serial=None, slot_link=None, sas_address=None, designators=page)
-    assert identity(lists(Sources({}), {}, {}), [device], ()).verdict == verdict
+    assert identity(Sources({}), lists(Sources({}), {}), [device], ()).verdict == verdict
