@@ -17,6 +17,8 @@ from typing import Any
 
 from agents import VERSION, seal
 from agents.host import Host
+from agents.journal import FILE as JOURNAL
+from agents.journal import Journal
 from agents.proofs import BadNote, read_log_key
 from agents.transport import connector, enrol
 from agents.wire import KEY_BYTES, fingerprint, read_canonical
@@ -75,9 +77,7 @@ def load(folder: str) -> Identity:
     return identity
 
 
-def enrol_node(
-    host: Host, folder: str, portal: str, node: str, token: str, ca_file: str = "", journal: str = "", again: bool = False
-) -> Identity:
+def enrol_node(host: Host, folder: str, portal: str, node: str, token: str, ca_file: str = "", again: bool = False) -> Identity:
     """Make a key, hand it to the portal with `token`, and keep it in `folder` with the keys the portal answers with.
 
     The key is on the disk before the portal learns it; an answer lost on the way costs a new token, not a mystery. `again` replaces an
@@ -90,7 +90,7 @@ def enrol_node(
     path = Path(folder) / FILE
     if path.exists() and not again:
         raise NoIdentity(f"{folder} already holds the identity of {load(folder).node}. Enrol into an empty folder, or say --again.")
-    identity = Identity(portal, node, os.urandom(KEY_BYTES), ca_file, journal=journal)
+    identity = Identity(portal, node, os.urandom(KEY_BYTES), ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
     new = path.with_suffix(".new")
     _write(new, identity)
     request = {"token": token, "node": node, "key": _text(identity.key), "hostname": hostname(host), "version": VERSION}
@@ -98,6 +98,17 @@ def enrol_node(
     _write(new, identity)
     os.replace(new, path)
     return identity
+
+
+def _generation(folder: str, before: Identity | None) -> str:
+    """The generation of the journal this identity goes with. It is made here, so that one that is missing later is missed."""
+    if before is not None:
+        return before.journal
+    journal = Journal(os.path.join(folder, JOURNAL), anyway=True)
+    try:
+        return "" if journal.broken else journal.height()[0]
+    finally:
+        journal.close()
 
 
 def pinned(identity: Identity, said: Mapping[str, Any]) -> Identity:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
+FILE = "journal.sqlite"
 COUNTER_BLOCK = 1000  # request counters are reserved in blocks, so that a look costs no fsync
 ROOM_BYTES_LEAST = 16 * 1024 * 1024  # a command must not start where its end may not fit
 
@@ -276,7 +277,7 @@ def _open(path: str) -> tuple[sqlite3.Connection, Optional[tuple]]:
         raise
 
 
-_DO = "Nothing runs without it. Free or mend its disk; if the file itself is lost, `slotlight-agent journal --start-new` begins another."
+_DO = "Nothing runs without it. Free or mend its disk; if the file itself is lost, `slotlight-agent journal --start-new --accept` begins another."
 
 
 def _close(db: Optional[sqlite3.Connection]) -> None:
@@ -285,5 +286,22 @@ def _close(db: Optional[sqlite3.Connection]) -> None:
 
 
 def _inode(path: str) -> tuple:
+    if path == ":memory:":
+        return (0, 0)
     status = os.stat(path)
     return status.st_dev, status.st_ino
+
+
+def start_new(folder: str) -> str:
+    """Put a journal that cannot be opened aside, whole, and make another; what was done. Raises JournalError when there is no need."""
+    path = os.path.join(folder, FILE)
+    try:
+        _open(path)[0].close()
+    except JournalError:
+        aside = f"{path}.{secrets.token_hex(4)}.lost"
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(path + suffix):
+                os.replace(path + suffix, aside + suffix)
+        Journal(path).close()
+        return f"The old journal is kept as {aside}."
+    raise JournalError(f"The journal {path} can be read; nothing was changed.")

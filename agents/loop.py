@@ -27,6 +27,7 @@ from agents.bell import Bell
 from agents.clock import Clock, boottime
 from agents.executor import Executor, read_order, send, try_to_send
 from agents.host import Host
+from agents.journal import FILE as JOURNAL
 from agents.journal import Journal, JournalError
 from agents.operations import OPERATIONS
 from agents.orders import Order
@@ -41,7 +42,6 @@ POLL_WAIT_SECONDS = 25
 BACKOFF_SECONDS_MAX = 30.0
 ASK_AGAIN_SECONDS = 10.0  # after a refusal that is not about one order
 JOURNAL_SECONDS = 10.0  # between two tries of a journal that could not be written
-JOURNAL = "journal.sqlite"
 SPOOL = "spool"
 log = logging.getLogger("slotlight.agent")
 

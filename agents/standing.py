@@ -8,6 +8,7 @@ agent goes on reporting.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Optional
 
 from agents import backing, policy, seal
@@ -56,22 +57,8 @@ class Standing:
 
     def reasons(self) -> tuple[str, ...]:
         """Everything that keeps this agent from changing anything."""
-        found = [] if self.identity.can_check else [UNSIGNED]
-        if self._session is None:
-            found.append("The folder for files of this boot cannot be written, so no session can be kept. See `slotlight-agent doctor`.")
-        if self._journal.broken:
-            return (*found, self._journal.broken)
-        if self.log.why_observe_only:
-            found.append(self.log.why_observe_only)
-        try:
-            return (*found, *self._holds())
-        except JournalError as error:
-            return (*found, str(error))
-
-    def _holds(self) -> list[str]:
-        """Those that are of this key, or of any."""
-        found = {**self._unwritten, **self._journal.holds()}
-        return [why for name, why in found.items() if name.partition(" ")[2] in ("", self.identity.key_id)]
+        lacks = () if self._session else ("The folder for files of this boot cannot be written. `slotlight-agent doctor` says more.",)
+        return (*lacks, *_reasons(self.identity, self._journal, self.log, self._unwritten))
 
     def compare_journal(self) -> None:
         """Hold when the journal is not the one that was written last on this boot, or not the one this agent enrolled with.
@@ -176,6 +163,24 @@ class Standing:
         if not self._journal.broken:
             said["journal"] = "{}:{}".format(*self._journal.height())
         return {**said, "held": reasons[0]} if reasons else said
+
+
+def holds(host: Host, identity: Identity, journal: Journal, folder: str) -> tuple[str, ...]:
+    """The same, but for the session, for somebody who only looks."""
+    return _reasons(identity, journal, Log(host, folder, identity), {})
+
+
+def _reasons(identity: Identity, journal: Journal, log: Log, unwritten: Mapping[str, str]) -> tuple[str, ...]:
+    found = [] if identity.can_check else [UNSIGNED]
+    found += [log.why_observe_only] if log.why_observe_only else []
+    if journal.broken:
+        return (*found, journal.broken)
+    try:
+        held = {**unwritten, **journal.holds()}
+    except JournalError as error:
+        return (*found, str(error))
+    # A hold that names a key is over with that key.
+    return (*found, *(why for name, why in held.items() if name.partition(" ")[2] in ("", identity.key_id)))
 
 
 def open_session(host: Host, folder: str, home: str) -> Optional[Session]:
