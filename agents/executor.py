@@ -16,6 +16,7 @@ import fcntl
 import json
 import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -95,7 +96,8 @@ class Executor:
             if text is None:
                 return
             self._journal.result(entry.order_id, text)
-            self._left(entry).forget()
+        # Nothing is under way now: what a folder of a command could tell stands in a receipt.
+        shutil.rmtree(os.path.join(self._folder, RUNNING), ignore_errors=True)
 
     def _repeat(self, order: Order, known: Entry) -> None:
         """What was decided once stays decided: the same receipt goes out again."""

@@ -11,6 +11,7 @@ import functools
 import gzip
 import json
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -49,6 +50,25 @@ def twin(folder: Path, **knobs: float) -> TwinHost:
     store = Store(folder / "state.json")
     store.create(node)
     return TwinHost(store.path)
+
+
+class OutsideTwin(TwinHost):
+    """A twin whose commands that change something are processes of their own, as on a real node."""
+
+    def words(self, argv) -> tuple[str, ...]:
+        root = str(Path(__file__).resolve().parent.parent.parent)
+        program = (
+            "import sys; sys.path.insert(0, sys.argv[1]); from agents.twin.__main__ import look; from agents.twin.host import TwinHost"
+        )
+        return (
+            sys.executable,
+            "-I",
+            "-c",
+            f"{program}; sys.exit(look(TwinHost(sys.argv[2]), sys.argv[3:]))",
+            root,
+            str(self.store.path),
+            *argv,
+        )
 
 
 def params(host: TwinHost, wwid: str = BLANK) -> dict[str, str]:
