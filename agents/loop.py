@@ -166,11 +166,14 @@ class Agent:
 
     def _hear(self, reply: Reply) -> None:
         """What an answer says beside the orders, before they are looked at: their proofs count against the checkpoint that came with them."""
+        before = self._standing.reasons()
         self._standing.heard(reply)
         if "next_keys" in reply.value:
             self._follow(reply.value["next_keys"])
         if "log" in reply.value:
             self._standing.log.hear(reply.value["log"])
+        if self._standing.reasons() != before:
+            self._wake_reports.set()  # the portal's people are told at once
         if reply.status not in (200, 204):
             log.error("the portal hands over no orders: %s", reply.reason)
             self._stopping.wait(ASK_AGAIN_SECONDS)

@@ -153,6 +153,8 @@ class Standing:
 
     def backed(self, order: Order) -> str:
         """What is missing behind the order in the ledger; "" when nothing is."""
+        if self.log.why_observe_only:
+            return self.log.why_observe_only
         destructive = OPERATIONS[order.operation].DESTRUCTIVE
         return backing.check(order, destructive, self.log.believed, policy.load(self._policy_path))
 
