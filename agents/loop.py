@@ -68,8 +68,8 @@ class Agent:
     """One node's agent on `host`, with its identity and journal in `folder`. `run_folder` is one for all agents of the node, and gone
     after a reboot; without one it stands in `folder`."""
 
-    def __init__(self, host: Host, folder: str, policy_path: str = policy.DEFAULT_PATH, run_folder: str = "") -> None:
-        self._host, self._folder, self._policy_path = host, folder, policy_path
+    def __init__(self, host: Host, folder: str, policy_path: str = policy.DEFAULT_PATH, run_folder: str = "", relay: str = "") -> None:
+        self._host, self._folder, self._policy_path, self._relay = host, folder, policy_path, relay
         self._run_folder = run_folder or os.path.join(folder, "run")
         self._identity = identity.load(folder)
         self._stopping = threading.Event()
@@ -132,7 +132,9 @@ class Agent:
             portal.interrupt()
 
     def _portal(self) -> Portal:
-        return Portal(self._identity.portal, self._identity.key, self._counter, self._host.now, self._identity.ca_file, self._clock)
+        return Portal(
+            self._identity.portal, self._identity.key, self._counter, self._host.now, self._identity.ca_file, self._clock, self._relay
+        )
 
     def _guarded(self, job: Callable[[Portal], None], portal: Portal) -> None:
         try:
