@@ -117,6 +117,7 @@ class Executor:
         # The handshake took time, and this is the last moment at which looking again costs nothing.
         self._check_facts(order)
         self._check_still_allowed(order)
+        self._check_nobody_is_at_it(order)
         failpoints.hit("before_intent")
         with self._ready(order) as command:
             started_at = self._now()
@@ -159,6 +160,12 @@ class Executor:
         against = [reason for outcome, reason in operation.guards(pre, order.params) if outcome != "pass"]
         if against:
             raise Refused(" ".join(against))
+
+    def _check_nobody_is_at_it(self, order: Order) -> None:
+        """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
+        running = still_running(self._host, order.argv)
+        if running:
+            raise Refused(f"`{' '.join(order.argv)}` is already running as process {running}. Wait until it ends, then plan again.")
 
     def _check_still_allowed(self, order: Order) -> None:
         reason = self._refusal(order)

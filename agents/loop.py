@@ -102,10 +102,13 @@ class Agent:
         stamp = session.write_stamp if session else lambda height: None
         self._journal = Journal(os.path.join(self._folder, JOURNAL), stamp, anyway=True)
         self._standing = Standing(self._host, self._identity, self._journal, session, self._folder, self._policy_path)
-        self._standing.compare_journal()
         self._clock = Clock(self._host.now, boottime)
         self._counter = Counter(lambda: self._journal.next_counter(self._host.now()))
         self._portals = [self._portal() for _ in range(3)]
+        try:
+            self._standing.compare_journal()
+        except JournalError as error:
+            log.error("%s", error)  # it opened, and cannot be read; nothing runs, and what reads it says so
         self._executor = Executor(
             self._host, self._identity, self._journal, self._portals[1], self._folder, self._policy_path,
             self._standing, self._clock, self._stopping.is_set,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -77,10 +78,15 @@ class Outside:
             )  # fmt: skip
         except OSError as error:
             raise CannotMind(f"The command could not be prepared: {error}.") from error
-        if self._process.stdout is None or self._process.stdout.readline() != b"ready\n":
+        if not self._is_ready():
+            self._process.kill()
             self.close()
             raise CannotMind("The process that minds the command did not start.")
         self.mark = mark_of(self._process.pid)
+
+    def _is_ready(self) -> bool:
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], START_SECONDS)[0]) and self._process.stdout.readline() == b"ready\n"
 
     def go(self) -> Ran:
         assert self._process.stdin is not None

@@ -91,6 +91,16 @@ def test_a_full_disk_keeps_it_from_starting(tmp_path, monkeypatch):
     assert (ran.exit_code, ran.why, (tmp_path / "ran").exists()) == (None, "not started", False)
 
 
+def test_a_minder_that_does_not_start_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.minder._PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr("agents.minder.START_SECONDS", 0.3)
+    with pytest.raises(CannotMind, match="did not start"):
+        outside(tmp_path, "")
+    monkeypatch.setattr("agents.minder._PROGRAM", "raise SystemExit(1)")
+    with pytest.raises(CannotMind, match="did not start"):
+        outside(tmp_path, "")
+
+
 AGENT = """
 import sys
 from agents.minder import Outside

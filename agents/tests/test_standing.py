@@ -241,6 +241,8 @@ def test_pages_that_go_bad_while_it_runs_are_a_reason_and_no_crash(stage):
     journal._db = Bad()
     assert "malformed" in standing.rule().why
     assert "malformed" in journal.trouble()
+    assert "malformed" in standing.said()["held"]
+    standing.heard(Reply(200, {"journal": "0123456789abcdef:7"}))
     with pytest.raises(JournalError, match="malformed"):
         journal.find("o1")
 
