@@ -15,6 +15,7 @@ from agents.clock import Clock
 from agents.executor import Executor, conclude, difference, still_running
 from agents.host import Ran
 from agents.journal import Journal, JournalError
+from agents.operations import zpool_replace
 from agents.operations.base import Probe
 from agents.standing import Standing, open_session
 from agents.tests import rig
@@ -540,3 +541,18 @@ def test_a_command_that_somebody_else_is_giving_just_now_is_not_given_too(stage,
     receipt = stage.do()
     assert "already running as process 4711" in receipt["reason"]
     assert (receipt["outcome"], stage.ran) == ("refused", [])
+
+
+def test_what_an_operation_does_by_its_own_hand_is_done_once_and_no_command_is_run(stage, monkeypatch):
+    done = []
+
+    def perform(host, params):
+        done.append(params)
+        return Ran(("write", "/sys/x", "1"), 3, b"", b"", 0.1)
+
+    monkeypatch.setattr(zpool_replace, "perform", perform, raising=False)
+    monkeypatch.setattr(zpool_replace, "EXITS", (0, 3), raising=False)
+    stage.host.words = lambda argv: pytest.fail("nothing is started")
+    receipt = stage.do()
+    assert (receipt["outcome"], receipt["exit_code"], receipt["probe"]) == ("succeeded", "3", None)
+    assert (len(done), stage.ran) == (1, [])

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents import minder
 from agents.host import LocalHost
 from agents.minder import CannotMind, Left, Outside, mark_of
 
@@ -202,4 +201,3 @@ def test_it_minds_from_a_zipapp_too(tmp_path):
 def test_a_real_host_names_what_is_started_by_its_whole_path():
     assert LocalHost().words(("true", "-x")) == ("/usr/bin/true", "-x")
     assert LocalHost().words(("no-such-tool",)) == ("no-such-tool",)
-    assert minder.Inside(LocalHost(), ("true",), 5.0).go().exit_code == 0
