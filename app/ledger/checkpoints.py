@@ -28,10 +28,24 @@ def checkpoint_now() -> LedgerCheckpoint | None:
 
 def checkpoint_at(size: int) -> LedgerCheckpoint:
     """The checkpoint over the first `size` events, made now unless it was made before."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    while True:
+        keyring.finish()
+        with transaction.atomic():
+            one_at_a_time()
+            if not keyring.pending():  # else a change of key came in between, and must be signed first
+                return sign_up_to(size)
+
+
+def one_at_a_time() -> None:
+    """Wait for whoever signs; nobody else does until this transaction ends."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
-        base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
-        return base if base and base.size == size else extend(base, size)
+
+
+def sign_up_to(size: int) -> LedgerCheckpoint:
+    """For whoever holds the lock."""
+    base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
+    return base if base and base.size == size else extend(base, size)
 
 
 def extend(base: LedgerCheckpoint | None, size: int) -> LedgerCheckpoint:
