@@ -1,6 +1,6 @@
 """The ledger's five tables, as Django reads them. The tables themselves are written in `migrations/0001_ledger.sql`.
 
-Nothing here is ever updated or deleted: the database refuses it, for everybody. Write through `services`.
+Nothing here is ever changed or deleted: the database refuses it, for everybody. Write through `services`. The one exception is `redact`.
 """
 
 import json
@@ -11,7 +11,7 @@ from django.db import models
 class LedgerEvent(models.Model):
     """One thing somebody did or decided. Only `body` is written; a trigger reads every other column out of it."""
 
-    body = models.BinaryField()
+    body = models.BinaryField(null=True)  # null: redacted
     leaf = models.BinaryField()
     at = models.TextField()
     actor = models.TextField()
@@ -28,7 +28,10 @@ class LedgerEvent(models.Model):
 
     @property
     def said(self) -> dict:
-        """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body."""
+        """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body. Of a redacted one, what is left."""
+        if self.body is None:
+            columns = {name: getattr(self, name) for name in ("type", "at", "actor", "run", "node")}
+            return {"v": "1", **columns, "run_seq": str(self.run_seq or ""), "run_prev": "", "evidence": [], "body": {}}
         return json.loads(bytes(self.body))
 
 
@@ -84,7 +87,7 @@ class Blob(models.Model):
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.BigIntegerField()
     media = models.TextField()
-    bytes = models.BinaryField()
+    bytes = models.BinaryField(null=True)  # null: redacted
 
     class Meta:
         db_table = "ledger_blob"

@@ -17,8 +17,25 @@ from app.ledger import grants
 from app.ledger.checkpoints import checkpoint_now
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
+from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
 
-__all__ = ["LedgerDown", "blob", "checkpoint_now", "keep", "keep_all", "moment", "record", "refuse_if_broken"]
+__all__ = [
+    "LedgerDown",
+    "Redacted",
+    "blob",
+    "checkpoint_now",
+    "consistency",
+    "inclusion",
+    "keep",
+    "keep_all",
+    "log_since",
+    "moment",
+    "proofs_and_log",
+    "proofs_for",
+    "public_keys",
+    "record",
+    "refuse_if_broken",
+]
 
 FOUND_WELL_FOR_SECONDS = 5.0
 RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
@@ -92,13 +109,19 @@ def keep_all(bodies: Iterable[bytes], media: str) -> list[str]:
     return [keep(data, media) for data in sorted(bodies, key=lambda data: sha256(data).digest())]
 
 
+class Redacted(KeyError):
+    """The evidence was erased by a person, and the ledger says by whom and why."""
+
+
 def blob(digest: str) -> bytes:
-    """The kept bytes. Raises KeyError when there are none, LedgerDown when they are no longer what was kept."""
+    """The kept bytes. Raises KeyError when there are none (Redacted when they were erased), LedgerDown when they are not what was kept."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT bytes FROM ledger_blob WHERE sha256 = %s", [digest])
         row = cursor.fetchone()
     if row is None:
         raise KeyError(digest)
+    if row[0] is None:
+        raise Redacted(digest)
     data = bytes(row[0])
     if sha256(data).hexdigest() != digest:
         raise LedgerDown(f"The evidence {digest} is not what was kept. Run `ledger verify`.")

@@ -9,13 +9,14 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
 from app.htmx import render_page
-from app.ledger import search
+from app.ledger import looking, search
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerHead
-from app.ledger.services import blob
+from app.ledger.services import Redacted, blob
 
 SHORT = 140
+PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
 
 
@@ -54,7 +55,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "event": place.event,
         "said": said,
         "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
-        "raw": bytes(place.event.body).decode(),
+        "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
         "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
         "evidence": Blob.objects.filter(pk__in=said["evidence"]).defer("bytes").order_by("pk"),
         "checkpoint": LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first(),
@@ -73,9 +74,15 @@ def neighbour(seq: int) -> LedgerChain | None:
 def evidence(request: HttpRequest, digest: str) -> HttpResponse:
     """The kept bytes, as text or as a download; never as something a browser runs."""
     kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
-    data = blob(digest)
+    looking.looked(request.user.get_username(), digest)
+    try:
+        data = blob(digest)
+    except Redacted:
+        return HttpResponse("This evidence was redacted. The ledger says by whom and why.", status=410, content_type=PLAIN)
+    except LedgerDown as down:
+        return HttpResponse(str(down), status=503, content_type=PLAIN)
     if kept.media.startswith(READABLE):
-        return HttpResponse(data, content_type="text/plain; charset=utf-8")
+        return HttpResponse(data, content_type=PLAIN)
     return attachment(data, "application/octet-stream", digest)
 
 
@@ -88,7 +95,7 @@ def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
     except NoSuchRun:
         raise Http404("The ledger holds no event of this run.") from None
     except LedgerDown as down:
-        return HttpResponse(str(down), status=503, content_type="text/plain; charset=utf-8")
+        return HttpResponse(str(down), status=503, content_type=PLAIN)
     return attachment(data, "application/zip", f"slotlight-run-{slugify(run)}.zip")
 
 
