@@ -14,8 +14,11 @@ from agents.wire import read_canonical, sha256_hex
 
 ORDER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 FENCE = re.compile(r"[0-9]{1,18}")
-TEXTS = ("v", "id", "node", "key_id", "run", "step", "operation", "effect", "plan_digest", "fence", "sealed_at", "expires_at")
-FIELDS = {*TEXTS, "params", "argv", "preconditions"}
+TEXTS = (
+    *("v", "id", "node", "key_id", "run", "step", "operation", "effect", "plan_digest", "fence"),
+    *("nonce", "sealed_at", "not_before", "expires_at"),
+)
+FIELDS = {*TEXTS, "params", "argv", "preconditions", "approvals"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,10 @@ class Order:
     plan_digest: str
     preconditions: dict[str, str]
     fence: str
+    nonce: str
+    approvals: tuple[str, ...]
     sealed_at: str
+    not_before: str
     expires_at: str
 
 
@@ -61,7 +67,8 @@ def read(canonical: str, digest: str) -> Order:
         raise BadOrder("The order's bytes are not the ones its digest names.", order_id)
     _check_shape(value, order_id)
     texts = {name: value[name] for name in TEXTS if name != "v"}
-    return Order(canonical, digest, params=value["params"], argv=tuple(value["argv"]), preconditions=value["preconditions"], **texts)
+    lists = {name: tuple(value[name]) for name in ("argv", "approvals")}
+    return Order(canonical, digest, params=value["params"], preconditions=value["preconditions"], **lists, **texts)
 
 
 def _check_shape(value: dict[str, Any], order_id: str) -> None:
@@ -70,7 +77,8 @@ def _check_shape(value: dict[str, Any], order_id: str) -> None:
     texts = [value[name] for name in TEXTS]
     for part in (value["params"], value["preconditions"]):
         texts += part.values() if isinstance(part, dict) else [None]
-    texts += value["argv"] if isinstance(value["argv"], list) else [None]
+    for part in (value["argv"], value["approvals"]):
+        texts += part if isinstance(part, list) else [None]
     if not all(isinstance(text, str) for text in texts):
         raise BadOrder("A field of the order is not of the kind it must be.", order_id)
     if value["v"] != "1":

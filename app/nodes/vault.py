@@ -43,7 +43,9 @@ def reveal(sealed: bytes, key_id: str) -> bytes:
             raise InvalidTag
         return AESGCM(_key(may_make=False)).decrypt(nonce, text, key_id.encode())
     except InvalidTag:
-        raise KeyLost(f"The secret of {key_id} was not sealed with {key_path()}. Put the right key file back, or enrol the node again.") from None
+        raise KeyLost(
+            f"The secret of {key_id} was not sealed with {key_path()}. Put the right key file back, or enrol the node again."
+        ) from None
 
 
 def _key(*, may_make: bool) -> bytes:

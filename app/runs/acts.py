@@ -24,6 +24,7 @@ ACTS: Mapping[str, Act] = {
     "confirm": Act(ev.Confirmed, ("text",)),
     "approve": Act(ev.Approved, ("plan_digest",)),
     "deny": Act(ev.Denied, ("plan_digest", "reason")),
+    "break-glass": Act(ev.GlassBroken, ("plan_digest", "reason")),
     "execute": Act(ev.ExecuteAsked),
     "settle": Act(ev.Settled, ("outcome", "reason")),
     "back": Act(ev.WentBack, ("step",)),

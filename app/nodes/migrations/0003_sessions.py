@@ -4,45 +4,44 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('nodes', '0002_enrol_right'),
+        ("nodes", "0002_enrol_right"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='nodekey',
-            name='doubled_at',
+            model_name="nodekey",
+            name="doubled_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='doubled_why',
+            model_name="nodekey",
+            name="doubled_why",
             field=models.TextField(blank=True),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='nonce',
+            model_name="nodekey",
+            name="nonce",
             field=models.CharField(blank=True, max_length=64),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='nonce_at',
+            model_name="nodekey",
+            name="nonce_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='nonces_before',
+            model_name="nodekey",
+            name="nonces_before",
             field=models.JSONField(blank=True, default=list),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='odd_count',
+            model_name="nodekey",
+            name="odd_count",
             field=models.IntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='nodekey',
-            name='odd_nonce',
+            model_name="nodekey",
+            name="odd_nonce",
             field=models.CharField(blank=True, max_length=64),
         ),
     ]

@@ -6,6 +6,7 @@ from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.runs import orders, services
@@ -43,7 +44,7 @@ def at_once(what, hands: int = HANDS) -> list:
 def test_of_several_clicks_one_counts(cast):
     oss01, ann, bob = cast
     run = walk_to("replace", oss01, ann, bob)
-    came = at_once(lambda: services.act(run.pk, run.version, ev.ExecuteAsked, ann))
+    came = at_once(lambda: services.act(run.pk, run.version, ev.ExecuteAsked, ann, proved_at=timezone.now()))
     assert sum(isinstance(c, Run) for c in came) == 1
     assert sum(isinstance(c, services.RunMoved) for c in came) == HANDS - 1
     assert Order.objects.filter(operation="zpool_replace").count() == 1
@@ -63,7 +64,7 @@ def test_several_polls_and_claims_move_an_order_once(cast):
     act(run, ev.ExecuteAsked, ann)
     order = Order.objects.get(operation="zpool_replace")
     offers = at_once(lambda: orders.next_for("oss01"))
-    assert all(offer == [{"order": order.canonical, "digest": order.digest}] for offer in offers)
+    assert {(o["order"], o["digest"], o["signature"]) for [o] in offers} == {(order.canonical, order.digest, order.signature)}
     assert set(at_once(lambda: orders.claim("oss01", order.pk, order.digest))) == {""}
     assert set(at_once(lambda: orders.start("oss01", order.pk, order.digest))) == {""}
     assert LedgerEvent.objects.filter(type="run.order-moved").count() == 3
