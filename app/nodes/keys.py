@@ -86,7 +86,7 @@ def revoke(node: Node, by, now: datetime) -> list[str]:
         _forget(node, revoked, now)
         withdrawn = node.tokens.filter(used_at__isnull=True, expires_at__gt=now).update(expires_at=now)
         Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
-        for topic in ("fleet", "alarms", f"node:{node.name}"):
+        for topic in ("fleet", f"node:{node.name}"):
             ring(topic)
         ledger.record("key.revoked", {"keys": revoked, "tokens_withdrawn": withdrawn}, by, node=node.name)
     return revoked
@@ -123,7 +123,7 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     key_id = fingerprint(secret)
     key = NodeKey.objects.create(node=node, key_id=key_id, secret=vault.seal(secret, key_id), hostname=hostname, created_at=now)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
-    for topic in ("fleet", "alarms", f"node:{node.name}"):
+    for topic in ("fleet", f"node:{node.name}"):
         ring(topic)
     body = {"key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
     ledger.record("node.enrolled", body, f"node:{node.name}", node=node.name)

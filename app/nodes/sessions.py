@@ -68,6 +68,6 @@ def _double(key: NodeKey, how: str, now: datetime) -> None:
     key.doubled_why = f"Two machines use the key {key.key_id} of {name}: {how}. {SETTLE}"
     key.save(update_fields=["doubled_at", "doubled_why"])
     log.error("%s", key.doubled_why)
-    for topic in ("fleet", "alarms", f"node:{name}", f"orders:{name}"):
+    for topic in ("fleet", f"node:{name}", f"orders:{name}"):
         ring(topic)
     ledger.record("node.duplicate", {"key_id": key.key_id, "how": how}, "portal", node=name)

@@ -30,3 +30,5 @@ ACTS: Mapping[str, Act] = {
     "back": Act(ev.WentBack, ("step",)),
     "abort": Act(ev.Aborted, ("reason",)),
 }
+# What stands beside the engine: about the run's order and locks, see `app.runs.takeover`.
+BESIDE = ("withdraw", "take-over")

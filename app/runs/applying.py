@@ -106,7 +106,7 @@ def _keep_consent(run: Run, record: ev.Record, told: LedgerEvent, asker: Asker, 
     elif record.type == "run.glass-broken":
         until = now + timedelta(seconds=GLASS_SECONDS)
         BrokenGlass.objects.create(run=run, person=asker.person, reason=record.body["reason"], expires_at=until, **known)
-        ring("alarms")
+        ring("approvals")
 
 
 def _store(run: Run, before: RunState, after: RunState, now: datetime) -> None:
