@@ -8,6 +8,7 @@ UNIT_NAME = "slotlight-agent.service"
 UNIT = f"/etc/systemd/system/{UNIT_NAME}"
 DEB_UNIT = f"/usr/lib/systemd/system/{UNIT_NAME}"
 FOLDER = "/var/lib/slotlight"
+RUN = "/run/slotlight"  # in memory: session, locks; one for all agents of the node
 CONFIG = "/etc/slotlight/agent.json"
 POLICY = "/etc/slotlight/policy.json"
 ZED_FOLDER = "/etc/zfs/zed.d"
@@ -19,7 +20,8 @@ def unit(program: str) -> str:
     """The systemd unit.
 
     Root and devices are needed: labels are read from the disks, and `zpool` opens /dev/zfs. KillMode=process lets a running
-    `zpool replace` outlive a restart of the agent, which finds it again. /sys stays writable for what an order may switch there.
+    `zpool replace` outlive a restart of the agent, which finds it again, and OOMPolicy=continue a lack of memory. The runtime folder
+    must outlive a restart too, or every order sealed before it were void. /sys stays writable for what an order may switch there.
     """
     return f"""\
 [Unit]
@@ -33,6 +35,10 @@ ExecStart={program} run
 Restart=always
 RestartSec=5
 KillMode=process
+OOMPolicy=continue
+RuntimeDirectory=slotlight
+RuntimeDirectoryMode=0700
+RuntimeDirectoryPreserve=yes
 StateDirectory=slotlight
 StateDirectoryMode=0700
 Nice=5

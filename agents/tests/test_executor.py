@@ -14,6 +14,7 @@ from agents.executor import Executor, conclude, difference, still_running
 from agents.host import Ran
 from agents.journal import Journal, JournalError
 from agents.operations.base import Probe
+from agents.standing import Standing, open_session
 from agents.tests import rig
 from agents.times import iso
 from agents.transport import PortalDown, Reply
@@ -45,15 +46,24 @@ class Stage:
         self.folder = str(rig.agent_folder(folder / "agent", "http://127.0.0.1:1"))
         self.host = rig.twin(folder)
         self.journal = Journal(os.path.join(self.folder, "journal.sqlite"))
-        self.portal = Portal()
+        self.portal, self.ledger = Portal(), rig.Ledger(rig.keys())
         self.executor = self.new_executor()
 
     def new_executor(self):
-        return Executor(self.host, rig.identity(), self.journal, self.portal, self.folder, os.path.join(self.folder, "policy.json"))
+        policy_path = os.path.join(self.folder, "policy.json")
+        session = open_session(self.host, os.path.join(self.folder, "run"), self.folder)
+        self.standing = Standing(self.host, rig.identity(), self.journal, session, self.folder, policy_path)
+        return Executor(self.host, rig.identity(), self.journal, self.portal, self.folder, policy_path, self.standing)
+
+    def order(self, sealed):
+        """As it comes from the portal, with the ledger's newest checkpoint."""
+        offer = self.ledger.offer(sealed)
+        self.standing.log.hear(self.ledger.log(self.standing.log.size))
+        return orders.read_offer(offer)
 
     def do(self, sealed=None, **fields):
         """Hand over a replace; the receipt as the journal has it."""
-        order = orders.read(*(sealed or rig.replace_order(self.host, **fields)))
+        order = self.order(sealed or rig.replace_order(self.host, **fields))
         self.executor.handle(order)
         return json.loads(self.journal.find(order.id).receipt)
 
@@ -94,7 +104,7 @@ def test_it_answers_a_repeated_order_from_the_journal(stage):
 
 def test_it_refuses_another_order_by_a_known_id(stage):
     first = stage.do()
-    stage.executor.handle(orders.read(*rig.replace_order(stage.host, fence="9")))
+    stage.executor.handle(stage.order(rig.replace_order(stage.host, fence="9")))
     word, receipt = stage.portal.asked[-1]
     assert (word, receipt["outcome"]) == ("receipt", "refused")
     assert json.loads(stage.journal.find("order-1").receipt) == first
@@ -184,7 +194,7 @@ def test_a_newer_fence_shuts_out_the_older(stage):
 
 
 def test_one_order_a_pool_at_a_time(stage):
-    folder = os.path.join(stage.folder, "locks")
+    folder = os.path.join(stage.folder, "run", "locks")
     os.makedirs(folder)
     with open(os.path.join(folder, f"pool-{rig.params(stage.host)['pool_guid']}"), "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -194,7 +204,7 @@ def test_one_order_a_pool_at_a_time(stage):
 
 
 def test_a_full_disk_refuses_before_anything_runs(stage):
-    order = orders.read(*rig.replace_order(stage.host))
+    order = stage.order(rig.replace_order(stage.host))
     stage.portal.on["start"] = lambda: stage.journal._db.execute("PRAGMA query_only = ON")
     stage.executor.handle(order)
     assert stage.ran == []
@@ -215,7 +225,7 @@ def test_a_result_that_cannot_be_written_stops_the_agent(stage):
 
     stage.host.run = run
     with pytest.raises(JournalError):
-        stage.executor.handle(orders.read(*rig.replace_order(stage.host)))
+        stage.executor.handle(stage.order(rig.replace_order(stage.host)))
     stage.journal._db.execute("PRAGMA query_only = OFF")
     stage.new_executor().recover()
     receipt = json.loads(stage.journal.find("order-1").receipt)

@@ -47,7 +47,15 @@ def test_it_reports_everything_and_then_only_what_changed(tmp_path):
         stub.wait(lambda: stub.intake.digest)
         first = stub.reports[0]
         assert {"zpool_status", "zdb_label", "block"} <= {where.partition("/")[0] for where in stub.intake.places}
-        assert first.keys() == {"v", "node", "set", "taken_at", "ages"}  # a portal that knows it all is sent nothing twice
+        assert first.keys() == {
+            "v",
+            "node",
+            "set",
+            "taken_at",
+            "ages",
+            "nonce",
+            "journal",
+        }  # a portal that knows it all is sent nothing twice
         assert {"zpool_status", "zdb_label"} <= first["ages"].keys()
         assert all(sha256_hex(canonical(body)) == digest for report in stub.reports for digest, body in report.get("bodies", {}).items())
         assert (first["node"], stub.intake.about["mode"]) == (rig.NODE, "operate")
