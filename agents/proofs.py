@@ -167,12 +167,12 @@ def read_note(text: str, log_key: str) -> Checkpoint:
         raise BadNote("The checkpoint has no size or no root.")
     if match["origin"] != name:
         raise BadNote(f"The checkpoint is of the ledger {match['origin']}, this agent knows {name}.")
-    signatures = tuple(_signature(line) for line in match["signatures"].splitlines())
+    # Not splitlines(): it would also split at control characters, and this text is not to be trusted yet.
+    signatures = tuple(_signature(*found) for found in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["signatures"]))
     return Checkpoint(name, int(match["size"]), root, match[1].encode(), signatures)
 
 
-def _signature(line: str) -> tuple[str, bytes, bytes]:
-    _, name, encoded = line.split(" ")
+def _signature(name: str, encoded: str) -> tuple[str, bytes, bytes]:
     raw = _unbase64(encoded)
     if raw is None or len(raw) < 5:
         raise BadNote(f"The signature of {name} on the checkpoint is not one.")

@@ -10,7 +10,7 @@ from hashlib import sha256
 from django.db import connection, transaction
 
 from agents.wire import canonical
-from app.ledger import checkpoints, grants, merkle, notes
+from app.ledger import checkpoints, grants, keyring, merkle, notes, stored
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerEvent, LedgerHead
 from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
@@ -44,6 +44,7 @@ class Walk:
     seq: int = 0
     link: bytes = checkpoints.NO_LINK
     frontier: list[bytes] = field(default_factory=list)
+    nodes: stored.Walker = field(default_factory=stored.Walker)
     runs: dict[str, tuple[int, str]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
 
@@ -57,6 +58,7 @@ def audit() -> Audit:
             found.tampered += grants.trigger_faults(cursor)
         walk = walk_chain(found)
         check_ends(walk, found)
+        check_nodes(walk, found)
         check_blobs(walk, found)
     found.counts["events"], found.counts["runs"] = walk.seq, len(walk.runs)
     return found
@@ -87,6 +89,7 @@ def check_row(row: LedgerChain, walk: Walk, found: Audit) -> None:
     walk.seq, walk.link = row.seq, bytes(row.link)
     # One full leaf after the other: where events are missing no later root can agree, and each checkpoint will say so.
     walk.frontier = merkle.grow(walk.frontier, row.seq - 1, [leaf]) if fits(walk.frontier, row.seq - 1) else []
+    walk.nodes.add(0, leaf)
     check_body(row, leaf, walk, found)
 
 
@@ -128,11 +131,11 @@ def check_checkpoint(row: LedgerCheckpoint, walk: Walk, found: Audit) -> None:
             f"The first {row.size} events are not the ones that were signed: the Merkle root differs from the checkpoint's."
         )
     try:
-        note = notes.signer().checkpoint(row.size, bytes(row.root))
+        public = keyring.public_at(row.size, notes.signer().public)
     except (OSError, ValueError, LedgerDown) as error:
         found.unchecked.append(f"The signature of the checkpoint over {row.size} events is not checked: {error}")
         return
-    if note != row.note:
+    if not notes.signed(row.note, notes.stated(notes.origin(), row.size, bytes(row.root)), public):
         found.tampered.append(f"The checkpoint over {row.size} events is not signed by the key {notes.key_path()} as {notes.origin()}.")
 
 
@@ -144,6 +147,17 @@ def check_ends(walk: Walk, found: Audit) -> None:
         found.tampered.append(f"The head of the ledger is {stands}, the chain ends at event {walk.seq}.")
     for pk in LedgerEvent.objects.filter(chain=None).values_list("id", flat=True)[:20]:
         found.tampered.append(f"The event with the row id {pk} is not in the chain: it was put in, or its place was taken away.")
+
+
+def check_nodes(walk: Walk, found: Audit) -> None:
+    """The kept inner nodes of the tree are those of the events. They sign nothing, but proofs are made from them."""
+    made = {(level, position): node for level, position, node in walk.nodes.made}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT level, position, hash FROM ledger_node ORDER BY level, position")
+        wrong = [(level, position) for level, position, node in cursor if made.get((level, position)) != bytes(node)]
+    for level, position in wrong[:20]:
+        first = (position << level) + 1
+        found.tampered.append(f"The node kept over the events {first} to {first + (1 << level) - 1} is not theirs.")
 
 
 def check_blobs(walk: Walk, found: Audit) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 from django.db import connection
 
 from agents.wire import canonical
-from app.ledger import checkpoints, notes
+from app.ledger import checkpoints, notes, stored
 from app.ledger.forms import LedgerDown
-from app.ledger.merkle import Tree
 from app.ledger.models import LedgerCheckpoint, LedgerEvent
 from app.ledger.services import blob, record
 
@@ -42,7 +41,12 @@ def close(run: str, actor: str) -> LedgerEvent:
     count = LedgerEvent.objects.filter(run=run).count()
     if not count:
         raise NoSuchRun(run)
-    said = {"key": checkpoints.signing_key().fingerprint, "verifier": sha256(VERIFIER.read_bytes()).hexdigest()}
+    signer = checkpoints.signing_key()
+    said = {
+        "key": signer.fingerprint,
+        "order_key": sha256(signer.order.spki).hexdigest(),
+        "verifier": sha256(VERIFIER.read_bytes()).hexdigest(),
+    }
     return record(CLOSING, said, actor, run=run)
 
 
@@ -50,7 +54,7 @@ def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint) -> dict[str
     named = sorted({digest for event in events for digest in event.said["evidence"]})
     return {
         "events.jsonl": b"".join(bytes(event.body) + b"\n" for event in events),
-        "proofs.json": canonical(proofs(events, checkpoint.size)),
+        "proofs.json": canonical(proofs(events, checkpoint)),
         "checkpoint": checkpoint.note.encode(),
         "keys.json": canonical(keys(checkpoints.signing_key())),
         "verify.py": VERIFIER.read_bytes(),
@@ -58,18 +62,18 @@ def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint) -> dict[str
     }
 
 
-def proofs(events: list[LedgerEvent], size: int) -> dict:
-    tree = Tree(list(checkpoints.leaves_between(0, size)))
-    return {"size": str(size), "events": [proof(tree, event) for event in events]}
+def proofs(events: list[LedgerEvent], checkpoint: LedgerCheckpoint) -> dict:
+    return {"size": str(checkpoint.size), "events": [proof(event, checkpoint) for event in events]}
 
 
-def proof(tree: Tree, event: LedgerEvent) -> dict:
-    index = event.chain.seq - 1
-    return {"seq": str(event.chain.seq), "leaf": tree.leaves[index].hex(), "path": [node.hex() for node in tree.path(index)]}
+def proof(event: LedgerEvent, checkpoint: LedgerCheckpoint) -> dict:
+    seq, leaf = event.chain.seq, bytes(event.leaf)
+    path = stored.inclusion(seq - 1, checkpoint.size, leaf, bytes(checkpoint.root))
+    return {"seq": str(seq), "leaf": leaf.hex(), "path": [node.hex() for node in path]}
 
 
 def keys(signer: notes.Signer) -> dict:
-    return {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint}
+    return {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
 
 
 def pack(files: dict[str, bytes]) -> bytes:

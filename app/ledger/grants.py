@@ -17,6 +17,7 @@ GRANTS = {
     "ledger_head": "SELECT",
     "ledger_checkpoint": "SELECT, INSERT",
     "ledger_blob": "SELECT, INSERT",
+    "ledger_node": "SELECT, INSERT",
 }
 WRITES = ("UPDATE", "DELETE", "TRUNCATE", "TRIGGER")
 # name -> (table, function, when it fires as pg_trigger.tgtype counts it, deferred to COMMIT)
@@ -29,6 +30,7 @@ TRIGGERS = {
     "ledger_head_keep": ("ledger_head", "ledger_refuse", 42, False),
     "ledger_checkpoint_keep": ("ledger_checkpoint", "ledger_refuse", 58, False),
     "ledger_blob_keep": ("ledger_blob", "ledger_refuse", 58, False),
+    "ledger_node_keep": ("ledger_node", "ledger_refuse", 58, False),
 }
 
 

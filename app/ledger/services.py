@@ -17,8 +17,24 @@ from app.ledger import grants
 from app.ledger.checkpoints import checkpoint_now
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
+from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
 
-__all__ = ["LedgerDown", "blob", "checkpoint_now", "keep", "keep_all", "moment", "record", "refuse_if_broken"]
+__all__ = [
+    "LedgerDown",
+    "blob",
+    "checkpoint_now",
+    "consistency",
+    "inclusion",
+    "keep",
+    "keep_all",
+    "log_since",
+    "moment",
+    "proofs_and_log",
+    "proofs_for",
+    "public_keys",
+    "record",
+    "refuse_if_broken",
+]
 
 FOUND_WELL_FOR_SECONDS = 5.0
 RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run

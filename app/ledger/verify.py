@@ -239,48 +239,64 @@ def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -
 
 
 def read_checkpoint(raw: bytes) -> dict | None:
-    """A note of three lines, an empty one, and one signature. None when it is anything else."""
-    form = r"(?P<text>(?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n\u2014 (?P<name>[^ \n]+) (?P<signature>[^ \n]+)\n"
+    """A note of three lines, an empty one, and one signature or more. None when it is anything else."""
+    form = r"(?P<text>(?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n(?P<lines>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
     match = re.fullmatch(form, raw.decode("utf-8", "replace"))
     if not match:
         return None
-    root, signature, size = unbase64(match["root"]), unbase64(match["signature"]), number(match["size"])
-    if not size or not root or len(root) != 32 or not signature or len(signature) != 68 or match["name"] != match["origin"]:
+    root, size = unbase64(match["root"]), number(match["size"])
+    signatures = [(name, unbase64(text)) for name, text in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["lines"])]
+    if not size or not root or len(root) != 32 or any(not raw or len(raw) < 5 for _, raw in signatures):
         return None
-    return {"text": match["text"].encode(), "origin": match["origin"], "size": size, "root": root, "signature": signature}
+    return {"text": match["text"].encode(), "origin": match["origin"], "size": size, "root": root, "signatures": signatures}
 
 
 def check_key(raw: bytes, checkpoint: dict, closing: dict, pinned: str, report: Report) -> None:
-    said = read_json(raw, {"origin", "ed25519", "fingerprint"})
-    public = digest(said["ed25519"]) if said else None
-    if not public or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != checkpoint["origin"]:
-        report.tampered.append("keys.json: this is not the key of this checkpoint as an export writes it.")
+    said = read_json(raw, {"origin", "ed25519", "fingerprint", "p256"})
+    public, spki = (digest(said["ed25519"]), spki_of(said["p256"])) if said else (None, None)
+    if not public or not spki or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != checkpoint["origin"]:
+        report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
         return
     if closing["body"].get("key") != said["fingerprint"]:
         report.tampered.append(
             f"keys.json: the export names the key {closing['body'].get('key')}, the bundle brings {said['fingerprint']}."
         )
+    if closing["body"].get("order_key") != sha256(spki).hexdigest():
+        report.tampered.append("keys.json: the export names another order key than the bundle brings.")
     if pinned and pinned != said["fingerprint"]:
         report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pinned}.")
     report.facts.append(("key", said["fingerprint"]))
-    check_signature(public, checkpoint, report)
+    check_signatures("checkpoint", public, spki, checkpoint, report)
 
 
-def check_signature(public: bytes, checkpoint: dict, report: Report) -> None:
-    key_id = sha256(checkpoint["origin"].encode() + b"\n\x01" + public).digest()[:4]
-    if checkpoint["signature"][:4] != key_id:
-        report.tampered.append("checkpoint: it is signed by another key than keys.json brings.")
+def spki_of(text) -> bytes | None:
+    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(r"([0-9a-f]{2}){80,100}", text) else None
+
+
+def check_signatures(where: str, public: bytes, spki: bytes, checkpoint: dict, report: Report) -> None:
+    """Both signatures, and no other: Ed25519 by the ledger key, and after it ECDSA P-256 by the order key."""
+    origin = checkpoint["origin"]
+    expected = [
+        (origin, sha256(origin.encode() + b"\n\x01" + public).digest()[:4]),
+        (f"{origin}/p256", sha256(spki).digest()[:4]),
+    ]
+    if [(name, raw[:4]) for name, raw in checkpoint["signatures"]] != expected:
+        report.tampered.append(f"{where}: it is signed by another key than keys.json brings.")
         return
     try:
         from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:
-        report.unchecked.append("checkpoint: the signature is not checked, the Python package `cryptography` is not installed here.")
+        report.unchecked.append(f"{where}: the signature is not checked, the Python package `cryptography` is not installed here.")
         return
+    (_, first), (_, second) = checkpoint["signatures"]
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(checkpoint["signature"][4:], checkpoint["text"])
-    except (InvalidSignature, ValueError):
-        report.tampered.append("checkpoint: the signature is not one of this key over this text.")
+        Ed25519PublicKey.from_public_bytes(public).verify(first[4:], checkpoint["text"])
+        serialization.load_der_public_key(spki).verify(second[4:], checkpoint["text"], ECDSA(hashes.SHA256()))
+    except (InvalidSignature, ValueError, TypeError, AttributeError):
+        report.tampered.append(f"{where}: the signature is not one of this key over this text.")
 
 
 # --- the evidence -------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tests.ground import SECRET
 
 TABLES = tuple(grants.GRANTS)
 WRITES = [
-    *(f"UPDATE {table} SET {column} = {column}" for table, column in zip(TABLES, ("at", "seq", "seq", "at", "media"), strict=True)),
+    *(f"UPDATE {table} SET {column} = {column}" for table, column in zip(TABLES, ("at", "seq", "seq", "at", "media", "hash"), strict=True)),
     *(f"DELETE FROM {table}" for table in TABLES),
     *(f"TRUNCATE {table} CASCADE" for table in TABLES),
 ]
