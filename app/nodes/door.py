@@ -60,7 +60,7 @@ def repeated(repeat: Repeat, body: bytes, encoding: str) -> HttpResponse:
     except BadBody:
         nonce = None
     why = repeat.caller.doubled or sessions.heard_late(repeat.caller.key, nonce, timezone.now())
-    return signed_answer(repeat.caller, 409, {"reason": why}) if why else unsigned(401, str(repeat))
+    return signed_answer(repeat.caller, 409, {"reason": why, "duplicate": True}) if why else unsigned(401, str(repeat))
 
 
 def read_body(request: HttpRequest) -> bytes:

@@ -36,6 +36,8 @@ class Caller:
     key: int = 0  # of its row
     nonce: str = ""  # the stay the portal last heard of
     doubled: str = ""  # why nothing it says is believed
+    journal: str = ""  # the farthest its journal was said to be
+    held: str = ""  # why it does nothing but look, as it last said
 
     def elapsed_seconds(self, taken_at: float) -> float:
         """How long before sending this the agent did something; both times are by the node's clock, so skew cancels out."""
@@ -138,7 +140,7 @@ def _forget(node: Node, key_ids: list[str], now: datetime) -> None:
 @WrittenOnce
 def live_keys(key_id):
     live = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True)
-    return live.values_list("pk", "node__name", "secret", "counter", "nonce", "doubled_why")
+    return live.values_list("pk", "node__name", "secret", "counter", "nonce", "doubled_why", "journal", "held")
 
 
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
@@ -147,11 +149,11 @@ def authenticate(method: str, path: str, query: str, headers: Mapping[str, str],
     found = live_keys(key_id)
     if not found:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    [(pk, node, sealed, counter, nonce, doubled)] = found
+    [(pk, node, sealed, counter, *about)] = found
     secret = vault.reveal(bytes(sealed), key_id)
     signed = verify_request(secret, method, path, query, headers, body)
     check_fresh(signed, now.timestamp(), 0)
-    caller = Caller(node, secret, signed, pk, nonce, doubled)
+    caller = Caller(node, secret, signed, pk, *about)
     try:
         check_fresh(signed, now.timestamp(), counter)
     except BadSignature as used:

@@ -7,19 +7,28 @@ be heard, but it says its own nonce with good signatures, again and again.
 
 import logging
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from app.doorbell import ring
 from app.ledger import services as ledger
+from app.nodes.keys import Caller
 from app.nodes.models import NodeKey
 
 NONCE = re.compile(r"[A-Za-z0-9_-]{16,64}")
+JOURNAL = re.compile(r"([0-9a-f]{1,40}):([0-9]{1,18})")
+HELD_MAX = 1000
 BEFORE_MAX = 16  # stays that are remembered
 ODD_MAX = 5  # a request that was overtaken by another of the same agent is late once or twice, and its next one is not
 SETTLE = "Nothing is ordered until a person revokes this key and enrols the right machine again, on the page of the node's agent."
 log = logging.getLogger(__name__)
+
+
+def session_fault(caller: Caller, nonce: object, now: datetime) -> str:
+    """Why what this caller says is not believed: two machines have its key. "" is believed."""
+    return caller.doubled if caller.doubled or nonce in ("", caller.nonce) else heard(caller.key, nonce, now)
 
 
 def heard(key: int, nonce: object, now: datetime) -> str:
@@ -27,10 +36,10 @@ def heard(key: int, nonce: object, now: datetime) -> str:
     if not is_nonce(nonce):
         return ""  # an agent that does not say it yet; nothing that changes anything is sealed for it
     with transaction.atomic():
-        known = NodeKey.objects.select_for_update(of=["self"]).select_related("node").get(pk=key)
-        if known.doubled_at is None and known.nonce != nonce:
+        known = _live(key)
+        if known is not None and known.doubled_at is None and known.nonce != nonce:
             _changed(known, str(nonce), now)
-        return known.doubled_why
+        return known.doubled_why if known else ""
 
 
 def heard_late(key: int, nonce: object, now: datetime) -> str:
@@ -38,7 +47,9 @@ def heard_late(key: int, nonce: object, now: datetime) -> str:
     if not is_nonce(nonce):
         return ""
     with transaction.atomic():
-        known = NodeKey.objects.select_for_update(of=["self"]).select_related("node").get(pk=key)
+        known = _live(key)
+        if known is None:
+            return ""
         if known.doubled_at is None and nonce != known.nonce and nonce not in known.nonces_before:
             known.odd_count = known.odd_count + 1 if known.odd_nonce == nonce else 1
             known.odd_nonce = str(nonce)
@@ -48,8 +59,40 @@ def heard_late(key: int, nonce: object, now: datetime) -> str:
         return known.doubled_why
 
 
+def journal_of(said: Mapping[str, object]) -> str:
+    """How far the agent says its journal is; "" when it says nothing that can be read."""
+    text = said.get("journal", "")
+    return text if isinstance(text, str) and JOURNAL.fullmatch(text) else ""
+
+
+def held_of(said: Mapping[str, object]) -> str:
+    """Why the agent says it holds itself back."""
+    text = said.get("held", "")
+    return text.replace("\0", "")[:HELD_MAX] if isinstance(text, str) else ""
+
+
+NOTE = """
+UPDATE nodes_nodekey SET held = %(held)s, journal = CASE
+    WHEN %(journal)s = '' THEN journal
+    WHEN split_part(journal, ':', 1) <> split_part(%(journal)s, ':', 1) THEN %(journal)s
+    WHEN split_part(journal, ':', 2)::bigint < split_part(%(journal)s, ':', 2)::bigint THEN %(journal)s
+    ELSE journal END
+WHERE id = %(key)s
+"""
+
+
+def note(key: int, said: Mapping[str, object]) -> None:
+    """Keep what an agent says of itself. The farthest journal stays: one that was put back is told so."""
+    with connection.cursor() as cursor:
+        cursor.execute(NOTE, {"key": key, "journal": journal_of(said), "held": held_of(said)})
+
+
 def is_nonce(nonce: object) -> bool:
     return isinstance(nonce, str) and NONCE.fullmatch(nonce) is not None
+
+
+def _live(key: int) -> NodeKey | None:
+    return NodeKey.objects.select_for_update(of=["self"]).select_related("node").filter(pk=key, revoked_at__isnull=True).first()
 
 
 def _changed(key: NodeKey, nonce: str, now: datetime) -> None:

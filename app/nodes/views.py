@@ -1,6 +1,6 @@
 """What an agent may ask of the portal. The long poll for orders is in `app/live.py`; it holds no thread."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -9,11 +9,11 @@ from django.views.decorators.csrf import csrf_exempt
 from agents.times import seconds_of
 from agents.wire import ENROL_NONCE, canonical, sign_answer
 from app.fleet import intake
-from app.ledger.services import LedgerDown
+from app.ledger import services as ledger
 from app.nodes import keys, sessions, vault
 from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
+from app.nodes.sessions import session_fault
 from app.runs import orders, tasks
-from app.runs.rotation import pinned
 from app.runs.services import waiting_on
 
 
@@ -25,12 +25,12 @@ def enrol(request: HttpRequest) -> HttpResponse:
     try:
         key = keys.enrol(read_json(read_body(request), ""), timezone.now())
         secret = vault.reveal(bytes(key.secret), key.key_id)
-        answer = {"key_id": key.key_id, "node": key.node.name, **pinned()}
+        answer = {"key_id": key.key_id, "node": key.node.name, **ledger.public_keys()}
     except BadBody as error:
         return unsigned(400, str(error))
     except keys.EnrolRefused as refusal:
         return unsigned(403, str(refusal))
-    except (LedgerDown, vault.KeyLost) as down:
+    except (ledger.LedgerDown, vault.KeyLost) as down:
         return unsigned(503, str(down))
     body = canonical(answer)
     headers = sign_answer(secret, 200, body, ENROL_NONCE)
@@ -40,24 +40,21 @@ def enrol(request: HttpRequest) -> HttpResponse:
 @signed
 def reports(caller: keys.Caller, said: dict) -> Answer:
     now = timezone.now()
-    if why := session_fault(caller, said, now):
-        return 409, {"reason": why}
+    if why := session_fault(caller, said.get("nonce", ""), now):
+        return 409, {"reason": why, "duplicate": True}
+    if (sessions.journal_of(said) or caller.journal, sessions.held_of(said)) != (caller.journal, caller.held):
+        sessions.note(caller.key, said)
+    about = {"at": now.isoformat()} | ({"journal": caller.journal} if caller.journal else {})
     try:
         taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(said.get("taken_at")))))
         missing = intake.receive(caller.node, said, taken_at)
     except intake.NeedFull:
-        return 200, {"need": "full", "at": now.isoformat()}
+        return 200, {"need": "full"} | about
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
     if not missing and waiting_on(caller.node):
         tasks.soon(tasks.facts_arrived, caller.node)
-    return 200, {"missing": missing, "at": now.isoformat()}
-
-
-def session_fault(caller: keys.Caller, said: dict, now: datetime) -> str:
-    """Why this report is not believed: two machines have its key. "" is believed."""
-    as_before = said.get("nonce", "") in ("", caller.nonce)
-    return caller.doubled if caller.doubled or as_before else sessions.heard(caller.key, said["nonce"], now)
+    return 200, {"missing": missing} | about
 
 
 @signed
@@ -75,7 +72,7 @@ def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
     """Taken from whoever has the key, even from two machines: what a node did is never thrown away."""
     try:
         return _go(orders.receipt(caller.node, order_id, said))
-    except LedgerDown as down:
+    except ledger.LedgerDown as down:
         return 503, {"reason": str(down)}
 
 

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from app.ledger import merkle
 from app.ledger import services as ledger
-from app.ledger.models import LedgerChain, LedgerCheckpoint, LedgerEvent
+from app.ledger.models import LedgerCheckpoint, LedgerEvent
+from app.ledger.proving import since
 from app.runs.models import Order
 
 PROVEN = ("order.sealed", "run.approved", "run.glass-broken")
@@ -20,19 +20,16 @@ def proofs(order: Order, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
     """Inclusion of each approval and of the sealing, in this checkpoint. Raises LedgerDown when the ledger does not tell of one."""
     approvals = json.loads(order.canonical)["approvals"]
     wanted = _wanted(order, approvals)
-    places = dict(LedgerChain.objects.filter(event__in=wanted, seq__lte=checkpoint.size).values_list("event_id", "seq"))
-    if len(places) != len(approvals) + 1:
+    if len(wanted) != len(approvals) + 1:
         raise ledger.LedgerDown(f"The ledger does not tell of order {order.id} and its approvals. Run `ledger verify`; it is not offered.")
-    tree = merkle.Tree(_leaves(checkpoint.size))
-    events = [
-        {
-            "body": bytes(event.body).decode(),
-            "index": str(places[event.pk] - 1),
-            "path": [step.hex() for step in tree.path(places[event.pk] - 1)],
-        }
-        for event in wanted
-    ]
-    return {"checkpoint": checkpoint.note, "events": events}
+    return {"checkpoint": checkpoint.note, "events": [ledger.inclusion(event, checkpoint) for event in wanted]}
+
+
+def log(found: list[Offer], size: int) -> dict[str, Any] | None:
+    """The way from the checkpoint over `size` events, which the agent holds, to the one these offers rest on; None when they rest on none."""
+    notes = {offer["proofs"]["checkpoint"] for offer in found if offer.get("proofs")}
+    checkpoint = LedgerCheckpoint.objects.filter(note__in=notes).order_by("-size").first() if notes else None
+    return since(size, checkpoint) if checkpoint else None
 
 
 def _wanted(order: Order, approvals: list[str]) -> list[LedgerEvent]:
@@ -42,7 +39,3 @@ def _wanted(order: Order, approvals: list[str]) -> list[LedgerEvent]:
 
 def _seals(event: LedgerEvent, order: Order) -> bool:
     return event.type == "order.sealed" and event.said["body"].get("digest") == order.digest
-
-
-def _leaves(size: int) -> list[bytes]:
-    return [bytes(leaf) for leaf in LedgerChain.objects.filter(seq__lte=size).order_by("seq").values_list("event__leaf", flat=True)]

@@ -7,10 +7,8 @@ between goes on where it was (`settle`). The statement stays: an agent that was 
 today's. An old key that leaked is another matter: nodes then enrol again.
 """
 
-import base64
 import os
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 
 from django.db import transaction
@@ -18,32 +16,15 @@ from django.db import transaction
 from agents.wire import canonical
 from app.ledger import keys
 from app.ledger import services as ledger
-from app.ledger.checkpoints import signing_key
 from app.runs.models import KeyRotation
 
-
-def pinned() -> dict[str, str]:
-    """The order key, the ledger's verifier key (C2SP) and the ledger's name, as an agent keeps them. May raise LedgerDown."""
-    return _said(keys.order_key())
+PURPOSE = "next_keys"  # stands in what is signed, so that no other text under this key passes for it
 
 
-def _said(key: keys.OrderKey) -> dict[str, str]:
-    return {"portal_key": key.public_pem, "log_key": log_key(), "origin": keys.origin()}
-
-
-def log_key() -> str:
-    signer = signing_key()
-    public = keys.ED25519 + signer.public
-    return f"{signer.name}+{_id(signer.name, public)}+{base64.b64encode(public).decode()}"
-
-
-def _id(name: str, public: bytes) -> str:
-    return sha256(name.encode() + b"\n" + public).digest()[:4].hex()
-
-
-def next_keys() -> list[dict[str, str]]:
-    """Every hand-over there was, oldest first: an agent starts with the one that its pinned key signed."""
-    return [{"said": r.said, "key": r.key, "signature": r.signature} for r in KeyRotation.objects.all()]
+def next_keys(pinned: str) -> dict[str, str] | None:
+    """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
+    found = KeyRotation.objects.filter(key=pinned).first()
+    return {"keys": found.said, "signature": found.signature} if found else None
 
 
 def rotate(by: str, now: datetime) -> str:
@@ -53,7 +34,7 @@ def rotate(by: str, now: datetime) -> str:
     path.unlink(missing_ok=True)
     keys.make(path, keys.new_order_key)
     new = keys.OrderKey(keys.load(path))
-    said = canonical({"v": "1", **_said(new), "at": ledger.moment(now)})
+    said = canonical({"purpose": PURPOSE, **ledger.public_keys(), "portal_key": new.public_pem, "at": ledger.moment(now)})
     with transaction.atomic():
         KeyRotation.objects.create(said=said.decode(), key=old.key_id, signature=old.sign_text(said), at=now)
         ledger.record("keys.rotated", {"from": old.key_id, "to": new.key_id, "statement": ledger.keep(said, "application/json")}, by)

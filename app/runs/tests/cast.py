@@ -17,6 +17,7 @@ from agents.executor import Executor, read_order, send
 from agents.identity import Identity
 from agents.journal import Journal
 from agents.orders import Order
+from agents.standing import Standing, open_session
 from agents.transport import Reply
 from agents.twin import demo
 from agents.twin.host import TwinHost
@@ -25,13 +26,14 @@ from app.accounts.models import User
 from app.fleet import intake
 from app.fleet.models import Node, Situation
 from app.fleet.tests import cast as fleet
+from app.ledger import services as ledger
 from app.nodes import keys, sessions
 from app.runs import orders, services
 from app.runs.models import Run
+from app.runs.offers import log
 from workflows import events as ev
 
 KEY = bytes(range(32))
-NONCE = "stay-of-oss01-0000000000000000000000000000"
 RUNBOOK = "wwid-mismatch-replace"
 BLANK = f"naa:{demo.BLANK_WWN}"
 SDCW, SDFL = f"naa:{demo.SDCW_WWN}", f"naa:{demo.SDFL_WWN}"
@@ -56,11 +58,13 @@ class Oss01:
         policy.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}))
         token = keys.issue_token(self.name, "test")
         key = keys.enrol({"token": token, "node": self.name, "key": base64.b64encode(KEY).decode()}, timezone.now())
-        assert sessions.heard(key.pk, NONCE, timezone.now()) == ""
         self.node = Node.objects.get(name=self.name)
-        identity = Identity("http://127.0.0.1", self.name, KEY)
+        identity = Identity("http://127.0.0.1", self.name, KEY, **ledger.public_keys())
         self.journal = Journal(str(folder / "journal.sqlite"))
-        self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy))
+        session = open_session(self.host, str(folder / "run"), str(folder))
+        self.standing = Standing(self.host, identity, self.journal, session, str(folder), str(policy))
+        self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy), self.standing)
+        assert sessions.heard(key.pk, self.standing.nonce, timezone.now()) == ""
 
     def captures(self) -> list[Capture]:
         return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]
@@ -79,7 +83,9 @@ class Oss01:
         return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
 
     def offered(self) -> list[Order]:
-        return [read_order(offer, lambda *why: None) for offer in offers(self.name)]
+        found = offers(self.name)
+        self.standing.log.hear(log(found, self.standing.log.size))
+        return [read_order(offer, lambda *why: None) for offer in found]
 
     def work(self) -> int:
         """Carry out every order on offer, as the agent's loop does; returns how many."""

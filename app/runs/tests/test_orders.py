@@ -86,20 +86,19 @@ def test_what_was_sealed_is_not_edited(run, column):
 
 def test_nothing_destructive_is_sealed_without_anothers_approval(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
-    state = run.here
-    seal = ev.Seal("replace", "zpool_replace", "at_most_once", {"a": "b"}, ("zpool",), {"c": "d"}, state.plan_digest)
+    seal = ev.Seal("replace", "zpool_replace", "at_most_once", {"a": "b"}, ("zpool",), {"c": "d"}, run.here.plan_digest)
     step = services.RUNBOOKS[run.runbook].step("replace")
-    with pytest.raises(IntegrityError, match="Not enough other people"), transaction.atomic():
+    with pytest.raises(sealing.CannotSeal, match="0 of 1 people"):
         sealing.execute(run, step, seal, 1, ann, timezone.now(), timezone.now())
-    act(run, ev.Approved, bob, plan_digest=state.plan_digest)
-    with pytest.raises(IntegrityError, match="Not enough other people"), transaction.atomic():
-        sealing.execute(run, step, seal, 1, bob, timezone.now())
+    act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
+    with pytest.raises(sealing.CannotSeal, match="bob has a hand"):
+        sealing.execute(run, step, seal, 1, bob, timezone.now(), timezone.now())
 
 
 def test_a_plan_has_one_order(run, ann):
     seal = ev.Seal("replace", "zpool_replace", "at_most_once", {}, ("zpool",), {}, the_order().plan_id)
     with pytest.raises(IntegrityError, match="one_order_per_plan"), transaction.atomic():
-        sealing.execute(run, services.RUNBOOKS[run.runbook].step("replace"), seal, 1, ann, timezone.now())
+        sealing.execute(run, services.RUNBOOKS[run.runbook].step("replace"), seal, the_order().fence, ann, timezone.now(), None)
 
 
 # --- the node
