@@ -97,8 +97,9 @@ def test_nothing_destructive_is_sealed_without_anothers_approval(oss01, ann, bob
 
 def test_a_plan_has_one_order(run, ann):
     seal = ev.Seal("replace", "zpool_replace", "at_most_once", {}, ("zpool",), {}, the_order().plan_id)
+    now, step = timezone.now(), services.RUNBOOKS[run.runbook].step("replace")
     with pytest.raises(IntegrityError, match="one_order_per_plan"), transaction.atomic():
-        sealing.execute(run, services.RUNBOOKS[run.runbook].step("replace"), seal, the_order().fence, ann, timezone.now(), None)
+        sealing.execute(run, step, seal, the_order().fence, ann, now, now)
 
 
 # --- the node
