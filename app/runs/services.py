@@ -141,6 +141,11 @@ def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict
     except (locks.Held, sealing.CannotSeal) as held:
         run.refresh_from_db()
         return Refused(str(held))
+    except IntegrityError:
+        if kind is not ev.GlassBroken:
+            raise
+        run.refresh_from_db()  # the same person broke another one at the same moment
+        return Refused("You broke the glass in another run just now. Until another person has reviewed that, you cannot do it again.")
 
 
 def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str:

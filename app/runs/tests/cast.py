@@ -5,7 +5,9 @@ The node's side is the agent's own code; only the wire is left out: its portal c
 
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from django.contrib.auth.models import Group
 from django.db import connection
@@ -39,6 +41,7 @@ BLANK = f"naa:{demo.BLANK_WWN}"
 SDCW, SDFL = f"naa:{demo.SDCW_WWN}", f"naa:{demo.SDFL_WWN}"
 PHRASE = "581455 ost_0"
 RESILVER_SECONDS = 0.2
+HANDS = 4
 
 
 def person(name: str, group: str) -> User:
@@ -157,3 +160,21 @@ def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:
         move()
     run.refresh_from_db()
     return run
+
+
+def at_once(*whats) -> list:
+    """What each of several threads got, or which refusal; all start together. One thing is done by several hands."""
+    tasks = whats * HANDS if len(whats) == 1 else whats
+    barrier = Barrier(len(tasks))
+
+    def hand(what):
+        try:
+            barrier.wait()
+            return what()
+        except services.RunRefused as refused:
+            return refused
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return [future.result() for future in [pool.submit(hand, what) for what in tasks]]

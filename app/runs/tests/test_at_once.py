@@ -1,20 +1,15 @@
 """Several hands at the same moment, with real commits."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.runs import orders, services
 from app.runs.models import Order, ResourceLock, Run
-from app.runs.tests.cast import RESILVER_SECONDS, Oss01, act, begin, person, walk_to
+from app.runs.tests.cast import HANDS, RESILVER_SECONDS, Oss01, act, at_once, begin, person, walk_to
 from workflows import events as ev
-
-HANDS = 4
 
 
 @pytest.fixture
@@ -22,23 +17,6 @@ def cast(committed_db, tmp_path):
     oss01 = Oss01(tmp_path)
     oss01.report()
     return oss01, person("ann", "operators"), person("bob", "approvers")
-
-
-def at_once(what, hands: int = HANDS) -> list:
-    """What each of several threads got from `what()`, or what it raised; all start together."""
-    barrier = Barrier(hands)
-
-    def hand():
-        try:
-            barrier.wait()
-            return what()
-        except services.RunRefused as refused:
-            return refused
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(hands) as pool:
-        return [future.result() for future in [pool.submit(hand) for _ in range(hands)]]
 
 
 def test_of_several_clicks_one_counts(cast):

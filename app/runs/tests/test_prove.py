@@ -1,8 +1,10 @@
 """The password once more: asked for when the last one is old, and nothing that was typed is lost."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from app.accounts import proof
@@ -76,11 +78,8 @@ def test_a_fresh_sign_in_is_not_asked_again(client, bob, run):
     assert Approval.objects.get().approver == bob
 
 
-def test_a_proof_belongs_to_one_browser(browser, run, client_class=None):
-    from django.test import Client
-
-    elsewhere = Client()
-    elsewhere.force_login(Approval._meta.get_field("approver").related_model.objects.get(username="bob"))
+def test_a_proof_belongs_to_one_browser(browser, run, bob):
+    Client().force_login(bob)
     assert send(browser, run).status_code == 422, "typing it there does not make it fresh here"
 
 
@@ -98,6 +97,6 @@ def test_the_password_is_in_no_event(browser, run):
 
 def test_a_proof_from_the_future_is_none():
     now = timezone.now()
-    assert not proof.is_fresh(now + timezone.timedelta(seconds=5), now)
+    assert not proof.is_fresh(now + timedelta(seconds=5), now)
     assert not proof.is_fresh(None, now)
-    assert proof.is_fresh(now - timezone.timedelta(seconds=proof.FRESH_SECONDS), now)
+    assert proof.is_fresh(now - timedelta(seconds=proof.FRESH_SECONDS), now)
