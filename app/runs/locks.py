@@ -25,6 +25,7 @@ class Held(Exception):
         self.keys = keys
 
 
+@transaction.atomic
 def take(run: Run, keys: tuple[str, ...], now: datetime) -> int:
     """Hold all `keys`; returns the fencing number. Raises Held and holds nothing more than before."""
     check(keys)

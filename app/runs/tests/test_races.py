@@ -72,11 +72,12 @@ def test_an_order_is_withdrawn_or_claimed_and_never_both(cast):
 
 def test_what_is_started_is_not_taken_over_in_the_same_moment(cast):
     oss01, ann, bob = cast
-    order, eve = ordered(cast), person("eve", "operators")
-    holder = order.run
+    holder, eve = walk_to("replace", oss01, ann, bob), person("eve", "operators")
     Run.objects.filter(pk=holder.pk).update(situation_key="another")
-    orders.next_for("oss01")
     run = walk_to("replace", oss01, eve, bob)
+    act(holder, ev.ExecuteAsked, ann)
+    order = Order.objects.get(operation="zpool_replace")
+    orders.next_for("oss01")
     assert orders.claim("oss01", order.pk, order.digest) == ""
     taken, started = at_once(
         lambda: takeover.take_over(run.pk, run.version, holder.pk, eve, "ann is away.", timezone.now()),
@@ -158,9 +159,8 @@ def test_a_beat_that_runs_twice_ends_an_order_once(cast, monkeypatch):
 
 
 def test_a_message_that_is_delivered_again_and_again_moves_a_run_once(cast):
-    oss01, ann, bob = cast
     ordered(cast)
-    oss01.work()
+    cast[0].work()
     run = Run.objects.get()
     at_once(
         lambda: tasks.tick(run.pk), lambda: tasks.facts_arrived("oss01"), lambda: tasks.tick(run.pk), lambda: tasks.facts_arrived("oss01")

@@ -14,16 +14,24 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def holder(oss01, ann, bob) -> Run:
-    """A run that has sealed its order and holds pool, disk and bay."""
-    return act(walk_to("replace", oss01, ann, bob), ev.ExecuteAsked, ann)
+def both(oss01, ann, bob, eve) -> tuple[Run, Run]:
+    """Ann's run and eve's, both before their orders for the same pool and disk; ann's has sealed hers and holds them."""
+    first = walk_to("replace", oss01, ann, bob)
+    Run.objects.filter(pk=first.pk).update(situation_key="another")
+    second = walk_to("replace", oss01, eve, bob)
+    act(first, ev.ExecuteAsked, ann)
+    first.refresh_from_db()
+    return first, second
 
 
 @pytest.fixture
-def run(oss01, ann, bob, eve, holder) -> Run:
-    """Eve's run, which stands before its order and needs what the other one holds."""
-    Run.objects.filter(pk=holder.pk).update(situation_key="another")
-    return walk_to("replace", oss01, eve, bob)
+def holder(both) -> Run:
+    return both[0]
+
+
+@pytest.fixture
+def run(both) -> Run:
+    return both[1]
 
 
 def the_order(run: Run) -> Order:
