@@ -41,7 +41,7 @@ def prove(request: HttpRequest, password: str) -> str:
         records.failed(None, {"username": name}, request)
         return "That is not your password. Nothing was done."
     throttle.forget(name, address)
-    request.session.cycle_key()
+    # The session keeps its key: this page's other requests are under way with it, and would come back as somebody signed out.
     _note(request)
     records.proved(name, request)
     return ""

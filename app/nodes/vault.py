@@ -70,7 +70,7 @@ def _make(path: Path) -> None:
     """It appears whole or not at all, and the first one stays."""
     from app.nodes.models import NodeKey  # what is sealed already says that there was a key
 
-    if NodeKey.objects.exclude(secret=b"").exists():
+    if NodeKey.objects.exclude(secret=b"").exists() and not path.exists():  # somebody else may have made it just now
         raise OSError("secrets are sealed with it and it is gone")
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")

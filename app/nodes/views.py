@@ -23,9 +23,10 @@ def enrol(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return unsigned(405, f"{request.path} takes POST.")
     try:
+        pinned = ledger.public_keys()  # before the token is used up: without them an agent could check no order
         key = keys.enrol(read_json(read_body(request), ""), timezone.now())
         secret = vault.reveal(bytes(key.secret), key.key_id)
-        answer = {"key_id": key.key_id, "node": key.node.name, **ledger.public_keys()}
+        answer = {"key_id": key.key_id, "node": key.node.name, **pinned}
     except BadBody as error:
         return unsigned(400, str(error))
     except keys.EnrolRefused as refusal:

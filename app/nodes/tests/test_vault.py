@@ -1,6 +1,8 @@
 """A copy of the database signs nothing."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -54,3 +56,16 @@ def test_a_revoked_key_leaves_no_secret(agent):
 
     keys.revoke(NodeKey.objects.get().node, "ann", timezone.now())
     assert bytes(NodeKey.objects.get().secret) == b""
+
+
+def test_several_that_come_first_make_one_key(folder):
+    """The demo's nodes enrol in the same moment."""
+    barrier = Barrier(4)
+
+    def make(number):
+        barrier.wait()
+        vault._make(vault.key_path())
+        return vault._read(vault.key_path(), number)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(make, range(4)))) == 1
