@@ -22,16 +22,38 @@ def checkpoint_now() -> LedgerCheckpoint | None:
 
     Call it outside a transaction: what the caller has not committed has no place in the chain yet.
     """
+    number_waiting()
     size = LedgerHead.objects.values_list("seq", flat=True).get()
     return checkpoint_at(size) if size else None
 
 
+def number_waiting() -> int:
+    """Give every committed event its number that still waits for one, and say how many those were."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_number()")
+        return cursor.fetchone()[0]
+
+
 def checkpoint_at(size: int) -> LedgerCheckpoint:
     """The checkpoint over the first `size` events, made now unless it was made before."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    while True:
+        keyring.finish()
+        with transaction.atomic():
+            one_at_a_time()
+            if not keyring.pending():  # else a change of key came in between, and must be signed first
+                return sign_up_to(size)
+
+
+def one_at_a_time() -> None:
+    """Wait for whoever signs; nobody else does until this transaction ends."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
-        base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
-        return base if base and base.size == size else extend(base, size)
+
+
+def sign_up_to(size: int) -> LedgerCheckpoint:
+    """For whoever holds the lock."""
+    base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
+    return base if base and base.size == size else extend(base, size)
 
 
 def extend(base: LedgerCheckpoint | None, size: int) -> LedgerCheckpoint:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from app.ledger.models import LedgerChain, LedgerEvent
+from app.ledger.services import number_waiting
 from app.runs import orders, services
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.tests.cast import HANDS, RESILVER_SECONDS, Oss01, act, at_once, begin, person, walk_to
@@ -27,6 +28,7 @@ def test_of_several_clicks_one_counts(cast):
     assert sum(isinstance(c, services.RunMoved) for c in came) == HANDS - 1
     assert Order.objects.filter(operation="zpool_replace").count() == 1
     assert ResourceLock.objects.count() == 3
+    number_waiting()
     assert LedgerEvent.objects.count() == LedgerChain.objects.count()
 
 
