@@ -22,10 +22,11 @@ from agents.journal import Journal, JournalError, start_new
 from agents.log import Log
 from agents.loop import Agent, Busy
 from agents.receipts import listed
+from agents.relay import serve
 from agents.reports import everything
 from agents.standing import RESTORED, Standing, open_session
 from agents.status import report_status
-from agents.transport import PortalDown
+from agents.transport import PortalDown, connector
 from agents.wire import canonical
 
 DEFAULT_FOLDER = places.FOLDER
@@ -107,7 +108,12 @@ def doctor(args: argparse.Namespace) -> int:
 
 def run(args: argparse.Namespace) -> int:
     installing.configured(args.dir, args.config)
-    work(Agent(LocalHost(), args.dir, args.policy, args.run_dir))
+    work(Agent(LocalHost(), args.dir, args.policy, args.run_dir, args.relay))
+    return 0
+
+
+def relay(args: argparse.Namespace) -> int:
+    serve(args.socket, connector)
     return 0
 
 
@@ -199,6 +205,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
     sub.add_argument("--config", default=places.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")
     sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--relay", default="", metavar="SOCKET", help="go through the relay that listens there, and use no network")
+    sub = command("relay", relay, "carry an agent's connections to its portal, as a user without rights")
+    sub.add_argument("--socket", default=places.RELAY_SOCKET, metavar="SOCKET", help="where to listen (default: %(default)s)")
     sub = command("once", once, "ask every source once and say what came")
     sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
     sub = command("pending", pending, "list orders that are not finished or not acknowledged")

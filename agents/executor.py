@@ -117,6 +117,7 @@ class Executor:
         # The handshake took time, and this is the last moment at which looking again costs nothing.
         self._check_facts(order)
         self._check_still_allowed(order)
+        self._check_nobody_is_at_it(order)
         failpoints.hit("before_intent")
         with self._ready(order) as command:
             started_at = self._now()
@@ -130,13 +131,17 @@ class Executor:
 
     @contextmanager
     def _ready(self, order: Order) -> Iterator[Minded]:
-        """The command, prepared and not started. Where the host's commands are processes of their own, they outlive the agent."""
-        timeout_seconds, words = OPERATIONS[order.operation].TIMEOUT_SECONDS, getattr(self._host, "words", None)
+        """The command, prepared and not started. Where the host's commands are processes of their own, they outlive the agent. What an
+        operation does by its own hand, such as writing an attribute, dies with the agent."""
+        operation, words = OPERATIONS[order.operation], getattr(self._host, "words", None)
+        by_hand = getattr(operation, "perform", None)
         try:
-            if words is None:
-                command: Minded = Inside(self._host, order.argv, timeout_seconds)
+            if by_hand is not None:
+                command: Minded = Inside(lambda: by_hand(self._host, order.params))
+            elif words is None:
+                command = Inside(lambda: self._host.run(order.argv, operation.TIMEOUT_SECONDS))
             else:
-                command = Outside(self._place(order.id), order.argv, words(order.argv), timeout_seconds)
+                command = Outside(self._place(order.id), order.argv, words(order.argv), operation.TIMEOUT_SECONDS)
         except CannotMind as error:
             raise Refused(f"{error} Nothing ran.") from error
         try:
@@ -159,6 +164,12 @@ class Executor:
         against = [reason for outcome, reason in operation.guards(pre, order.params) if outcome != "pass"]
         if against:
             raise Refused(" ".join(against))
+
+    def _check_nobody_is_at_it(self, order: Order) -> None:
+        """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
+        running = still_running(self._host, order.argv)
+        if running:
+            raise Refused(f"`{' '.join(order.argv)}` is already running as process {running}. Wait until it ends, then plan again.")
 
     def _check_still_allowed(self, order: Order) -> None:
         reason = self._refusal(order)
@@ -200,8 +211,10 @@ class Executor:
 
     def _ended(self, order: Order, ran: Ran, started_at: str, ended_at: str, before: str = "") -> Callable[..., str]:
         """Makes the receipt of a command whose end was seen; more may be said in it."""
-        probe = None if ran.exit_code == 0 else OPERATIONS[order.operation].probe(self._host, order.params, order.preconditions)
-        outcome, reason = conclude(ran, probe)
+        operation = OPERATIONS[order.operation]
+        good = getattr(operation, "EXITS", (0,))
+        probe = None if ran.exit_code in good else operation.probe(self._host, order.params, order.preconditions)
+        outcome, reason = conclude(ran, probe, good)
         how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}
         return lambda **more: receipt(order.id, order.digest, outcome, f"{before} {reason}".strip(), **how, **more)
 
@@ -345,11 +358,11 @@ def difference(planned: Mapping[str, str], now: Mapping[str, str]) -> tuple[str,
     return tuple(changes)
 
 
-def conclude(ran: Ran, probe: Probe | None) -> tuple[str, str]:
+def conclude(ran: Ran, probe: Probe | None, good: tuple[int, ...] = (0,)) -> tuple[str, str]:
     """(outcome, reason) of a command that was run. Only an exit code and a probe that agree make it failed."""
     command = " ".join(ran.argv)
-    if ran.exit_code == 0:
-        return "succeeded", f"`{command}` exited 0."
+    if ran.exit_code in good:
+        return "succeeded", f"`{command}` exited {ran.exit_code}."
     how = f"`{command}` {'exited ' + str(ran.exit_code) if ran.exit_code is not None else 'did not end by itself: ' + ran.why}."
     if ran.why in ("not found", "not permitted", "not started") or (
         ran.exit_code is not None and probe is not None and probe.result == "did_not"

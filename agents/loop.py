@@ -68,8 +68,8 @@ class Agent:
     """One node's agent on `host`, with its identity and journal in `folder`. `run_folder` is one for all agents of the node, and gone
     after a reboot; without one it stands in `folder`."""
 
-    def __init__(self, host: Host, folder: str, policy_path: str = policy.DEFAULT_PATH, run_folder: str = "") -> None:
-        self._host, self._folder, self._policy_path = host, folder, policy_path
+    def __init__(self, host: Host, folder: str, policy_path: str = policy.DEFAULT_PATH, run_folder: str = "", relay: str = "") -> None:
+        self._host, self._folder, self._policy_path, self._relay = host, folder, policy_path, relay
         self._run_folder = run_folder or os.path.join(folder, "run")
         self._identity = identity.load(folder)
         self._stopping = threading.Event()
@@ -102,10 +102,13 @@ class Agent:
         stamp = session.write_stamp if session else lambda height: None
         self._journal = Journal(os.path.join(self._folder, JOURNAL), stamp, anyway=True)
         self._standing = Standing(self._host, self._identity, self._journal, session, self._folder, self._policy_path)
-        self._standing.compare_journal()
         self._clock = Clock(self._host.now, boottime)
         self._counter = Counter(lambda: self._journal.next_counter(self._host.now()))
         self._portals = [self._portal() for _ in range(3)]
+        try:
+            self._standing.compare_journal()
+        except JournalError as error:
+            log.error("%s", error)  # it opened, and cannot be read; nothing runs, and what reads it says so
         self._executor = Executor(
             self._host, self._identity, self._journal, self._portals[1], self._folder, self._policy_path,
             self._standing, self._clock, self._stopping.is_set,
@@ -132,7 +135,9 @@ class Agent:
             portal.interrupt()
 
     def _portal(self) -> Portal:
-        return Portal(self._identity.portal, self._identity.key, self._counter, self._host.now, self._identity.ca_file, self._clock)
+        return Portal(
+            self._identity.portal, self._identity.key, self._counter, self._host.now, self._identity.ca_file, self._clock, self._relay
+        )
 
     def _guarded(self, job: Callable[[Portal], None], portal: Portal) -> None:
         try:
@@ -166,11 +171,14 @@ class Agent:
 
     def _hear(self, reply: Reply) -> None:
         """What an answer says beside the orders, before they are looked at: their proofs count against the checkpoint that came with them."""
+        before = self._standing.reasons()
         self._standing.heard(reply)
         if "next_keys" in reply.value:
             self._follow(reply.value["next_keys"])
         if "log" in reply.value:
             self._standing.log.hear(reply.value["log"])
+        if self._standing.reasons() != before:
+            self._wake_reports.set()  # the portal's people are told at once
         if reply.status not in (200, 204):
             log.error("the portal hands over no orders: %s", reply.reason)
             self._stopping.wait(ASK_AGAIN_SECONDS)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
-from agents.host import ENVIRONMENT, GRACE_SECONDS, OUTPUT_BYTES_MAX, Host, Ran
+from agents.host import ENVIRONMENT, GRACE_SECONDS, OUTPUT_BYTES_MAX, Ran
 
 START_SECONDS = 20.0
 POLL_SECONDS = 0.2
@@ -47,15 +48,12 @@ class Minded(Protocol):
 
 
 class Inside:
-    """A command of a host that has no processes of its own, such as a simulated one."""
+    """What is done in the agent's own process: on a host that has none of its own, such as a simulated one, or without a command."""
 
     mark = ""
 
-    def __init__(self, host: Host, argv: Sequence[str], timeout_seconds: float) -> None:
-        self._host, self._argv, self._timeout_seconds = host, tuple(argv), timeout_seconds
-
-    def go(self) -> Ran:
-        return self._host.run(self._argv, self._timeout_seconds)
+    def __init__(self, go: Callable[[], Ran]) -> None:
+        self.go = go
 
     def close(self) -> None:
         pass
@@ -77,10 +75,15 @@ class Outside:
             )  # fmt: skip
         except OSError as error:
             raise CannotMind(f"The command could not be prepared: {error}.") from error
-        if self._process.stdout is None or self._process.stdout.readline() != b"ready\n":
+        if not self._is_ready():
+            self._process.kill()
             self.close()
             raise CannotMind("The process that minds the command did not start.")
         self.mark = mark_of(self._process.pid)
+
+    def _is_ready(self) -> bool:
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], START_SECONDS)[0]) and self._process.stdout.readline() == b"ready\n"
 
     def go(self) -> Ran:
         assert self._process.stdin is not None

@@ -110,7 +110,10 @@ class Standing:
         if reply.status == 409 and reply.value.get("duplicate") is True:
             self.duplicate(reply.reason)
         elif "journal" in reply.value:
-            self.heard_journal(reply.value["journal"])
+            try:
+                self.heard_journal(reply.value["journal"])
+            except JournalError as error:
+                log.error("%s How far it had come cannot be compared with what the portal heard.", error)
 
     def duplicate(self, reason: str) -> None:
         """The portal hears this agent's key from two machines. The key is in the hold's name: with another key it is over."""
@@ -153,6 +156,8 @@ class Standing:
 
     def backed(self, order: Order) -> str:
         """What is missing behind the order in the ledger; "" when nothing is."""
+        if self.log.why_observe_only:
+            return self.log.why_observe_only
         destructive = OPERATIONS[order.operation].DESTRUCTIVE
         return backing.check(order, destructive, self.log.believed, policy.load(self._policy_path))
 
@@ -160,8 +165,11 @@ class Standing:
         """What every report says of this agent, beside what it saw."""
         said = {"nonce": self.nonce} if self.nonce else {}
         reasons = self.reasons()
-        if not self._journal.broken:
-            said["journal"] = "{}:{}".format(*self._journal.height())
+        try:
+            if not self._journal.broken:
+                said["journal"] = "{}:{}".format(*self._journal.height())
+        except JournalError:
+            pass  # that is then one of the reasons
         return {**said, "held": reasons[0]} if reasons else said
 
 

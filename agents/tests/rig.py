@@ -311,6 +311,7 @@ class StubPortal:
         self.intake = Intake()
         self.ledger = Ledger(keys())
         self.asked: list[str] = []
+        self.queries: list[str] = []  # of polls
         self.last_counter = 0
         self.closed = False
         self.go: dict[str, object] = {"claim": True, "start": True}
@@ -344,6 +345,7 @@ class StubPortal:
     def answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
         with self.changed:
             self.asked.append(f"{method} {path}")
+            self.queries += [query] if query else []
             fixed = self.answer_with(path)
             reply = fixed if fixed is not None else self._answer(method, path, query, value)
             self.changed.notify_all()

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents import minder
 from agents.host import LocalHost
 from agents.minder import CannotMind, Left, Outside, mark_of
 
@@ -89,6 +88,16 @@ def test_a_full_disk_keeps_it_from_starting(tmp_path, monkeypatch):
     (tmp_path / "o1").rmdir()
     ran = command.go()
     assert (ran.exit_code, ran.why, (tmp_path / "ran").exists()) == (None, "not started", False)
+
+
+def test_a_minder_that_does_not_start_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.minder._PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr("agents.minder.START_SECONDS", 0.3)
+    with pytest.raises(CannotMind, match="did not start"):
+        outside(tmp_path, "")
+    monkeypatch.setattr("agents.minder._PROGRAM", "raise SystemExit(1)")
+    with pytest.raises(CannotMind, match="did not start"):
+        outside(tmp_path, "")
 
 
 AGENT = """
@@ -192,4 +201,3 @@ def test_it_minds_from_a_zipapp_too(tmp_path):
 def test_a_real_host_names_what_is_started_by_its_whole_path():
     assert LocalHost().words(("true", "-x")) == ("/usr/bin/true", "-x")
     assert LocalHost().words(("no-such-tool",)) == ("no-such-tool",)
-    assert minder.Inside(LocalHost(), ("true",), 5.0).go().exit_code == 0
