@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from agents.receipts import receipt
 from app.ledger.models import LedgerChain, LedgerEvent
+from app.ledger.services import number_waiting
 from app.nodes import sessions
 from app.nodes.models import NodeKey
 from app.runs import glass, locks, orders, sealing, services, takeover, tasks
@@ -22,6 +23,7 @@ def cast(committed_db, tmp_path):
     oss01 = Oss01(tmp_path)
     oss01.report()
     yield oss01, person("ann", "operators"), person("bob", "approvers")
+    number_waiting()
     assert LedgerEvent.objects.count() == LedgerChain.objects.count(), "what was recorded is sealed"
 
 
