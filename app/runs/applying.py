@@ -12,8 +12,9 @@ from app.ledger.models import LedgerEvent
 from app.runs import locks, sealing
 from app.runs.models import Approval, BrokenGlass, Hand, Plan, Run
 from workflows import events as ev
+from workflows import glass
 from workflows.core import Runbook
-from workflows.engine import GLASS_SECONDS, PLAN_AGE_SECONDS_MAX, Decision, Refused, approvals_needed, decide
+from workflows.engine import PLAN_AGE_SECONDS_MAX, Decision, Refused, approvals_needed, decide
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, RunState
 
@@ -104,7 +105,7 @@ def _keep_consent(run: Run, record: ev.Record, told: LedgerEvent, asker: Asker, 
         until = min(now, made_at) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)
         Approval.objects.create(approver=asker.person, expires_at=until, **known)
     elif record.type == "run.glass-broken":
-        until = now + timedelta(seconds=GLASS_SECONDS)
+        until = now + timedelta(seconds=glass.SECONDS)
         BrokenGlass.objects.create(run=run, person=asker.person, reason=record.body["reason"], expires_at=until, **known)
         ring("approvals")
 

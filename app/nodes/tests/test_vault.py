@@ -2,9 +2,11 @@
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from threading import Barrier
 
 import pytest
+from django.apps import apps
 
 from app.nodes import vault
 from app.nodes.models import NodeKey
@@ -69,3 +71,14 @@ def test_several_that_come_first_make_one_key(folder):
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(make, range(4)))) == 1
+
+
+def test_an_upgrade_seals_what_lies_in_the_clear(agent):
+    """The migration writes the form that the vault reads, and there and back."""
+    move = import_module("app.nodes.migrations.0004_sealed_secrets")
+    NodeKey.objects.update(secret=SECRET)
+    key_id = NodeKey.objects.get().key_id
+    move.seal(apps, None)
+    assert vault.reveal(bytes(NodeKey.objects.get().secret), key_id) == SECRET
+    move.reveal(apps, None)
+    assert bytes(NodeKey.objects.get().secret) == SECRET
