@@ -69,7 +69,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "tone": tone,
         "steps": steps(runbook, state),
         "plan": state.plan,
-        "plan_changes": services.plan_changes(run) if state.plan else (),
+        "plan_changes": panels.changes(run) if state.plan else (),
         "argv": argv(state.plan),
         "events": events(run),
         "ended": state.status in ENDED,

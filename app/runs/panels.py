@@ -1,12 +1,13 @@
 """What pages show beside a run's steps: who stands behind its plan, what it holds, who is in its way, what waits for review."""
 
+import difflib
 from typing import Any
 
 from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet.models import Node
-from app.runs import backing, glass, takeover
+from app.runs import backing, glass, services, takeover
 from app.runs.models import Approval, BrokenGlass, Order, Plan, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows.core import Step
@@ -50,6 +51,19 @@ def voided(run: Run, state: RunState) -> list[Approval]:
     if len(newest) < 2 or newest[0] != state.plan_digest:
         return []
     return list(Approval.objects.filter(plan_id=newest[1]).select_related("approver"))
+
+
+def changes(run: Run) -> list[tuple[str, str, str]]:
+    """How the newest plan differs from the one before it. Of many lines, only those that the other has not."""
+    return [(what, *_only_what_differs(before.splitlines(), now.splitlines())) for what, before, now in services.plan_changes(run)]
+
+
+def _only_what_differs(before: list[str], now: list[str]) -> tuple[str, str]:
+    if min(len(before), len(now)) < 2:
+        return "\n".join(before), "\n".join(now)
+    told = list(difflib.ndiff(before, now))
+    gone, come = ([line[2:] for line in told if line.startswith(mark)] for mark in ("- ", "+ "))
+    return "\n".join(gone), "\n".join(come)
 
 
 def by_run(locks: list[ResourceLock]) -> list[dict[str, Any]]:
