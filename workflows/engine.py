@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from workflows import events as ev
-from workflows import plans
+from workflows import glass, plans
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
 from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
@@ -257,6 +257,14 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
     return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
 
 
+def _glass_broken(runbook: Runbook, state: RunState, event: ev.GlassBroken) -> Outcome:
+    step = _open_step(runbook, state, "APPROVE", event)
+    if isinstance(step, Refused):
+        return step
+    old = _plan_is_old(state, event.at)
+    return Refused(old) if old else glass.broken(runbook, state, step, event)
+
+
 def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
     if person in state.hands or person == state.requester:
         return "Who asked for or shaped this run cannot approve it. Ask another person."
@@ -316,11 +324,11 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
     judges = {a.by for a in state.approvals if a.plan_digest == state.plan_digest} - set(state.hands)
     if event.by in judges:
         return "Who approved the plan cannot also carry it out. Ask the requester or a third person."
-    needed = _approvals_needed(runbook, step)
-    return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest." if len(judges) < needed else ""
+    needed = approvals_needed(runbook, step)
+    return glass.missing(state, event, len(judges), needed) if len(judges) < needed else ""
 
 
-def _approvals_needed(runbook: Runbook, step: Step) -> int:
+def approvals_needed(runbook: Runbook, step: Step) -> int:
     asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
     return max([*asked, 1 if step.destructive else 0])
 
@@ -479,6 +487,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.Confirmed: _confirmed,
     ev.Approved: _approved,
     ev.Denied: _denied,
+    ev.GlassBroken: _glass_broken,
     ev.ExecuteAsked: _execute_asked,
     ev.OrderMoved: _order_moved,
     ev.FactsArrived: _facts_arrived,

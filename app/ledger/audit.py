@@ -29,6 +29,7 @@ class Audit:
     incomplete: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     redacted: list[str] = field(default_factory=list)  # erased by a person, on the record: no fault
+    waiting: int = 0  # events that are in a lane and have no number yet: no fault
 
     @property
     def exit_code(self) -> int:
@@ -157,8 +158,32 @@ def check_ends(walk: Walk, found: Audit) -> None:
     if head is None or (head.seq, bytes(head.link)) != (walk.seq, walk.link):
         stands = head.seq if head else "gone"
         found.tampered.append(f"The head of the ledger is {stands}, the chain ends at event {walk.seq}.")
-    for pk in LedgerEvent.objects.filter(chain=None).values_list("id", flat=True)[:20]:
+    waiting = check_lanes(head, found)
+    found.waiting = len(waiting)
+    for pk in LedgerEvent.objects.filter(chain=None).exclude(pk__in=waiting).values_list("id", flat=True)[:20]:
         found.tampered.append(f"The event with the row id {pk} is not in the chain: it was put in, or its place was taken away.")
+
+
+def check_lanes(head: LedgerHead | None, found: Audit) -> list[int]:
+    """Each lane is a chain without a gap. Returns the events that are committed there and not numbered yet."""
+    numbered = head.numbered if head else []
+    ends, waiting = {}, []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT l.lane, l.n, l.event_id, l.prev, l.link, e.leaf FROM ledger_lane l LEFT JOIN ledger_event e ON e.id = l.event_id ORDER BY 1, 2"
+        )
+        for lane, n, event, prev, link, leaf in cursor:
+            last, before = ends.get(lane, (0, checkpoints.NO_LINK))
+            follows = n == last + 1 and bytes(prev) == before
+            if not follows or leaf is None or bytes(link) != sha256(b"\x02" + before + bytes(leaf)).digest():
+                found.tampered.append(f"Lane {lane} does not hold at its event {n}: another event was sealed there.")
+            ends[lane] = (n, bytes(link))
+            if n > (numbered[lane - 1] if lane <= len(numbered) else 0):
+                waiting.append(event)
+    for lane, count in enumerate(numbered, 1):
+        if ends.get(lane, (0, b""))[0] < count:
+            found.tampered.append(f"Lane {lane} ends before event {count}, which was numbered: its tail is missing.")
+    return waiting
 
 
 def check_nodes(walk: Walk, found: Audit) -> None:

@@ -40,7 +40,9 @@ def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
     if connection.in_atomic_block:
         raise LedgerDown("A bundle is signed over committed events only. Write it outside a transaction.")
     run = str(run_id)
+    checkpoints.number_waiting()
     closing = close(run, str(actor), withhold)
+    checkpoints.number_waiting()
     checkpoint = checkpoints.checkpoint_at(closing.chain.seq)
     events = list(events_of(run).filter(run_seq__lte=closing.run_seq).select_related("chain"))
     return pack(members(events, checkpoint, set(closing.said["body"]["withheld"]), closing.said["body"]["erased"]))
@@ -129,3 +131,9 @@ def pack(files: dict[str, bytes]) -> bytes:
             info.create_system, info.external_attr = 3, 0o100644 << 16
             archive.writestr(info, data)
     return out.getvalue()
+
+
+def unpacked_size(data: bytes, prefix: str) -> int:
+    """How many bytes of a bundle are in the files whose names begin so."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return sum(info.file_size for info in archive.infolist() if info.filename.startswith(prefix))

@@ -22,8 +22,16 @@ def checkpoint_now() -> LedgerCheckpoint | None:
 
     Call it outside a transaction: what the caller has not committed has no place in the chain yet.
     """
+    number_waiting()
     size = LedgerHead.objects.values_list("seq", flat=True).get()
     return checkpoint_at(size) if size else None
+
+
+def number_waiting() -> int:
+    """Give every committed event its number that still waits for one, and say how many those were."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_number()")
+        return cursor.fetchone()[0]
 
 
 def checkpoint_at(size: int) -> LedgerCheckpoint:

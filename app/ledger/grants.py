@@ -21,7 +21,9 @@ GRANTS = {
     "ledger_checkpoint": "SELECT, INSERT",
     "ledger_blob": "SELECT, INSERT",
     "ledger_node": "SELECT, INSERT",
+    "ledger_lane": "SELECT",
 }
+CALLS = "ledger_number()"  # the one function the app role may call
 WRITES = ("UPDATE", "DELETE", "TRUNCATE", "TRIGGER")
 # name -> (table, function, when it fires as pg_trigger.tgtype counts it, deferred to COMMIT)
 TRIGGERS = {
@@ -36,6 +38,7 @@ TRIGGERS = {
     "ledger_blob_keep": ("ledger_blob", "ledger_refuse", 42, False),
     "ledger_blob_redact": ("ledger_blob", "ledger_blob_redact", 19, False),
     "ledger_node_keep": ("ledger_node", "ledger_refuse", 58, False),
+    "ledger_lane_keep": ("ledger_lane", "ledger_refuse", 58, False),
 }
 
 
@@ -77,6 +80,7 @@ def apply(**_) -> None:
         name = connection.ops.quote_name(role)
         for table, rights in GRANTS.items():
             cursor.execute(f"REVOKE ALL ON {table} FROM {name}, PUBLIC; GRANT {rights} ON {table} TO {name}")
+        cursor.execute(f"GRANT EXECUTE ON FUNCTION {CALLS} TO {name}")
 
 
 def faults() -> list[str]:

@@ -58,7 +58,7 @@ def public(key) -> bytes:
 
 def rotate(which: str, why: str, actor: str) -> str:
     """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction."""
-    from app.ledger.checkpoints import signing_key
+    from app.ledger.checkpoints import number_waiting, signing_key
     from app.ledger.services import record
 
     finish()
@@ -68,6 +68,7 @@ def rotate(which: str, why: str, actor: str) -> str:
     old, new = public(keys.load(path_of(which))), public(keys.load(waiting(which)))
     statement = signer.sign(stated(signer.name, which, new))
     record(f"{which}.key-rotated", {"old": old.hex(), "new": new.hex(), "statement": statement, "why": why}, actor)
+    number_waiting()
     finish()
     return sha256(new).hexdigest()
 

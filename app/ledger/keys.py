@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, generate_private_key
@@ -102,7 +103,7 @@ def make(path: Path, generate: Callable[[], Ed25519PrivateKey | EllipticCurvePri
     """Make the key file unless somebody else just did. It appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pem = generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{token_hex(4)}")  # several threads may come at once
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(pem)
         file.flush()

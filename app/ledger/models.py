@@ -5,6 +5,7 @@ Nothing here is ever changed or deleted: the database refuses it, for everybody.
 
 import json
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -36,12 +37,16 @@ class LedgerEvent(models.Model):
 
 
 class LedgerChain(models.Model):
-    """The place of one event in the one order of all events; written at COMMIT by the database itself."""
+    """The place of one event in the one order of all events, written by the database itself.
+
+    That is at COMMIT, unless another transaction was just then at it: then the event waits in a lane, and whoever commits next, or
+    `services.number_waiting`, gives it its place.
+    """
 
     seq = models.BigIntegerField(primary_key=True)
-    event = models.OneToOneField(LedgerEvent, models.DO_NOTHING, related_name="chain")
-    prev = models.BinaryField(unique=True)
-    link = models.BinaryField(unique=True)
+    event = models.OneToOneField(LedgerEvent, models.DO_NOTHING, related_name="chain", db_constraint=False)
+    prev = models.BinaryField()
+    link = models.BinaryField()
 
     class Meta:
         db_table = "ledger_chain"
@@ -57,6 +62,7 @@ class LedgerHead(models.Model):
     seq = models.BigIntegerField()
     prev = models.BinaryField()
     link = models.BinaryField()
+    numbered = ArrayField(models.BigIntegerField(), default=list)  # how far each lane has been numbered
 
     class Meta:
         db_table = "ledger_head"

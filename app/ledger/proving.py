@@ -30,8 +30,9 @@ def inclusion(event: LedgerEvent, checkpoint: LedgerCheckpoint | None = None) ->
 
 
 def place_of(event: LedgerEvent) -> int:
-    seq = LedgerChain.objects.filter(event_id=event.pk).values_list("seq", flat=True).first()
-    if seq is None:
+    places = LedgerChain.objects.filter(event_id=event.pk).values_list("seq", flat=True)
+    seq = places.first() or (checkpoints.number_waiting() and places.first())
+    if not seq:
         raise LedgerDown("The event has no place in the ledger yet. Prove it after its transaction has committed.")
     return seq
 

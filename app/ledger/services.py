@@ -1,7 +1,8 @@
 """How the rest of the portal writes to the ledger: `record` what was done, `keep` what was seen, `refuse_if_broken` before acting.
 
 Call `record` last inside the transaction that changes the state it tells of, so that both commit or neither does.
-The database gives the event its place in the chain at COMMIT. Writers stay at READ COMMITTED.
+The database gives the event its place in the chain at COMMIT (in a lane, when others commit in the same moment; see
+`number_waiting`). Writers stay at READ COMMITTED.
 """
 
 import time
@@ -14,7 +15,7 @@ from django.db import DatabaseError, connection, transaction
 
 from agents.wire import canonical
 from app.ledger import grants
-from app.ledger.checkpoints import checkpoint_now
+from app.ledger.checkpoints import checkpoint_now, number_waiting
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
@@ -30,6 +31,7 @@ __all__ = [
     "keep_all",
     "log_since",
     "moment",
+    "number_waiting",
     "proofs_and_log",
     "proofs_for",
     "public_keys",
@@ -157,6 +159,7 @@ def try_a_write() -> None:
     said = {"v": "1", "type": "trial", "at": moment(datetime.now(UTC)), "actor": "system", "run": "", "node": "", "run_seq": ""}
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT ledger_number()")  # so that it is the head that is tried, and not a lane
             insert(cursor, said)
             cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE")
             raise _TakenBack
