@@ -79,6 +79,7 @@ class Disk:
     link_rate: str = "12.0 Gbit"  # SAS
     wce: bool = False
     en_bms: bool = True
+    protection_type: int = 0
 
     @property
     def hex(self) -> str:
