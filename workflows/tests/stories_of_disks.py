@@ -34,7 +34,7 @@ def bay(node: Node, number: int):
 
 def pull(walk: Walk) -> str:
     with walk.changing() as node:
-        walk.pulled = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
+        walk.kept["pulled"] = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
     return ""
 
 
@@ -51,7 +51,7 @@ def put_the_old_one_back(walk: Walk) -> str:
         if place.wwid != old:
             if place.wwid is not None:
                 scenarios.unplug(node, place.wwid)
-            scenarios.plug(node, walk.pulled, place)
+            scenarios.plug(node, walk.kept["pulled"], place)
     return ""
 
 
