@@ -1,5 +1,5 @@
 """The closed catalogue: everything the portal can ask of a node. To add one: add a file, add it here."""
 
-from agents.operations import locate_led, look, plan, zpool_offline, zpool_online, zpool_replace
+from agents.operations import locate_led, look, plan, zpool_detach, zpool_offline, zpool_online, zpool_replace
 
-OPERATIONS = {module.NAME: module for module in (look, plan, zpool_replace, locate_led, zpool_offline, zpool_online)}
+OPERATIONS = {module.NAME: module for module in (look, plan, zpool_replace, locate_led, zpool_offline, zpool_online, zpool_detach)}

@@ -79,3 +79,44 @@ BLINK = Story(
 BLINK_A_FAULTED_DISK = Story(
     **{**vars(BLINK), "twins": faulted, "name": "blink-and-replace, ZFS gave the disk up"},
 )
+
+
+def give_the_spare_back(walk: Walk) -> str:
+    """What ZFS does when another run's new disk is filled."""
+    with walk.changing() as node:
+        pool = node.pool("ost_0")
+        place = next(i for i, child in enumerate(pool.tops[0].children) if child.type == "spare")
+        pool.tops[0].children[place] = pool.tops[0].children[place].children[0]
+        pool.spares[0].state = "AVAIL"
+    return ""
+
+
+def nothing_changed(walk: Walk) -> None:
+    assert walk.commands() == []
+
+
+SPARE_BACK = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "cancel"},
+    restored=nothing_changed,
+    name="spare-return, given back",
+)
+SPARE_STAYS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use(healed=False)},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "promote"},
+    restored=nothing_changed,
+    name="spare-return, promoted",
+)
+SPARE_WAITS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "replace"},
+    hands={"wait": give_the_spare_back},
+    restored=nothing_changed,
+    name="spare-return, a new disk comes",
+)
