@@ -181,6 +181,9 @@ def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
+    here = the_pool_is_not_imported_here(facts, params)
+    if here.outcome != "pass":
+        return here
     said = params.get("dry_run", "")
     if said == REWIND:
         return ok(f"Going back to {params.get('rewind_to', '')} would leave out about {params.get('rewind_loss', '')}.")
