@@ -1,6 +1,8 @@
 """The closed catalogue: everything the portal can ask of a node. To add one: add a file, add it here."""
 
 from agents.operations import (
+    disk_delete,
+    disk_rescan,
     locate_led,
     look,
     plan,
@@ -28,5 +30,7 @@ OPERATIONS = {
         zpool_import_dry_run,
         zpool_import_rewind,
         zpool_export_readonly,
+        disk_delete,
+        disk_rescan,
     )
 }

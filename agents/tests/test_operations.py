@@ -27,6 +27,8 @@ GOOD = {
     "zpool_import_dry_run": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_import_rewind": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
+    "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+    "disk_rescan": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "zpool_detach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_online": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "locate_led": {

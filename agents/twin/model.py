@@ -24,6 +24,7 @@ class Label:
     guid: int
     txg: int
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
+    writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
 
 

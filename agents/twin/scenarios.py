@@ -238,7 +238,7 @@ def diverged_disk(number: int = 3) -> Node:
     for disk in node.disks[:6]:
         disk.partitions[0].label.txg = 4000
     disk = node.disks[number]
-    disk.partitions[0].label.txg = 4400
+    disk.partitions[0].label.txg, disk.partitions[0].label.writer = 4400, "oss07 5b2f9c07"
     node.pool("ost_0").blocked_by = [disk.wwid]
     return node
 

@@ -48,7 +48,7 @@ def the_pool_is_imported_here(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_listing_shows_the_pool_once(facts: FleetFacts, params: Params) -> Verdict:
-    listed = _listed(facts, params)
+    listed = listed_pool(facts, params)
     if not known(listed):
         return unknown(listed.reason)
     return ok(f"`zpool import` lists {listed.name} ({listed.guid}) once.")
@@ -56,7 +56,7 @@ def the_listing_shows_the_pool_once(facts: FleetFacts, params: Params) -> Verdic
 
 def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
-    listed = _listed(facts, params)
+    listed = listed_pool(facts, params)
     if not known(listed):
         return unknown(listed.reason)
     text = " ".join(f"{listed.status} {listed.action}".split())
@@ -115,7 +115,7 @@ def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
-    listed = _listed(facts, params)
+    listed = listed_pool(facts, params)
     if not known(listed):
         return unknown(listed.reason)
     if not listed.tops:
@@ -129,7 +129,7 @@ def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def this_software_can_read_it(facts: FleetFacts, params: Params) -> Verdict:
-    listed = _listed(facts, params)
+    listed = listed_pool(facts, params)
     if not known(listed):
         return unknown(listed.reason)
     if "feature" in listed.status or "newer version" in f"{listed.status} {listed.action}":
@@ -200,7 +200,7 @@ def diverging(facts: FleetFacts, params: Params) -> Known[tuple[Suspect, ...]]:
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     if not known(node.timelines):
         return Unknown(f"The uberblocks of its disks are not known: {node.timelines.reason}")
-    listed = _listed(facts, params)
+    listed = listed_pool(facts, params)
     return tuple(s for s in suspects(node, guid, listed if known(listed) else None) if s.diverges)
 
 
@@ -227,7 +227,7 @@ IMPORT_GUARDS = (
 )
 
 
-def _listed(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
+def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
     if not known(node) or not known(guid):
         return guid if known(node) else node
@@ -260,6 +260,10 @@ def _may_have_it(other: NodeFacts) -> str:
 def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...], params: Params) -> Verdict:
     """The host that used it last and did not export it must be one whose word we have."""
     own = int(node.hostid, 16) if known(node.hostid) else None
+    odd = diverging(facts, params)
+    if known(odd) and len(odd) == 1:
+        # What one disk of many tells of another host is its own story, and is asked about elsewhere.
+        labels = tuple(label for label in labels if label not in (odd[0].disk.labels if known(odd[0].disk.labels) else ()))
     strangers = {(x.hostid, x.hostname or "an unknown host") for x in labels if x.state == ACTIVE and x.hostid not in (None, own)}
     for hostid, name in sorted(strangers):
         there = next((n for n in facts.nodes.values() if known(n.hostid) and int(n.hostid, 16) == hostid), None)

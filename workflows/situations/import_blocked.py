@@ -106,9 +106,10 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
     if one.why not in ("damage", "diverged"):
         return ()
     params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
-    return (
-        Answer("read-only-import", params, "It proves that nobody else has the pool, and tries to import it so that nothing is written."),
-    )
+    looks = "It proves that nobody else has the pool, and tries to import it so that nothing is written."
+    away = "It takes the one disk that tells another story away from the kernel, and imports the pool read-only without it."
+    answers = (Answer("read-only-import", params, looks),)
+    return (Answer("device-delete-reimport", params, away), *answers) if len(one.diverging) == 1 else answers
 
 
 def _must_act(one: Blocked) -> bool:

@@ -44,4 +44,35 @@ REWINDS = story("the last seconds are lost", lambda: {"oss01": scenarios.lost_la
 IMAGED = story("a rewind is not wanted", lambda: {"oss01": scenarios.lost_last_txgs()}, blocked, why="dry-run", offer="image")
 ONE_DISK = story("one disk blocks it", lambda: {"oss01": scenarios.diverged_disk()}, blocked, why="take-away")
 HANDED_OVER = story("handed over at once", lambda: {"oss01": scenarios.diverged_disk()}, blocked, why="image")
-STORIES = (COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER)
+
+
+def pulled(walk: Walk) -> str:
+    with walk.changing() as node:
+        disk = node.deleted.pop()
+        place = node.bay_of(disk.wwid)[1]
+        place.wwid, place.status = None, "not installed"
+    return f"{disk.serial} is kept in the safe of the storage team."
+
+
+def all_disks_here(walk: Walk) -> None:
+    nothing_imported(walk)
+    assert walk.node.deleted == []
+    assert len(walk.node.disks) == 7
+
+
+def two_at_fault():
+    """Without the disk that stands out it still cannot be read."""
+    node = scenarios.diverged_disk()
+    node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
+    return {"oss01": node}
+
+
+DELETES = Story(
+    runbook="device-delete-reimport",
+    twins=lambda: {"oss01": scenarios.diverged_disk()},
+    params=lambda facts: answer(facts, "device-delete-reimport"),
+    hands={"use": lambda walk: NOTE, "pull": pulled, "hand-over": lambda walk: NOTE},
+    restored=all_disks_here,
+)
+DELETES_IN_VAIN = Story(**{**vars(DELETES), "twins": two_at_fault, "name": "device-delete-reimport, it was not this disk alone"})
+STORIES = (COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER, DELETES, DELETES_IN_VAIN)
