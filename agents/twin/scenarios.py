@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path as FilePath
-from typing import Callable, Optional, Sequence
+from typing import Callable, Dict, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
@@ -263,3 +263,12 @@ def host(folder: FilePath, node: Node, clock: Optional[Callable[[], float]] = No
     if clock is None:
         return TwinHost(path)
     return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]
+
+
+# What `./run demo --scenario NAME` plays beside the demo fleet: the node that needs the runbook of that name.
+SCENARIOS: Dict[str, Callable[[], Node]] = {
+    "blink-and-replace": sick_disk,
+    "spare-return": spare_in_use,
+    "read-only-import": lost_last_txgs,
+    "device-delete-reimport": diverged_disk,
+}

@@ -125,12 +125,6 @@ def no_hostid(node):
     node.hostid = "00000000"
 
 
-def same_name(node):
-    other = scenarios.add_foreign_pool(node, node.disks[6], "ost_0x", "oss01", int(node.hostid, 16))
-    other.imported, other.name = True, "ost_0"
-    node.disks[6].partitions[0].label = None
-
-
 def gone(node):
     for disk in list(node.disks[:6]):
         scenarios.take_away(node, disk.wwid)
@@ -168,6 +162,17 @@ def test_a_cache_file_elsewhere_imports_it_at_the_next_boot(stages, tmp_path):
     cached = (replace(facts.nodes["oss01"].cached[0], guid=int(walk.state.params["pool_guid"])),) if facts.nodes["oss01"].cached else None
     aged(walk, "oss02", cached=Unknown("zdb hangs.") if cached is None else cached)
     assert "its next boot" in said(walk)
+
+
+def test_another_pool_of_its_name_is_refused(stages):
+    walk = stages(PLAIN).at("check")
+    with walk.changing() as node:
+        node.pool("ost_0").imported = True
+    pool = walk.facts().nodes["oss01"].pools[0]
+    with walk.changing() as node:
+        node.pool("ost_0").imported = False
+    aged(walk, "oss01", pools=(replace(pool, guid=4711),))
+    assert "Another pool named ost_0 is imported on oss01. The two cannot be imported together." in said(walk)
 
 
 def test_old_facts_are_refused(stages):

@@ -256,10 +256,6 @@ class Walk:
         operation.aftermath(self.host, params)
         self._moved("SUCCEEDED", said=decode(ran.stdout + ran.stderr))
 
-    def writes(self, step: str) -> bool:
-        """Whether its order runs a command, and does not write an attribute file."""
-        return not hasattr(OPERATIONS[self.runbook.step(step).operation], "perform")
-
     def crash_here(self, crash: str) -> None:
         """The agent dies in the middle of the order of the step in hand."""
         self._execute(crash)
