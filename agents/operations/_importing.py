@@ -38,7 +38,7 @@ FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported el
 
 def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
-    return bad or ("" if params["force"] in ("yes", "no") else f"force is {params['force']!r}; it must be yes or no.")
+    return bad or ("" if params["force"] in ("yes", "no") else f"The word for force is {params['force']!r}; it must be yes or no.")
 
 
 def forced(params: Mapping[str, str]) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(disk.reason)
     if not params.get("wwid"):
         return unknown("The run names no disk.")
-    return ok(f"The kernel shows {params['wwid']} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
+    return ok(f"The kernel shows {params.get('wwid', '')} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
 
 
 def it_is_back(facts: FleetFacts, params: Params) -> Verdict:
@@ -103,11 +103,11 @@ def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
     found = _suspect(facts, params)
     if isinstance(found, Verdict):
         return found
-    node = facts.nodes[params["node"]]
-    timeline = next((t for t in node.timelines if str(t.pool_guid) == params["pool_guid"]), None) if known(node.timelines) else None
+    node = facts.nodes[params.get("node", "")]
+    timeline = next((t for t in node.timelines if str(t.pool_guid) == params.get("pool_guid", "")), None) if known(node.timelines) else None
     ends = {one.disk.wwid: one.newest for one in timeline.disks if one.newest is not None} if timeline else {}
-    others = [newest for wwid, newest in ends.items() if wwid != params["wwid"]]
-    own = ends.get(params["wwid"])
+    others = [newest for wwid, newest in ends.items() if wwid != params.get("wwid", "")]
+    own = ends.get(params.get("wwid", ""))
     if own is None or not others:
         return unknown("With which transaction group the disks end is not known. Have the node read the uberblocks.")
     best = max(others, key=lambda u: (u.txg, u.timestamp))

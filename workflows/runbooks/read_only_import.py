@@ -74,7 +74,7 @@ def why_it_failed(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
             "image",
             "Image the disks and hand over",
             "Nothing more is tried from here.",
-            (ok("Imaging is never wrong."),),
+            ask((what_can_be_imported_is_fresh,), facts, params),
             leads_to="image",
         ),
     )
