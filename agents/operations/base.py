@@ -2,7 +2,9 @@
 
 An operation is a module with `NAME`, `EFFECT`, `DESTRUCTIVE`, `PARAMS`, `check(params)` and `argv(params)`. A pure one
 has `run(host, params)`. One that writes has `preconditions`, `guards`, `describe`, `probe`, `aftermath` and
-`TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced.
+`TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced. One that writes an
+attribute file instead of running a command has `perform(host, params)`; its argv is to be read and compared only. One whose command
+does not exit 0 when all is well names its good ends in `EXITS`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.base import Capture
+from agents.host import Host, Ran
 
 GUID = re.compile(r"[1-9][0-9]{0,19}")
 GUID_MAX = 2**64 - 1
@@ -37,6 +40,16 @@ class Answer:
     captures: tuple[Capture, ...] = ()
     outcome: str = "succeeded"
     reason: str = ""
+
+
+def act(operation: Any, host: Host, params: Mapping[str, str]) -> Ran:
+    """Carry it out: by its own hand where it has one, else by running its argv."""
+    by_hand = getattr(operation, "perform", None)
+    return by_hand(host, params) if by_hand else host.run(operation.argv(params), operation.TIMEOUT_SECONDS)
+
+
+def went_well(operation: Any, ran: Ran) -> bool:
+    return ran.exit_code is not None and ran.exit_code in getattr(operation, "EXITS", (0,))
 
 
 def check_names(params: Mapping[str, str], names: Sequence[str]) -> str:
