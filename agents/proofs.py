@@ -158,8 +158,7 @@ def read_note(text: str, log_key: str) -> Checkpoint:
     This reads; it does not check a signature. What is to be believed goes through `verify_note`.
     """
     name, _, _ = read_log_key(log_key)
-    form = r"((?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n(?P<signatures>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
-    match = re.fullmatch(form, text) if len(text) <= NOTE_BYTES_MAX else None
+    match = _three_lines(text)
     if match is None:
         raise BadNote("The checkpoint is not a signed note as the ledger writes it.")
     root = _unbase64(match["root"])
@@ -167,9 +166,17 @@ def read_note(text: str, log_key: str) -> Checkpoint:
         raise BadNote("The checkpoint has no size or no root.")
     if match["origin"] != name:
         raise BadNote(f"The checkpoint is of the ledger {match['origin']}, this agent knows {name}.")
+    return Checkpoint(name, int(match["size"]), root, match[1].encode(), _signatures(match["signatures"]))
+
+
+def _three_lines(text: str) -> re.Match[str] | None:
+    form = r"((?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n(?P<signatures>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
+    return re.fullmatch(form, text) if len(text) <= NOTE_BYTES_MAX else None
+
+
+def _signatures(lines: str) -> tuple[tuple[str, bytes, bytes], ...]:
     # Not splitlines(): it would also split at control characters, and this text is not to be trusted yet.
-    signatures = tuple(_signature(*found) for found in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["signatures"]))
-    return Checkpoint(name, int(match["size"]), root, match[1].encode(), signatures)
+    return tuple(_signature(*found) for found in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", lines))
 
 
 def _signature(name: str, encoded: str) -> tuple[str, bytes, bytes]:
@@ -200,13 +207,40 @@ def verify_note(host: Host, text: str, log_key: str, portal_key: str = "") -> Ch
     `log_key` is the C2SP verifier key and `portal_key` the order key (PEM), both as this agent pinned them.
     """
     note = read_note(text, log_key)
+    _believe(host, note, log_key, portal_key)
+    return note
+
+
+def follow_keys(host: Host, statements: Sequence[str], log_key: str, portal_key: str) -> tuple[str, str]:
+    """The keys to pin from now on: the present ones, led on by each statement (oldest first) that they signed.
+
+    Statements from before the pinned keys are passed over, since these did not sign them. Raises BadNote for a false signature.
+    """
+    name, _, _ = read_log_key(log_key)
+    for text in statements:
+        match = _three_lines(text)
+        new = _unbase64(match["root"]) if match else None
+        if match is None or not new or match["origin"] != f"{name}/keys" or match["size"] not in ("ledger", "order"):
+            raise BadNote("A change of key is not a signed note as the portal writes it.")
+        try:
+            _believe(host, Checkpoint(name, 0, b"", match[1].encode(), _signatures(match["signatures"])), log_key, portal_key)
+        except NotChecked:
+            continue
+        if match["size"] == "order":
+            portal_key = _pem(new)
+        else:
+            log_key = f"{name}+{key_id(name, ED25519 + new).hex()}+{base64.b64encode(ED25519 + new).decode()}"
+    return log_key, portal_key
+
+
+def _believe(host: Host, note: Checkpoint, log_key: str, portal_key: str) -> None:
+    """Every signature that this machine can check holds, and there is one. Raises BadNote and NotChecked."""
     found = [_check(host, note, key) for key in _keys(log_key, portal_key)]
     for verdict, reason in found:
         if verdict == "bad":
             raise BadNote(reason)
     if not any(verdict == "good" for verdict, _ in found):
         raise NotChecked(" ".join(reason for _, reason in found))
-    return note
 
 
 def _keys(log_key: str, portal_key: str) -> list[tuple[str, bytes, str]]:
@@ -264,8 +298,9 @@ def _openssl(host, argv, good: bytes, bad: tuple[bytes, ...], data: bytes, signa
 
 
 def _pem(der: bytes) -> str:
-    body = base64.encodebytes(der).decode()
-    return f"-----BEGIN PUBLIC KEY-----\n{body}-----END PUBLIC KEY-----\n"
+    text = base64.b64encode(der).decode()
+    body = "\n".join(text[i : i + 64] for i in range(0, len(text), 64))
+    return f"-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n"
 
 
 def _der(pem: str) -> bytes:

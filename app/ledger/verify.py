@@ -7,8 +7,7 @@ the signature is checked with the package `cryptography` where it is installed.
 Exit code: 0 intact, 1 tampered, 2 incomplete, 3 the signature could not be checked. 64 when there is nothing to check.
 
 A bundle holds the whole run as it stood when it was exported, and this program checks each link of that claim:
-  1. every event line is canonical, and its leaf is SHA-256 of a zero byte and the line; of a redacted event the leaf alone is there,
-     and the export names it;
+  1. every line is canonical, and its leaf is SHA-256 of a zero byte and the line; of a redacted event only the leaf is there;
   2. the events count from 1 without a gap, each names the leaf before it, and the last is the export itself;
   3. every leaf is in the Merkle tree (RFC 6962) of the checkpoint, and the checkpoint ends with the export;
   4. the checkpoint is signed (C2SP signed note: Ed25519, and ECDSA P-256) by the keys the export names;
@@ -43,10 +42,7 @@ class Report:
     """What was found wrong, and what the bundle says."""
 
     def __init__(self):
-        self.tampered = []
-        self.incomplete = []
-        self.unchecked = []
-        self.facts = []
+        self.tampered, self.incomplete, self.unchecked, self.facts = [], [], [], []
 
     @property
     def exit_code(self) -> int:
@@ -55,9 +51,6 @@ class Report:
         if self.incomplete:
             return INCOMPLETE
         return UNCHECKED if self.unchecked else INTACT
-
-
-# --- the container ------------------------------------------------------------------------------------------------
 
 
 def unpack(raw: bytes, report: Report) -> dict:
@@ -75,9 +68,7 @@ def unpack(raw: bytes, report: Report) -> dict:
     if len(set(names)) != len(names):
         report.tampered.append("The zip holds two files of one name.")
     if pack(files) != raw:
-        report.tampered.append(
-            "The zip is not byte for byte the one that was exported. If it was repacked, unpack it and check the folder."
-        )
+        report.tampered.append("The zip is not byte for byte the one exported. If it was repacked, unpack it and check the folder.")
     return dict(files)
 
 
@@ -99,9 +90,6 @@ def read_folder(folder: Path) -> dict:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
 
 
-# --- the forms ----------------------------------------------------------------------------------------------------
-
-
 def canonical(value) -> bytes:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
@@ -120,8 +108,16 @@ def number(text) -> int:
     return int(text) if isinstance(text, str) and re.fullmatch(r"[1-9][0-9]{0,17}", text) else 0
 
 
+def unhex(text, form: str) -> bytes | None:
+    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(form, text) else None
+
+
 def digest(text) -> bytes | None:
-    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) else None
+    return unhex(text, r"[0-9a-f]{64}")
+
+
+def spki_of(text) -> bytes | None:
+    return unhex(text, r"([0-9a-f]{2}){80,100}")
 
 
 def unbase64(text: str) -> bytes | None:
@@ -132,18 +128,14 @@ def unbase64(text: str) -> bytes | None:
     return raw if base64.b64encode(raw).decode() == text else None
 
 
-# --- the events ---------------------------------------------------------------------------------------------------
-
-
 def read_events(raw: bytes, report: Report) -> list:
     """(object, leaf) of each line; a line that is no event is reported and stands as (None, leaf)."""
     *lines, rest = raw.split(b"\n")
     if rest:
         report.tampered.append("events.jsonl: the last line has no end.")
     events = [read_redacted(line) or (read_event(line), sha256(b"\x00" + line).digest()) for line in lines]
-    for count, (event, _) in enumerate(events, 1):
-        if event is None:
-            report.tampered.append(f"events.jsonl line {count}: this is not an event as the ledger writes it.")
+    bad = [count for count, (event, _) in enumerate(events, 1) if event is None]
+    report.tampered += [f"events.jsonl line {count}: this is not an event as the ledger writes it." for count in bad]
     if not lines:
         report.incomplete.append("events.jsonl: there is no event.")
     return events
@@ -192,55 +184,46 @@ def check_order(events: list, report: Report) -> None:
     report.facts += [("redacted", f"event {event['run_seq']} of the run; its leaf stands") for event, _ in events if "redacted" in event]
 
 
-# --- the tree -----------------------------------------------------------------------------------------------------
+def node(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\x01" + left + right).digest()
+
+
+def sides(here: int, last: int, path: list):
+    """Whether each value of a proof stands on the left, from node `here` of `last` + 1 up to the root; None for a proof of another length."""
+    found = []
+    for _ in path:
+        if last == 0:
+            return None
+        left = here & 1 or here == last
+        while left and here and not here & 1:
+            here, last = here >> 1, last >> 1
+        found.append(bool(left))
+        here, last = here >> 1, last >> 1
+    return found if last == 0 else None
 
 
 def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
     """RFC 9162, section 2.1.3.2: whether `path` leads from the leaf to the root of a tree of this size."""
-    if index >= size:
-        return False
-    here, last, node = index, size - 1, leaf
-    for other in path:
-        if last == 0:
-            return False
-        if here & 1 or here == last:
-            node = sha256(b"\x01" + other + node).digest()
-            while here and not here & 1:
-                here >>= 1
-                last >>= 1
-        else:
-            node = sha256(b"\x01" + node + other).digest()
-        here >>= 1
-        last >>= 1
-    return last == 0 and node == root
+    lefts = sides(index, size - 1, path) if index < size else None
+    for left, other in zip(lefts or (), path):  # noqa: B905, `strict` came with Python 3.10
+        leaf = node(other, leaf) if left else node(leaf, other)
+    return lefts is not None and leaf == root
 
 
 def follows(old: dict, new: dict, path: list) -> bool:
     """RFC 9162, section 2.1.4.2: whether the tree of one checkpoint is the beginning of another's."""
-    if not 0 < old["size"] < new["size"] or None in path:
-        return False
     rest = path if old["size"] & (old["size"] - 1) else [old["root"], *path]
-    if not rest:
+    if not 0 < old["size"] < new["size"] or None in path or not rest:
         return False
     here, last = old["size"] - 1, new["size"] - 1
     while here & 1:
-        here >>= 1
-        last >>= 1
+        here, last = here >> 1, last >> 1
     before = after = rest[0]
-    for other in rest[1:]:
-        if last == 0:
-            return False
-        if here & 1 or here == last:
-            before = sha256(b"\x01" + other + before).digest()
-            after = sha256(b"\x01" + other + after).digest()
-            while here and not here & 1:
-                here >>= 1
-                last >>= 1
-        else:
-            after = sha256(b"\x01" + after + other).digest()
-        here >>= 1
-        last >>= 1
-    return last == 0 and before == old["root"] and after == new["root"]
+    lefts = sides(here, last, rest[1:])
+    for left, other in zip(lefts or (), rest[1:]):  # noqa: B905
+        before = node(other, before) if left else before
+        after = node(other, after) if left else node(after, other)
+    return lefts is not None and (before, after) == (old["root"], new["root"])
 
 
 def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None:
@@ -256,14 +239,12 @@ def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None
         report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
     elif len(said["events"]) > len(events):
         report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
-    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905, `strict` came with Python 3.10
+    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905
     seqs = [check_proof(*pair, size, root, report) for pair in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
-        report.tampered.append(
-            f"checkpoint: it is over {size} events, the export is event {seqs[-1]} of the ledger; they must be the same."
-        )
+        report.tampered.append(f"checkpoint: it is over {size} events, and the export is event {seqs[-1]} of the ledger, not the last.")
     check_consistency(said["consistency"], signed, report)
 
 
@@ -291,9 +272,6 @@ def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -
     elif not seq or None in path or not climbs(leaf, seq - 1, size, path, root):
         report.tampered.append(f"events.jsonl line {count}: event {proof['seq']} of the ledger is not under the root of the checkpoint.")
     return seq
-
-
-# --- the signature ------------------------------------------------------------------------------------------------
 
 
 def read_note(text) -> dict | None:
@@ -326,13 +304,12 @@ def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Rep
         report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
         return
     if closing["body"].get("key") != said["fingerprint"]:
-        report.tampered.append(
-            f"keys.json: the export names the key {closing['body'].get('key')}, the bundle brings {said['fingerprint']}."
-        )
+        report.tampered.append(f"keys.json: the export names another key than {said['fingerprint']}, which the bundle brings.")
     if closing["body"].get("order_key") != sha256(spki).hexdigest():
         report.tampered.append("keys.json: the export names another order key than the bundle brings.")
-    changes = read_changes(said["changes"], signed[-1], report)
-    if changes is None:
+    changes = [read_change(item, signed[-1]) for item in said["changes"]] if isinstance(said["changes"], list) else [None]
+    if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
+        report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
         return
     known = {said["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
     if pinned and pinned not in known:
@@ -340,13 +317,12 @@ def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Rep
     report.facts.append(("key", said["fingerprint"]))
     current = {"ledger": public, "order": spki}
     for change in reversed(changes):
-        which, old = change["which"], change["old"]
+        which, where = change["which"], f"the change of the {change['which']} key in event {change['seq']}"
         if change["new"] != current[which]:
-            report.tampered.append(f"keys.json: the change of the {which} key in event {change['seq']} leads to another key.")
-        current[which] = old
-        note = change["note"]
-        check_signatures(f"change of the {which} key in event {change['seq']}", origin, current, note, report)
-        report.facts.append(("key changed", f"the {which} key, in event {change['seq']}, from {sha256(old).hexdigest()}"))
+            report.tampered.append(f"keys.json: {where} leads to another key.")
+        current[which] = change["old"]
+        check_signatures(where, origin, current, change["note"], report)
+        report.facts.append(("key changed", f"{where}, from {sha256(change['old']).hexdigest()}"))
     for checkpoint in signed:
         name = "checkpoint" if checkpoint is signed[-1] else f"checkpoints/{checkpoint['size']}"
         check_signatures(name, origin, keys_at(checkpoint["size"], changes, public, spki), checkpoint, report)
@@ -361,45 +337,29 @@ def keys_at(size: int, changes: list, public: bytes, spki: bytes) -> dict:
     return current
 
 
-def read_changes(value, closing: dict, report: Report):
-    """The changes of keys, oldest first, each proven to be in the ledger; None when they are not."""
-    changes = [read_change(item, closing) for item in value] if isinstance(value, list) else [None]
-    if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
-        report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
-        return None
-    return changes
-
-
 def read_change(item, closing: dict):
+    """A change of key that is proven to be in the ledger; None when it is not."""
     if not isinstance(item, dict) or set(item) != {"body", "index", "path"} or not isinstance(item["path"], list):
         return None
-    body, path = item["body"], [digest(node) for node in item["path"]]
-    if not isinstance(body, str) or not isinstance(item["index"], str) or not re.fullmatch(r"0|[1-9][0-9]{0,17}", item["index"]):
+    line, index, path = str(item["body"]).encode("utf-8", "surrogatepass"), str(item["index"]), [digest(each) for each in item["path"]]
+    event, leaf = read_event(line), sha256(b"\x00" + line).digest()
+    if event is None or None in path or not re.fullmatch(r"0|[1-9][0-9]{0,17}", index):
         return None
-    event = read_event(body.encode("utf-8", "surrogatepass"))
-    leaf, index = sha256(b"\x00" + body.encode("utf-8", "surrogatepass")).digest(), int(item["index"])
-    if event is None or None in path or not climbs(leaf, index, closing["size"], path, closing["root"]):
+    if not climbs(leaf, int(index), closing["size"], path, closing["root"]):
         return None
-    which, told = event["type"].partition(".key-rotated")[0], event["body"]
+    which, told = event["type"].removesuffix(".key-rotated"), event["body"]
     read = {"ledger": digest, "order": spki_of}.get(which)
     old, new = (read(told.get("old")), read(told.get("new"))) if read else (None, None)
     note = read_note(told.get("statement")) if old and new else None
     if note is None or note["text"] != f"{closing['origin']}/keys\n{which}\n{base64.b64encode(new).decode()}\n".encode():
         return None
-    return {"seq": index + 1, "which": which, "old": old, "new": new, "note": note}
-
-
-def spki_of(text) -> bytes | None:
-    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(r"([0-9a-f]{2}){80,100}", text) else None
+    return {"seq": int(index) + 1, "which": which, "old": old, "new": new, "note": note}
 
 
 def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Report) -> None:
     """Both signatures, and no other: Ed25519 by the ledger key, and after it ECDSA P-256 by the order key."""
     public, spki = keys["ledger"], keys["order"]
-    expected = [
-        (origin, sha256(origin.encode() + b"\n\x01" + public).digest()[:4]),
-        (f"{origin}/p256", sha256(spki).digest()[:4]),
-    ]
+    expected = [(origin, sha256(origin.encode() + b"\n\x01" + public).digest()[:4]), (f"{origin}/p256", sha256(spki).digest()[:4])]
     if [(name, raw[:4]) for name, raw in note["signatures"]] != expected:
         report.tampered.append(f"{where}: it is signed by another key than keys.json brings.")
         return
@@ -419,9 +379,6 @@ def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Re
         report.tampered.append(f"{where}: the signature is not one of this key over this text.")
 
 
-# --- the evidence -------------------------------------------------------------------------------------------------
-
-
 def check_blobs(files: dict, events: list, report: Report) -> None:
     named = {item: count for count, (event, _) in enumerate(events, 1) for item in event["evidence"]}
     erased = events[-1][0]["body"].get("erased", [])
@@ -439,13 +396,8 @@ def check_blobs(files: dict, events: list, report: Report) -> None:
     report.facts.append(("evidence", f"{len(named)} files"))
 
 
-# --- the whole ----------------------------------------------------------------------------------------------------
-
-
 def check(files: dict, pinned: str, report: Report) -> None:
-    for name in FILES:
-        if name not in files:
-            report.incomplete.append(f"{name} is missing.")
+    report.incomplete += [f"{name} is missing." for name in FILES if name not in files]
     for name in files:
         if name not in FILES and not name.startswith(("blobs/", "checkpoints/")):
             report.tampered.append(f"{name}: no export writes such a file.")
@@ -457,7 +409,8 @@ def check(files: dict, pinned: str, report: Report) -> None:
     check_order(events, report)
     check_blobs(files, events, report)
     closing = events[-1][0]
-    tell(events, report)
+    times = [event["at"] for event, _ in events if "at" in event] or ["unknown"]
+    report.facts[:0] = [("run", closing.get("run", "unknown")), ("events", f"{len(events)}, from {times[0]} to {times[-1]}")]
     if "verify.py" in files and sha256(files["verify.py"]).hexdigest() != closing["body"].get("verifier") and closing["type"] == CLOSING:
         report.tampered.append("verify.py: this is not the program that was exported. Check the bundle with a copy from elsewhere.")
     check_signed(files, events, closing, pinned, report)
@@ -490,13 +443,6 @@ def read_checkpoints(files: dict, report: Report) -> list:
     return [] if bad else [*sorted(earlier.values(), key=lambda note: note["size"]), closing]
 
 
-def tell(events: list, report: Report) -> None:
-    last = events[-1][0]
-    times = [event["at"] for event, _ in events if "at" in event]
-    report.facts.insert(0, ("run", last.get("run", "unknown")))
-    report.facts.insert(1, ("events", f"{len(events)}, from {times[0]} to {times[-1]}" if times else str(len(events))))
-
-
 def verify(path: Path, pinned: str = "") -> Report:
     report = Report()
     files = read_folder(path) if path.is_dir() else unpack(path.read_bytes(), report)
@@ -516,12 +462,9 @@ def show(report: Report, pinned: str) -> None:
     for name, fact in report.facts:
         print(f"{name + ':':<12}{fact}")
     for label, found in (("TAMPERED", report.tampered), ("INCOMPLETE", report.incomplete), ("NOT CHECKED", report.unchecked)):
-        for sentence in found:
-            print(f"{label:<12}{sentence}")
+        print("".join(f"{label:<12}{sentence}\n" for sentence in found), end="")
     if not pinned:
-        print(
-            "KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare its fingerprint with one you know (--key)."
-        )
+        print("KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare it with one you know (--key).")
     print(VERDICTS[report.exit_code])
 
 
@@ -540,11 +483,7 @@ def fingerprint(text: str) -> str:
 def main(argv: list | None = None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
-    parser.add_argument(
-        "--key",
-        type=fingerprint,
-        help="the fingerprint of the ledger's key, 64 hex digits, from somewhere else than the bundle",
-    )
+    parser.add_argument("--key", type=fingerprint, help="the fingerprint of the ledger's key, from somewhere else than the bundle")
     asked = parser.parse_args(argv)
     try:
         report = verify(asked.bundle, asked.key or "")

@@ -147,6 +147,19 @@ def test_it_misses_an_event_that_was_left_out_with_its_proof(exported, left_out,
     assert report.exit_code
 
 
+def test_the_checkpoints_of_the_run_come_with_it_and_each_continues_the_last(exported):
+    files = unzip(exported)
+    assert [name for name in files if name.startswith("checkpoints/")] == ["checkpoints/6"]
+    said = json.loads(files["proofs.json"])
+    assert [(proof["from"], proof["to"]) for proof in said["consistency"]] == [("6", "7")]
+    without = {name: data for name, data in files.items() if name != "checkpoints/6"}
+    assert "1 checkpoints are there, and 1 proofs" in look(without).incomplete[0]
+    renamed = without | {"checkpoints/5": files["checkpoints/6"]}
+    assert "checkpoints/5: this is not a signed note" in look(renamed).tampered[0]
+    forged = files | {"checkpoints/6": files["checkpoint"].replace(b"\n7\n", b"\n6\n")}
+    assert "does not continue" in look(forged).tampered[0]
+
+
 def test_it_takes_no_foreign_file(exported):
     assert "no export writes" in look(unzip(exported) | {"extra.txt": b""}).tampered[0]
     assert "no event names" in look(unzip(exported) | {f"blobs/{verify.sha256(b'x').hexdigest()}": b"x"}).tampered[0]

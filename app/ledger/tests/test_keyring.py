@@ -6,6 +6,7 @@ import zipfile
 import pytest
 from django.core.management import call_command
 
+from agents import proofs
 from agents.host import LocalHost
 from agents.witness import FileStore, Witness
 from app.ledger import checkpoints, keyring, keys, notes, verify
@@ -104,6 +105,30 @@ def test_a_witness_goes_on_with_either_old_key(cast, tmp_path):
         assert witness.accept(log["checkpoint"], log["consistency"]).outcome == "accepted"
         pinned = cast.public_keys()
     assert len(keyring.statements()) == 2
+
+
+def test_an_agent_follows_the_statements_from_any_key_it_pinned(cast):
+    """Both keys change, twice: whoever slept through some of it ends with the keys of today."""
+    pinned = [cast.public_keys()]
+    for which in ("ledger", "order", "order", "ledger"):
+        keyring.rotate(which, "x", "ann")
+        pinned.append(cast.public_keys())
+    today = (pinned[-1]["log_key"], pinned[-1]["portal_key"])
+    statements = keyring.statements()
+    for known in pinned:
+        assert proofs.follow_keys(LocalHost(), statements, known["log_key"], known["portal_key"]) == today
+
+
+def test_an_agent_follows_no_statement_of_a_stranger(cast):
+    pinned = cast.public_keys()
+    keyring.rotate("ledger", "x", "ann")
+    (statement,) = keyring.statements()
+    forged = statement.replace("\nledger\n", "\norder\n")
+    with pytest.raises(proofs.BadNote, match="false"):
+        proofs.follow_keys(LocalHost(), [forged], pinned["log_key"], pinned["portal_key"])
+    for text in ("", "x", statement.replace("/keys\n", "/other\n")):
+        with pytest.raises(proofs.BadNote, match="change of key"):
+            proofs.follow_keys(LocalHost(), [text], pinned["log_key"], pinned["portal_key"])
 
 
 def test_the_command_changes_a_key(cast, capsys):
