@@ -26,8 +26,9 @@ def root() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for path in PACKS:
         with tarfile.open(path) as pack:
-            pack.extraction_filter = getattr(tarfile, "data_filter", None)  # older versions have and need none
-            pack.extractall(folder)
+            for member in pack.getmembers():
+                member.mode = 0o755 if member.isdir() else 0o644  # the next pack adds files to the same folders
+                pack.extract(member, folder)
     return folder
 
 
