@@ -119,8 +119,8 @@ def show_checking(ground) -> None:
 
 def a_run(services) -> tuple[int, int]:
     """As many events as a replacement records, naming captures of a real node."""
-    paths = sorted([*CAPTURES.glob("zpool_status/*.txt"), *CAPTURES.glob("smart/*.txt"), *CAPTURES.glob("zpool_*/*.txt")])
-    texts = [path.read_bytes() for path in paths][: RUN_EVENTS // 2]
+    paths = sorted(CAPTURES.glob("*/*.txt"), key=lambda path: path.stat().st_size, reverse=True)
+    texts = [path.read_bytes() for path in paths[: RUN_EVENTS // 2]]
     digests = services.keep_all(texts, "text/plain")
     for number in range(RUN_EVENTS):
         body = {"step": "replace", "to": "VERIFY", "capture": digests[number % len(digests)]}
