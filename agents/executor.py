@@ -30,7 +30,7 @@ from agents.identity import Identity
 from agents.journal import Entry, Journal, JournalError
 from agents.minder import CannotMind, Inside, Left, Minded, Outside
 from agents.operations import OPERATIONS
-from agents.operations.base import Probe
+from agents.operations.base import Probe, good_ends
 from agents.orders import BadOrder, Here, Order
 from agents.policy import Policy
 from agents.receipts import receipt
@@ -212,7 +212,7 @@ class Executor:
     def _ended(self, order: Order, ran: Ran, started_at: str, ended_at: str, before: str = "") -> Callable[..., str]:
         """Makes the receipt of a command whose end was seen; more may be said in it."""
         operation = OPERATIONS[order.operation]
-        good = getattr(operation, "EXITS", (0,))
+        good = good_ends(operation)
         probe = None if ran.exit_code in good else operation.probe(self._host, order.params, order.preconditions)
         outcome, reason = conclude(ran, probe, good)
         how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}

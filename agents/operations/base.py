@@ -48,8 +48,13 @@ def act(operation: Any, host: Host, params: Mapping[str, str]) -> Ran:
     return by_hand(host, params) if by_hand else host.run(operation.argv(params), operation.TIMEOUT_SECONDS)
 
 
+def good_ends(operation: Any) -> tuple[int, ...]:
+    """The exit codes with which its command says that all went well."""
+    return getattr(operation, "EXITS", (0,))
+
+
 def went_well(operation: Any, ran: Ran) -> bool:
-    return ran.exit_code is not None and ran.exit_code in getattr(operation, "EXITS", (0,))
+    return ran.exit_code in good_ends(operation)
 
 
 def check_names(params: Mapping[str, str], names: Sequence[str]) -> str:
