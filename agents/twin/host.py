@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from agents.host import Ran, Region
-from agents.twin import members, past, replacing
+from agents.twin import members, past, replacing, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -133,7 +133,12 @@ class TwinHost:
 
     def write(self, path: str, data: bytes) -> None:
         real, _ = self.view().tree.resolve(path)
+        parameter = tuning.parameter_at(real)
         with self._changing() as node:
+            if parameter:
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                tuning.write(node, parameter, data, self.now())
+                return
             bay, attribute = _bay_attribute(node, real) or (None, "")
             if bay is None:
                 raise PermissionError(errno.EACCES, "Permission denied", path)

@@ -72,9 +72,12 @@ DEFAULTS: Dict[str, int] = {
 SINCE_2_3 = {"zfs_resilver_defer_percent": 10}
 
 
+def defaults(node: Node) -> Dict[str, int]:
+    return {**DEFAULTS, **(SINCE_2_3 if node.release >= (2, 3) else {})}
+
+
 def build(tree: Tree, node: Node) -> None:
-    defaults = {**DEFAULTS, **(SINCE_2_3 if node.release >= (2, 3) else {})}
-    for name, value in {**{n: str(v) for n, v in defaults.items()}, **node.parameters}.items():
+    for name, value in {**{n: str(v) for n, v in defaults(node).items()}, **node.parameters}.items():
         tree.file(f"{MODULE}/{name}", f"{value}\n")
     if node.modprobe:
         tree.file("/etc/modprobe.d/zfs.conf", "".join(f"{line}\n" for line in node.modprobe))

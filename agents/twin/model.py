@@ -167,10 +167,18 @@ class Scan:
     to_write: int  # bytes resilvered or repaired when it is through
     skipped: int = 0
     errors: int = 0
+    speed: float = 1.0  # since `turned_at`, when somebody tuned; `done_before` is how far it was then
+    turned_at: float = 0.0
+    done_before: float = 0.0
 
     @property
     def ends_at(self) -> float:
-        return self.started_at + self.seconds
+        return max(self.started_at, self.turned_at) + (1.0 - self.done_before) * self.seconds / self.speed
+
+    def done(self, now: float) -> float:
+        """The part of it that is done, 0 to 1."""
+        since = max(0.0, now - max(self.started_at, self.turned_at))
+        return min(1.0, self.done_before + since * self.speed / self.seconds) if self.seconds else 1.0
 
 
 @dataclass
