@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from workflows import events as ev
-from workflows import plans
+from workflows import plans, turning
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
 from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
@@ -28,7 +28,7 @@ Outcome = Decision | Refused
 
 def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     """What `event` makes of `state`."""
-    if state.status in ENDED:
+    if state.status in ENDED and not isinstance(event, ev.LoopClosed):
         return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
     if (state.status == "new") != isinstance(event, ev.Start):
         return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
@@ -60,37 +60,6 @@ def _bad_param(value: str | None) -> str:
     return "holds a wildcard" if set(value) & set("*?") else ""
 
 
-def _abort(runbook: Runbook, state: RunState, event: ev.Aborted) -> Outcome:
-    if state.order_is_out:
-        return Refused("An order is under way, and what becomes of it must be known first. Wait for its end.")
-    if not event.by or not event.reason.strip():
-        return Refused("Say why this run ends here; whoever reads the ledger will ask.")
-    note = f"{event.by} ended the run: {event.reason.strip()}"
-    if any(f.step == runbook.point_of_no_return for f in state.finished):
-        note += " The command had been given before, and what it began on the node goes on."
-    ended = replace(state, status="aborted", note=note, asked=None)
-    return Decision(ended, (ev.Unlock(), ev.Record("run.aborted", {"step": state.step, "reason": event.reason.strip()})))
-
-
-def _went_back(runbook: Runbook, state: RunState, event: ev.WentBack) -> Outcome:
-    if why := _cannot_go_back(state):
-        return Refused(why)
-    step = next((s for s in runbook.steps[: runbook.place(state.step)] if s.slug == event.step), None)
-    if step is None or not event.by or step.kind not in ("DECIDE", "CHECK", "PLAN", "MANUAL"):
-        return Refused("A person can go back to an earlier step that chooses, checks or plans; this is none.")
-    between = runbook.steps[runbook.place(step.slug) : runbook.place(state.step)]
-    if any(s.kind == "EXECUTE" for s in between):
-        return Refused("A command was given since that step. From here there is only forward.")
-    record = ev.Record("run.went-back", {"from": state.step, "to": event.step})
-    return back(runbook, state, step, event, f"{event.by} went back to this step.", (record,))
-
-
-def _cannot_go_back(state: RunState) -> str:
-    if state.order_is_out:
-        return "An order is under way. Wait for its end."
-    return "" if state.status in ("open", "planning", "stopped") else "Nothing can be taken back while the node is at work. Wait."
-
-
 # --- steps a person does
 
 
@@ -102,6 +71,10 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
     picked = next((o for o in options if o.value == event.value), None)
     if picked is None:
         return Refused(f"{event.value or 'An empty choice'} is not among the options. Reload to see what the node has now.")
+    if picked.leads_to and picked.leads_to not in step.branches:
+        return Refused(
+            f"{picked.title} leads to {picked.leads_to}, which this step does not declare. Report this as a fault of the runbook."
+        )
     params = {**state.params, step.param: picked.value}
     verdicts = picked.verdicts + ask(step.guards, event.facts, params)
     if blocked(verdicts):
@@ -114,6 +87,7 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
         f"{picked.title}",
         verdicts,
         ev.Record("run.chosen", {"param": step.param, "value": picked.value, "title": picked.title, "verdicts": lines(verdicts)}),
+        leads_to=picked.leads_to,
     )
 
 
@@ -138,13 +112,17 @@ def _hands_done(runbook: Runbook, state: RunState, event: ev.HandsDone) -> Outco
     step = _open_step(runbook, state, "MANUAL", event)
     if isinstance(step, Refused):
         return step
-    if not event.evidence.strip():
-        return Refused("Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
-    verdicts = ask(step.guards, event.facts, state.params)
+    said = event.evidence.strip()
+    if not said:
+        return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
+    params = {**state.params, step.param: said} if step.param else state.params
+    verdicts = ask(step.guards, event.facts, params) + (step.judges(event.facts, params, said) if step.judges else ())
+    if step.param and (bad := _bad_param(said)):
+        verdicts = (*verdicts, refuse(f"What was typed {bad}. Type it as it is printed."))
     if blockers(verdicts):
-        return Refused(f"{step.title}: the node does not show it.", verdicts)
-    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": event.evidence.strip(), "verdicts": lines(verdicts)})
-    return finish(runbook, with_hand(state, event.by), event, event.evidence.strip(), verdicts, record)
+        return Refused(f"{step.title}: {'it is not so.' if step.judges else 'the node does not show it.'}", verdicts)
+    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": said, "verdicts": lines(verdicts)})
+    return finish(runbook, with_hand(replace(state, params=params), event.by), event, said, verdicts, record)
 
 
 def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcome:
@@ -168,7 +146,7 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
         return Refused("No plan can be asked for at this step.")
     if state.status == "planning":
         return Refused("The node is making a plan already. Wait for its answer.")
-    if why := _cannot_go_back(state):
+    if why := turning.cannot_go_back(state):
         return Refused(why)
     verdicts = ask(step.guards, event.facts, state.params)
     if blocked(verdicts):
@@ -321,7 +299,10 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
 
 
 def _approvals_needed(runbook: Runbook, step: Step) -> int:
-    asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
+    """Those asked for since the last order: what was approved before was another plan."""
+    before = runbook.steps[: runbook.place(step.slug)]
+    since = max((i + 1 for i, s in enumerate(before) if s.kind == "EXECUTE"), default=0)
+    asked = [s.approvals for s in before[since:] if s.kind == "APPROVE"]
     return max([*asked, 1 if step.destructive else 0])
 
 
@@ -339,12 +320,18 @@ def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Out
         {"step": state.step, "plan_digest": order.plan_digest, "status": event.status, "reason": event.reason, "probe": probe},
     )
     if event.status == "SUCCEEDED":
-        return finish(runbook, moved, event, "The command succeeded.", state.verdicts, record)
+        return finish(runbook, _learnt(runbook, moved, event.said), event, "The command succeeded.", state.verdicts, record)
     if event.status in ORDER_HAD_NO_EFFECT:
         return _stop(moved, event, record)
     if event.status == "UNKNOWN":
         return _unknown(runbook, moved, event, probe, record)
     return Decision(replace(moved, note=_UNDER_WAY[event.status]), (record, ev.Ring(RING_SECONDS)))
+
+
+def _learnt(runbook: Runbook, state: RunState, said: str) -> RunState:
+    """With what the command's own words tell. A later guard refuses where they told nothing."""
+    step = runbook.step(state.step)
+    return replace(state, params={**state.params, **step.learns(said)}) if step.learns else state
 
 
 _UNDER_WAY = {
@@ -417,6 +404,9 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
     seen = replace(state, progress=progress, verdicts=verdicts)
     after = state.order.at if state.order else state.since
+    if step.alarm is not None and (against := blockers(ask((step.alarm,), event.facts, state.params))):
+        return turning.alarmed(seen, step, against)
+    seen = replace(seen, alarm="")
     if verdicts and not blockers(verdicts) and _asked_after(event, state.params, after, step.sources):
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
@@ -483,6 +473,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.OrderMoved: _order_moved,
     ev.FactsArrived: _facts_arrived,
     ev.Settled: _settled,
-    ev.WentBack: _went_back,
-    ev.Aborted: _abort,
+    ev.WentBack: turning.went_back,
+    ev.Aborted: turning.aborted,
+    ev.LoopClosed: turning.loop_closed,
 }

@@ -105,6 +105,7 @@ class OrderMoved(Event):
     reason: str = ""
     probe: str = ""
     evidence: tuple[str, ...] = ()
+    said: str = ""  # what the command printed; only some steps have a use for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,18 @@ class WentBack(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Aborted(Event):
+    """A person ends the run; over an open loop that begins the way back, and once more ends it there."""
+
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopClosed(Event):
+    """A run has ended over an open loop, and it is closed by now: the facts show it, or a person vouches for it."""
+
+    loop: str
+    facts: FleetFacts
+    evidence: str = ""
 
 
 # Effects. The portal applies them in the order given, all in the transaction that stores the new state.

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 from agents.wire import canonical
-from workflows.core import Runbook, Step, StepKind
+from workflows import ways
+from workflows.core import Loop, Runbook, Step, StepKind
 
 EFFECTS = ("pure", "idempotent", "at_most_once")
 Operations = Mapping[str, Any]  # the agent's catalogue: name -> module
@@ -18,6 +19,7 @@ def problems(runbook: Runbook, operations: Operations) -> tuple[str, ...]:
     found = list(_of_the_whole(runbook))
     for step in runbook.steps:
         found += [f"{runbook.slug}/{step.slug}: {why}" for why in _of_a_step(runbook, step, operations)]
+    found += ways.problems(runbook)
     return tuple(found)
 
 
@@ -109,6 +111,7 @@ def definition_digest(runbook: Runbook) -> str:
         "point_of_no_return": runbook.point_of_no_return,
         "params": dict(runbook.params),
         "locks": _name(runbook.locks),
+        "undo": runbook.undo,
         "steps": [_declared(step) for step in runbook.steps],
     }
     return hashlib.sha256(canonical(declared)).hexdigest()
@@ -119,6 +122,8 @@ def _declared(step: Step) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Loop):
+        return {name: _plain(inner) for name, inner in vars(value).items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if callable(value):

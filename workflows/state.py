@@ -59,6 +59,19 @@ class Finished:
     by: str
     at: float
     note: str
+    passed_over: bool = False  # it was not needed, and nothing was done
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """Something this run switched on and has not switched off. It outlives the run."""
+
+    loop: str
+    what: str
+    undo: str
+    step: str  # that opened it
+    by: str
+    at: float
 
 
 @dataclass(frozen=True)
@@ -122,6 +135,9 @@ class RunState:
     progress: Progress | None = None
     overdue: bool = False
     sealed: tuple[str, ...] = ()  # digests of every plan that ever had an order: one each, for ever
+    loops: tuple[OpenLoop, ...] = ()
+    ending: str = ""  # "done" or "aborted" while the way back is walked: what the run will be then
+    alarm: str = ""  # what speaks against going on waiting, in words to act upon at once
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -140,6 +156,7 @@ class RunState:
                 "statements": tuple(Statement(**x) for x in data["statements"]),
                 "progress": Progress(**data["progress"]) if data["progress"] else None,
                 "sealed": tuple(data["sealed"]),
+                "loops": tuple(OpenLoop(**x) for x in data.get("loops", ())),
             }
         )
 
