@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agents.collectors.zpool_status import HISTORY_SECONDS
 from agents.tunables import HOUR, SCAN_KNOBS, TUNABLES, Tunable, number
 from workflows import measure
 from workflows.core import Loop, Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
@@ -20,7 +21,7 @@ from workflows.guards import tuning
 from workflows.guards.subject import the_pool
 from workflows.guards.tuning import Setting
 
-MEASURE_SECONDS = 600
+MEASURE_SECONDS = HISTORY_SECONDS + 120  # until nothing of what the portal compares with is from before
 WINDOWS = (HOUR, 4 * HOUR, 8 * HOUR, 24 * HOUR)
 
 
@@ -258,7 +259,8 @@ RUNBOOK = Runbook(
             slug="compare",
             title="Measure what it does",
             kind="WAIT",
-            why="Ten minutes show whether the scan gains a fifth at least, and whether others wait more than twice as long.",
+            why="Half an hour shows whether the scan gains a fifth at least, and whether others wait more than twice as long. If they do, it "
+            "ends at once.",
             until=tuning.the_reason_to_tune_is_over,
             progress=how_it_goes,
             lasts=measure_seconds,

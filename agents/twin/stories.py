@@ -1,0 +1,27 @@
+"""Small nodes on which one thing is wrong, one for each runbook that is not in the demo fleet. `STORIES` names them."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict
+
+from agents.twin.model import Node, Scan
+from agents.twin.scenarios import tiny
+
+TEN_TB = 9796820402176
+GIB = 1 << 30
+RESILVER_BYTES = 400 * GIB
+RESILVER_SECONDS = 10 * 86400.0  # about half a MiB a second
+
+
+def crawling(now: float, release: str = "2.3.2-1") -> Node:
+    """A resilver that takes ten days, on disks that are all alike: nobody is ill, it just gets too little."""
+    node = tiny(release, size_bytes=TEN_TB)
+    pool = node.pool("ost_0")
+    filled = pool.leaves()[2]
+    filled.resilver_txg = pool.txg
+    pool.alloc_bytes = RESILVER_BYTES
+    pool.scan = Scan("resilver", "running", now - 86400, RESILVER_SECONDS, RESILVER_BYTES, RESILVER_BYTES // 6)
+    return node
+
+
+STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling}
