@@ -21,6 +21,14 @@ GOOD = {
         "operation": "zpool_replace",
         "params": json.dumps({"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"}),
     },
+    "set_tunable": {
+        "pool": "p",
+        "pool_guid": "1",
+        "platform": "linux",
+        "name": "zfs_vdev_scrub_max_active",
+        "before": "3",
+        "value": "6",
+    },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
 }
 

@@ -35,6 +35,7 @@ class Stage:
         self.clock = Clock()
         self.hosts: dict[str, TwinHost] = {}
         self._said: dict[str, list[tuple[float, dict[str, Any]]]] = {name: [] for name in nodes}
+        self._kept: dict[tuple, tuple] = {}
         self.leaf_changes: dict[str, tuple] = {}
         for name, node in nodes.items():
             Store(folder / name / "state.json").create(node)
@@ -45,11 +46,20 @@ class Stage:
         return FleetFacts({name: bend(node) if bend else node for name, node in found.items()})
 
     def _facts(self, name: str) -> NodeFacts:
-        captures = {f"{c.source}/{c.key}" if c.key else c.source: c for m in COLLECTORS.values() for c in m.collect(self.hosts[name])}
+        captures = {f"{c.source}/{c.key}" if c.key else c.source: c for m in COLLECTORS.values() for c in self._collected(name, m)}
         earlier = self._earlier(name)
         self._said[name].append((self.clock(), {where: c.body() for where, c in captures.items()}))
         ages = dict.fromkeys(COLLECTORS, 0.5)
         return node_facts(name, captures, 0.5, self.leaf_changes.get(name, ()), ages=ages, earlier=earlier)
+
+    def _collected(self, name: str, collector: Any) -> tuple[Any, ...]:
+        """What only the state of the twin decides is asked once for each state; what `zpool` prints has the clock in it."""
+        host = self.hosts[name]
+        host.view()  # a scan that is over ends now
+        key = (name, collector.NAME, self.clock() if collector.NAME.startswith("zpool") else host.store._stamp())
+        if key not in self._kept:
+            self._kept[key] = collector.collect(host)
+        return self._kept[key]
 
     def _earlier(self, name: str) -> dict[str, tuple[Mapping[str, Any], float]]:
         """What each source with a memory said, as long ago as it is remembered or at the first look."""
@@ -133,7 +143,12 @@ class Run:
     def _decide(self, facts):
         options = self.step.options(facts, self.state.params)
         fit = [option.value for option in options if not blockers(option.verdicts)]
-        return self.send(ev.Chosen, by=ANN, facts=facts, value=self.answers.get(self.state.step) or next(iter(fit or [option.value for option in options]), ""))
+        return self.send(
+            ev.Chosen,
+            by=ANN,
+            facts=facts,
+            value=self.answers.get(self.state.step) or next(iter(fit or [option.value for option in options]), ""),
+        )
 
     def _manual(self, facts):
         return self.send(ev.HandsDone, by=ANN, facts=facts, evidence=self.answers.get(self.state.step, "Done."))
