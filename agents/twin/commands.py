@@ -172,9 +172,9 @@ def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
-    """Only looking: whoever would set a mode is refused like any other command the twin does not know."""
+    """Only looking; who sets a mode writes."""
     device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--get=") else None
-    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, device.name, args[0][len("--get=") :])
+    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, args[1], args[0][len("--get=") :])
 
 
 def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
@@ -236,6 +236,8 @@ def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
     if tuple(argv[:2]) == ("zpool", "import"):
         return len(argv) == 2
+    if argv[0] == "sdparm":
+        return not any(word.startswith(("--set", "--clear")) for word in argv)
     return argv[0] in TOOLS or tuple(argv[:2]) in SUBCOMMANDS
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict
+from typing import Callable, Dict, Optional
 
 from agents.twin.answer import Answer
 from agents.twin.model import Disk
@@ -86,9 +86,31 @@ PAGES: Dict[str, Callable[[Disk], str]] = {
 }
 
 
-def mode_field(disk: Disk, name: str, field: str) -> Answer:
-    head = f"    /dev/{name}: {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"
-    value = {"WCE": disk.wce, "EN_BMS": disk.en_bms if disk.rotational else None}.get(field)
+def mode_field(disk: Disk, path: str, field: str) -> Answer:
+    head, value = _head(disk, path), _modes(disk).get(field)
     if value is None:
         return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
-    return Answer(0, head + f"{field:<14}{int(value)}  [cha: y, def:  1, sav:  {int(value)}]\n")
+    saved = disk.saved.get(field, value)
+    return Answer(0, head + f"{field:<14}{int(value)}  [cha: {'n' if disk.mode_fixed else 'y'}, def:  1, sav:  {int(saved)}]\n")
+
+
+def set_mode(disk: Disk, path: str, field: str, value: bool, save: bool) -> Answer:
+    """`sdparm --set` and `--clear`. The kernel is not told: what it believes of the write cache stays as it was."""
+    head, before = _head(disk, path), _modes(disk).get(field)
+    if before is None:
+        return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
+    if disk.mode_fixed:
+        return Answer(ILLEGAL_REQUEST, head, "change_mode_page: failed setting page\n")
+    if field == "WCE":
+        disk.believed = before if disk.believed is None else disk.believed
+    setattr(disk, field.lower(), value)
+    disk.saved = {**disk.saved, field: value if save else disk.saved.get(field, before)}
+    return Answer(0, head)
+
+
+def _modes(disk: Disk) -> Dict[str, Optional[bool]]:
+    return {"WCE": disk.wce, "EN_BMS": disk.en_bms if disk.rotational else None}
+
+
+def _head(disk: Disk, path: str) -> str:
+    return f"    {path}: {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from agents.host import Ran, Region
-from agents.twin import members, past, replacing, tuning
+from agents.twin import drive_logs, members, past, replacing, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -90,7 +90,17 @@ class TwinHost:
                 if answer and not answer.exit_code:
                     past.record(node, argv, self.now())
             return answer or unknown(argv)
+        if argv[0] == "sdparm":
+            return self._set_mode(argv)
         return unknown(argv)
+
+    def _set_mode(self, argv: Tuple[str, ...]) -> Answer:
+        verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")
+        with self._changing() as node:
+            device = View(node).device(argv[-1])
+            if verb not in ("--set", "--clear") or device is None or device.partition or set(argv[2:-1]) - {"--save"}:
+                return unknown(argv)
+            return drive_logs.set_mode(device.disk, argv[-1], mode, verb == "--set", "--save" in argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:
         wanted = replacing.parse(argv[2:])

@@ -79,6 +79,9 @@ class Disk:
     link_rate: str = "12.0 Gbit"  # SAS
     wce: bool = False
     en_bms: bool = True
+    saved: Dict[str, bool] = field(default_factory=dict)  # mode -> what it is after a power cut, where that is another value
+    believed: Optional[bool] = None  # whether the kernel thinks that it caches writes; None: it knows
+    mode_fixed: bool = False  # the firmware takes no mode
 
     @property
     def hex(self) -> str:
