@@ -10,15 +10,6 @@ from agents.operations.base import UNKNOWN
 from agents.tunables import FREEBSD, LINUX, TUNABLES, number
 
 
-def zfs_versions(host: Host) -> dict[str, str]:
-    capture = node.collect(host)[0]
-    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        return {name: f"{UNKNOWN}{said.reason}" for name in ("zfs.userland", "zfs.module")}
-    return {
-        "zfs.userland": said.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
-        "zfs.module": said.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
-    }
 
 
 def tunable(host: Host, platform: str, name: str) -> str:

@@ -3,7 +3,8 @@
 An operation is a module with `NAME`, `EFFECT`, `DESTRUCTIVE`, `PARAMS`, `check(params)` and `argv(params)`. A pure one
 has `run(host, params)`. One that writes has `preconditions`, `guards`, `describe`, `probe`, `aftermath` and
 `TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced. One that writes an
-attribute file instead of running a command has `perform(host, params)`; its argv is `write PATH VALUE`, to be read and compared.
+attribute file instead of running a command has `perform(host, params)`; its argv, `write PATH VALUE` or the like, is to be read and
+compared only. One whose command does not exit 0 when all is well names its good ends in `EXITS`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ def act(operation: Any, host: Host, params: Mapping[str, str]) -> Ran:
     """Carry it out: by its own hand where it has one, else by running its argv."""
     by_hand = getattr(operation, "perform", None)
     return by_hand(host, params) if by_hand else host.run(operation.argv(params), operation.TIMEOUT_SECONDS)
+
+
+def went_well(operation: Any, ran: Ran) -> bool:
+    return ran.exit_code is not None and ran.exit_code in getattr(operation, "EXITS", (0,))
 
 
 def write_attribute(host: Host, argv: Sequence[str], agrees: Callable[[str, str], bool] = str.__eq__) -> Ran:

@@ -71,6 +71,7 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     if found:
         tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))
     tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if _cached(disk) else "write through\n")
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/protection_type", f"{disk.protection_type}\n")
     _block_device(tree, f"{scsi}/block/{path.name}", scsi, disk, path)
 
 

@@ -82,6 +82,7 @@ class Disk:
     saved: Dict[str, bool] = field(default_factory=dict)  # mode -> what it is after a power cut, where that is another value
     believed: Optional[bool] = None  # whether the kernel thinks that it caches writes; None: it knows
     mode_fixed: bool = False  # the firmware takes no mode
+    protection_type: int = 0
 
     @property
     def hex(self) -> str:

@@ -102,6 +102,20 @@ def drifted(release: str = "2.1.11-1", guids: Optional[Sequence[int]] = None) ->
     return node
 
 
+def shelf_disk() -> Disk:
+    """A new disk that somebody holds in the hand: blank, and under the first name that is free."""
+    return lab_disk(9, 9)
+
+
+def sick_disk(faulted: bool = False) -> Node:
+    """The third disk of a raidz2 has had checksum errors, and ZED has marked it; or ZFS has given it up. It still sits in its bay."""
+    node = tiny()
+    leaf = node.pool("ost_0").leaves()[2]
+    leaf.state, leaf.aux, leaf.errors = ("FAULTED", "err_exceeded", [14, 3, 0]) if faulted else ("DEGRADED", "err_exceeded", [0, 0, 29])
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
+
+
 def pull(node: Node, wwid: str) -> Vdev:
     """Take a member's disk out of its bay: the leaf is REMOVED and the node does not see the disk any more."""
     leaf = leaf_on(node, wwid)
@@ -123,6 +137,27 @@ def take_away(node: Node, wwid: str) -> None:
     found = node.bay_of(wwid)
     if found:
         found[1].wwid, found[1].status = None, "not installed"
+
+
+def unplug(node: Node, wwid: str) -> Disk:
+    """Pull a disk out of its bay. A member that serves is REMOVED by it; one that was taken out of service stays OFFLINE."""
+    disk = node.disk(wwid)
+    if any(p.label and any(pool.imported and pool.name == p.label.pool for pool in node.pools) for p in disk.partitions):
+        leaf = leaf_on(node, wwid)
+        if leaf.state == "ONLINE":
+            leaf.state = "REMOVED"
+    take_away(node, wwid)
+    return disk
+
+
+def plug(node: Node, disk: Disk, bay: Bay) -> None:
+    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up."""
+    bay.wwid, bay.status = disk.wwid, "OK"
+    node.disks.append(disk)
+    if any(p.label for p in disk.partitions):
+        leaf = leaf_on(node, disk.wwid)
+        if leaf.state == "REMOVED":
+            leaf.state = "ONLINE"
 
 
 def bring_back(node: Node, disk: Disk, name: str) -> None:

@@ -79,6 +79,7 @@ def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
         health=_health(sources, devices),
         condition=read_condition(sources, devices),
         modes=read_modes(sources, devices),
+        protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(about, devices),
         identity=identity(about.told, devices, _label_places(about, devices)),
     )

@@ -1,0 +1,7 @@
+"""Every runbook's story: the twin that needs it and what people do. What `test_stories` walks, and the demo's scenarios show."""
+
+from __future__ import annotations
+
+from workflows.tests.stories_of_disks import BLINK, BLINK_A_FAULTED_DISK
+
+STORIES = {story.title: story for story in (BLINK, BLINK_A_FAULTED_DISK)}
