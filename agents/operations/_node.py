@@ -1,15 +1,12 @@
-"""What operations ask of the node itself: the versions of ZFS, and the value of a tunable."""
+"""What operations ask of the node itself: the value of a tunable, where this platform keeps it."""
 
 from __future__ import annotations
 
-from agents.collectors import node, parameters, sysctl
+from agents.collectors import parameters, sysctl
 from agents.collectors.base import Unparsed
 from agents.host import Host
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN
 from agents.tunables import FREEBSD, LINUX, TUNABLES, number
-
-
 
 
 def tunable(host: Host, platform: str, name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from agents.collectors import parameters, sysctl
 from agents.collectors.base import Capture
 from agents.host import Host, Ran
-from agents.operations import _node
+from agents.operations import _member, _node
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns, write_attribute
@@ -58,7 +58,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     value = known(lambda: _node.tunable(host, params["platform"], params["name"]))
-    return {"tunable.value": value, "zfs.module": _node.zfs_versions(host)["zfs.module"]}
+    return {"tunable.value": value, "zfs.module": _member.versions(host)["zfs.module"]}
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:

@@ -21,6 +21,14 @@ GOOD = {
         "operation": "zpool_replace",
         "params": json.dumps({"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"}),
     },
+    "set_drive_mode": {
+        "pool": "p",
+        "pool_guid": "1",
+        "vdev_guid": "2",
+        "wwid": "naa:5000c500a65b207b",
+        "mode": "EN_BMS",
+        "value": "0",
+    },
     "set_tunable": {
         "pool": "p",
         "pool_guid": "1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Dict
 
 from agents.twin.model import Node, Scan
-from agents.twin.scenarios import tiny
+from agents.twin.scenarios import add_spare, tiny
 
 TEN_TB = 9796820402176
 GIB = 1 << 30
@@ -24,4 +24,15 @@ def crawling(now: float, release: str = "2.3.2-1") -> Node:
     return node
 
 
-STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling}
+def odd_modes(now: float, release: str = "2.1.11-1") -> Node:
+    """One member has its background scan off, another its write cache on behind the kernel's back; a hot spare differs, too."""
+    node = tiny(release, blanks=2)
+    spare = node.disks[6]
+    add_spare(node, "ost_0", spare)
+    node.disks[1].en_bms = False
+    node.disks[4].wce, node.disks[4].believed = True, False
+    spare.en_bms = False
+    return node
+
+
+STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling, "drive-mode-audit": odd_modes}

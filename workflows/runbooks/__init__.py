@@ -2,8 +2,10 @@
 
 from agents.operations import OPERATIONS
 from workflows.lint import load
-from workflows.runbooks import blink_and_replace, resilver_tuning, wwid_mismatch_replace
+from workflows.runbooks import blink_and_replace, drive_mode_audit, resilver_tuning, wwid_mismatch_replace
 
-RUNBOOKS = load(tuple(module.RUNBOOK for module in (wwid_mismatch_replace, blink_and_replace, resilver_tuning)), OPERATIONS)
+RUNBOOKS = load(
+    tuple(module.RUNBOOK for module in (wwid_mismatch_replace, blink_and_replace, resilver_tuning, drive_mode_audit)), OPERATIONS
+)
 
 __all__ = ["RUNBOOKS"]

@@ -8,6 +8,7 @@ from workflows.facts import FleetFacts
 from workflows.situations import (
     disk_faulted,
     disk_missing,
+    drive_mode_drift,
     foreign_pool_imported_elsewhere,
     hidden_by_resilver,
     identity_conflict,
@@ -43,6 +44,7 @@ SITUATIONS = {
         label_corrupt,
         identity_conflict,
         phy_errors,
+        drive_mode_drift,
         hidden_by_resilver,
         spare_in_use,
         resilver_running,

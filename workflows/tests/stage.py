@@ -24,7 +24,7 @@ from workflows.facts import FleetFacts, NodeFacts, Unknown, node_facts
 from workflows.state import ENDED, RunState
 
 ANN, BOB = "ann", "bob"
-STEPS_MAX = 200
+STEPS_MAX = 60
 WAIT_SECONDS = 600
 
 
@@ -197,6 +197,20 @@ class Run:
     def _verify(self, facts):
         number = self.state.asked.number if self.state.asked else 0
         return self.send(ev.FactsArrived, facts=facts, number=number, taken_after=self.stage.clock())
+
+    def crash(self, when: str) -> Run:
+        """The agent dies in the order of the step in hand, "before" the command had its effect or "after" it; then it probes."""
+        asked = self.must(ev.ExecuteAsked, by=self.by, facts=self.stage.facts())
+        seal = next(e for e in asked.effects if isinstance(e, ev.Seal))
+        operation, digest = OPERATIONS[seal.operation], seal.plan_digest
+        for status in ("OFFERED", "CLAIMED", "STARTED"):
+            self.must(ev.OrderMoved, plan_digest=digest, status=status)
+        if when == "after":
+            act(operation, self._host, seal.params)
+        probe = operation.probe(self._host, seal.params, seal.preconditions)
+        evidence = tuple(capture.digest for capture in probe.evidence)
+        self.must(ev.OrderMoved, plan_digest=digest, status="UNKNOWN", reason=probe.reason, probe=probe.result, evidence=evidence)
+        return self
 
     def abort(self) -> Decision | Refused:
         return self.send(ev.Aborted, by=ANN, reason="It is enough.")
