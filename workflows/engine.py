@@ -404,6 +404,8 @@ def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) ->
 
 
 def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+    if step.keeps is not None:
+        state = replace(state, params={**state.params, **step.keeps(event.facts, state.params, event.at)})
     progress = step.progress(event.facts, state.params) if step.progress else None
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
     seen = replace(state, progress=progress, verdicts=verdicts)

@@ -44,7 +44,7 @@ def _fields(step: Step) -> Iterator[str]:
             yield f"{name} is for {' and '.join(kinds)} steps"
     if (step.judges is not None or (step.kind == "MANUAL" and step.param)) and not (step.asks and step.judges):
         yield "a MANUAL step that takes an answer says what it asks for and who judges it"
-    if bool(step.learns) != bool(step.learned) and step.kind != "DECIDE":
+    if bool(step.learns or step.keeps) != bool(step.learned) and step.kind != "DECIDE":
         yield "what a step learns is named in `learned`"
 
 
@@ -57,6 +57,7 @@ _ONLY = {
     "learns": ("EXECUTE",),
     "opens": ("EXECUTE", "MANUAL"),
     "lasts": ("WAIT",),
+    "keeps": ("WAIT",),
     "unattended": ("PLAN", "EXECUTE"),
 }
 

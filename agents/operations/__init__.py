@@ -1,7 +1,18 @@
 """The closed catalogue: everything the portal can ask of a node. To add one: add a file, add it here."""
 
-from agents.operations import locate_led, look, plan, set_drive_mode, set_tunable, zpool_offline, zpool_online, zpool_replace
+from agents.operations import (
+    locate_led,
+    look,
+    plan,
+    set_drive_mode,
+    set_tunable,
+    smart_self_test,
+    zpool_offline,
+    zpool_online,
+    zpool_replace,
+)
 
 OPERATIONS = {
-    module.NAME: module for module in (look, plan, zpool_replace, locate_led, zpool_offline, zpool_online, set_tunable, set_drive_mode)
+    module.NAME: module
+    for module in (look, plan, zpool_replace, locate_led, zpool_offline, zpool_online, set_tunable, set_drive_mode, smart_self_test)
 }

@@ -29,6 +29,7 @@ GOOD = {
         "mode": "EN_BMS",
         "value": "0",
     },
+    "smart_self_test": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "set_tunable": {
         "pool": "p",
         "pool_guid": "1",

@@ -168,7 +168,7 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
 
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--page=") else None
-    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :])
+    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :], now)
 
 
 def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
@@ -236,6 +236,8 @@ def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
     if tuple(argv[:2]) == ("zpool", "import"):
         return len(argv) == 2
+    if argv[0] == "smartctl":
+        return "-t" not in argv
     if argv[0] == "sdparm":
         return not any(word.startswith(("--set", "--clear")) for word in argv)
     return argv[0] in TOOLS or tuple(argv[:2]) in SUBCOMMANDS

@@ -92,6 +92,10 @@ class TwinHost:
             return answer or unknown(argv)
         if argv[0] == "sdparm":
             return self._set_mode(argv)
+        if argv[:3] == ("smartctl", "-t", "short") and len(argv) == 4:
+            with self._changing() as node:
+                device = View(node).device(argv[3])
+                return unknown(argv) if device is None or device.partition else drive_logs.begin_test(device.disk, self.now())
         return unknown(argv)
 
     def _set_mode(self, argv: Tuple[str, ...]) -> Answer:

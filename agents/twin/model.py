@@ -59,6 +59,8 @@ class Smart:
     pending: int = 0
     uncorrected: int = 0  # reads
     self_test_failed: bool = False  # the last one
+    test_began_at: float = 0.0  # of a short self-test that somebody began; it takes two minutes
+    corrected: int = 0  # reads that its ECC mended, where it differs from others of its model
 
 
 @dataclass

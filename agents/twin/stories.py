@@ -35,4 +35,13 @@ def odd_modes(now: float, release: str = "2.1.11-1") -> Node:
     return node
 
 
-STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling, "drive-mode-audit": odd_modes}
+def slow_member(now: float, release: str = "2.1.11-1") -> Node:
+    """The fifth member waits 900 ms where its peers wait 6, counts slow I/Os, and corrects far more than its like; its link is quiet."""
+    node = tiny(release)
+    leaf, disk = node.pool("ost_0").leaves()[4], node.disks[4]
+    leaf.wait_ms, leaf.slow = 900.0, 412
+    disk.smart.corrected = 9_000_000_000
+    return node
+
+
+STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling, "drive-mode-audit": odd_modes, "slow-disk-triage": slow_member}

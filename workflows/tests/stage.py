@@ -56,7 +56,7 @@ class Stage:
         """What only the state of the twin decides is asked once for each state; what `zpool` prints has the clock in it."""
         host = self.hosts[name]
         host.view()  # a scan that is over ends now
-        key = (name, collector.NAME, self.clock() if collector.NAME.startswith("zpool") else host.store._stamp())
+        key = (name, collector.NAME, self.clock() if collector.NAME.startswith(("zpool", "sg_logs")) else host.store._stamp())
         if key not in self._kept:
             self._kept[key] = collector.collect(host)
         return self._kept[key]
