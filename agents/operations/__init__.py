@@ -7,6 +7,7 @@ from agents.operations import (
     set_drive_mode,
     set_tunable,
     smart_self_test,
+    zpool_detach,
     zpool_offline,
     zpool_online,
     zpool_replace,
@@ -14,5 +15,16 @@ from agents.operations import (
 
 OPERATIONS = {
     module.NAME: module
-    for module in (look, plan, zpool_replace, locate_led, zpool_offline, zpool_online, set_tunable, set_drive_mode, smart_self_test)
+    for module in (
+        look,
+        plan,
+        zpool_replace,
+        locate_led,
+        zpool_offline,
+        zpool_online,
+        zpool_detach,
+        set_tunable,
+        set_drive_mode,
+        smart_self_test,
+    )
 }

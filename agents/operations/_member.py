@@ -91,10 +91,9 @@ def judge(questions: Iterable[Question], pre: Mapping[str, str], names: Iterable
             verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
     missing = {name: f"{UNKNOWN}it was not read" for name in names if name not in pre}
     verdicts += unknowns({**pre, **missing})
-    if "zfs.userland" in pre and pre["zfs.userland"] != pre.get("zfs.module"):
-        verdicts.append(
-            ("refuse", f"The zfs tools are {pre['zfs.userland']} and the kernel module is {pre.get('zfs.module')}. Reboot first.")
-        )
+    userland, module = pre.get("zfs.userland", UNKNOWN), pre.get("zfs.module", UNKNOWN)
+    if userland != module and not userland.startswith(UNKNOWN) and not module.startswith(UNKNOWN):
+        verdicts.append(("refuse", f"The zfs tools are {userland} and the kernel module is {module}. Reboot first."))
     return tuple(verdicts)
 
 

@@ -77,11 +77,17 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {"bay": bay, "preconditions": facts}
 
 
+def asked(params: Mapping[str, str]) -> tuple[str, ...]:
+    """The facts that must be known. Whatever sits in a bay, its light may be switched off."""
+    return FACTS if params["light"] == "on" else ("led.way", "led.folders", "led.lit")
+
+
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    missing = {name: "unknown: it was not read" for name in FACTS if name not in pre}
-    needed = {name: value for name, value in {**pre, **missing}.items() if params["light"] == "on" or name in ("led.way", "led.folders")}
-    verdicts = [*unknowns(needed)]
-    return tuple(verdicts) if verdicts or params["light"] == "off" else tuple(_for_lighting(pre, params))
+    needed = {name: pre.get(name, "unknown: it was not read") for name in asked(params)}
+    verdicts = unknowns(needed)
+    if verdicts:
+        return verdicts
+    return tuple(_for_lighting(pre, params)) if params["light"] == "on" else (("pass", f"The light reads: {pre['led.lit']}."),)
 
 
 def _for_lighting(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ EFFECT = "at_most_once"  # done again later, it would take out a member that som
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "vdev_guid")
 TIMEOUT_SECONDS = 120.0
+FACTS = _member.FACTS
 PARENTS = ("mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3")
 
 

@@ -19,6 +19,7 @@ EFFECT = "idempotent"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "vdev_guid")
 TIMEOUT_SECONDS = 120.0
+FACTS = _member.FACTS
 
 
 def check(params: Mapping[str, str]) -> str:

@@ -39,6 +39,13 @@ GOOD = {
         "value": "6",
     },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_offline": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
+    "zpool_detach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
+    "zpool_online": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
+    "locate_led": {
+        **{"pool": "p", "pool_guid": "1", "enclosure": "0x50050cc11ac016e2", "slot": "68"},
+        **{"wwid": "naa:5000c500a65b207b", "light": "on"},
+    },
 }
 
 

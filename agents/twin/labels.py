@@ -49,7 +49,7 @@ def _printed(value: object) -> str:
 
 def _label(node: Node, label: Label) -> Iterator[Line]:
     pool = node.pool(label.pool)
-    spare = next((v for v in pool.spares if v.guid == label.guid), None)
+    spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
     yield 1, "version", 5000
     if spare is not None:
         yield from _spare(node, spare)

@@ -75,7 +75,8 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     if not has_replicas(pool, leaf):
         return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: no valid replicas")
     parent.children.remove(leaf)
-    forget(node, pool, [leaf.guid])
+    if not _gave_back(pool, parent, leaf):
+        forget(node, pool, [leaf.guid])
     if len(parent.children) == 1:
         above = find(pool, parent.guid)
         assert above is not None
@@ -83,6 +84,18 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     if pool.scan and pool.scan.state == "running" and not any(v.resilver_txg for v in pool.leaves()):
         pool.scan = Scan("resilver", "canceled", pool.scan.started_at, now - pool.scan.started_at, 0, 0)
     return Answer(0)
+
+
+def _gave_back(pool: Pool, parent: Vdev, leaf: Vdev) -> bool:
+    """Whether the leaf was the hot spare, which goes back to the spares. One that is left alone is no spare any more."""
+    listed = {spare.guid: spare for spare in pool.spares}
+    if parent.type != "spare":
+        return False
+    if leaf.guid in listed:
+        listed[leaf.guid].state = "AVAIL"
+        return True
+    pool.spares = [spare for spare in pool.spares if all(spare.guid != child.guid for child in parent.children)]
+    return False
 
 
 def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:

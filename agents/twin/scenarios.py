@@ -11,7 +11,7 @@ from typing import Callable, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
-from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Vdev
+from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from agents.twin.store import Store
 
 LAB_DISK_BYTES = 536870912
@@ -195,6 +195,31 @@ def add_spare(node: Node, pool: str, disk: Disk) -> Vdev:
     partition(disk)[0].label = Label(pool, spare.guid, node.pool(pool).txg)
     node.pool(pool).spares.append(spare)
     return spare
+
+
+def use_spare(node: Node, pool: str, disk: Disk, place: int, now: float, errors: int = 0) -> Vdev:
+    """The hot spare on `disk` has taken over for the `place`-th leaf, and is filled. Returns the `spare` vdev."""
+    found = node.pool(pool)
+    listed = next(s for s in found.spares if any(p.label and p.label.guid == s.guid for p in disk.partitions))
+    listed.state = "INUSE"
+    raidz = found.tops[0]
+    leaf = member(node, disk, listed.guid)
+    pair = Vdev("spare", guid_of("spare", pool, place), [raidz.children[place], leaf], create_txg=4)
+    raidz.children[place] = pair
+    found.scan = Scan("resilver", "finished", now - 7200.0, 3600.0, found.alloc_bytes, found.alloc_bytes // 6, errors=errors)
+    return pair
+
+
+def spare_in_use(healed: bool = True, now: float = 1795248315.0) -> Node:
+    """A spare stands in for the third disk of a raidz2, which is well again (or still away)."""
+    node = tiny()
+    add_spare(node, "ost_0", node.disks[6])
+    pair = use_spare(node, "ost_0", node.disks[6], 2, now)
+    if not healed:
+        pair.children[0].state = "REMOVED"
+        take_away(node, node.disks[2].wwid)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
 
 
 class Clock:

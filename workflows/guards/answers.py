@@ -23,7 +23,7 @@ def a_disk_from_the_shelf(facts: FleetFacts, params: Params, said: str) -> tuple
     serial = serial_of(said)
     if SERIAL.fullmatch(serial) is None:
         return (refuse(f"“{said}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)
-    if serial == params["old_serial"]:
+    if serial == params.get("old_serial", ""):
         return (refuse(f"{serial} is the disk that is to go. Scan the new one."),)
     if serial != said:
         return (refuse(f"Type the serial number alone: {serial}."),)
@@ -41,7 +41,7 @@ def a_disk_from_the_shelf(facts: FleetFacts, params: Params, said: str) -> tuple
 def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
     """The number of the lit bay, or the serial number on the disk in it."""
     answer = serial_of(said)
-    if answer in (params["slot"], params["old_serial"]):
+    if answer in (params.get("slot", ""), params.get("old_serial", "")):
         return (ok(f"It is {words(params)}, with the disk {params['old_serial']}."),)
     if answer.isdigit() and len(answer) <= 3:
         return (
@@ -58,7 +58,7 @@ def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[V
 
 def the_serial_that_was_pulled(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
     answer = serial_of(said)
-    if answer == params["old_serial"]:
+    if answer == params.get("old_serial", ""):
         return (ok(f"{answer} is the disk that was to go."),)
     return (refuse(f"{answer} is not the disk that was to go, {params['old_serial']}. Put it back now."),)
 

@@ -19,7 +19,9 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
         return node
     if not known(node.bays):
         return Unknown(f"The bays of {node.node} are not known: {node.bays.reason}")
-    place = (params["enclosure"], params["slot"])
+    place = (params.get("enclosure", ""), params.get("slot", ""))
+    if not all(place):
+        return Unknown("The run names no bay.")
     found = next((bay for bay in node.bays if (bay.enclosure_id, str(bay.slot)) == place), None)
     return Unknown(f"{node.node} does not show {words(params)}. Check that its enclosure driver is loaded.") if found is None else found
 
@@ -34,12 +36,12 @@ def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
         return node
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
-    place = (params["enclosure"], params["slot"])
+    place = (params.get("enclosure", ""), params.get("slot", ""))
     return tuple(d for d in node.disks if known(d.bay) and (d.bay.enclosure_id, str(d.bay.slot)) == place)
 
 
 def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict:
-    disk = lookup.disk(facts, params.get("node", ""), params["old_wwid"])
+    disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
         return unknown(disk.reason if not known(disk) else f"{params['node']} does not see {params['old_wwid']}. Have it look again.")
     if not known(disk.bay):
@@ -48,7 +50,7 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
         return unknown(f"The bay of {title(disk)} is in dispute: {disk.bay.conflict}. Settle that at the rack first.")
     if disk.bay.evidence > EVIDENCE_MAX:
         return unknown(f"The bay of {title(disk)} is only guessed. A guess lights no LED; find the disk by its serial number.")
-    if (disk.bay.enclosure_id, str(disk.bay.slot)) != (params["enclosure"], params["slot"]):
+    if (disk.bay.enclosure_id, str(disk.bay.slot)) != (params.get("enclosure", ""), params.get("slot", "")):
         return refuse(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}, not in {words(params)}. Begin again.")
     return ok(f"{title(disk)} sits in {words(params)}.")
 
@@ -57,7 +59,7 @@ def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
     lit = _lit(facts, params)
     if not known(lit):
         return unknown(lit.reason)
-    others = [bay for bay in lit if str(bay.slot) != params["slot"]]
+    others = [bay for bay in lit if str(bay.slot) != params.get("slot", "")]
     if others:
         named = ", ".join(str(bay.slot) for bay in others)
         return refuse(f"Bay {named} of enclosure {params['enclosure']} is lit already. Switch it off first: two lit bays mislead.")
@@ -88,7 +90,7 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"{title(inside[0])} is still in {words(params)}. Pull it.")
     if bay.status not in EMPTY:
         return refuse(f"The enclosure calls {words(params)} {bay.status}, so something is in it. Pull it.")
-    old = lookup.disk(facts, params["node"], params["old_wwid"])
+    old = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(old) or old is not None:
         where = f"bay {old.bay.slot}" if known(old) and old is not None and known(old.bay) else "some bay"
         return refuse(
@@ -101,7 +103,7 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     inside = disks_in(facts, params)
     if not known(inside):
         return unknown(inside.reason)
-    if any(known(disk.wwid) and disk.wwid == params["old_wwid"] for disk in inside):
+    if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{params['old_wwid']} sits in {words(params)}.")
     held = title(inside[0]) if inside else "nothing"
     return refuse(f"{words(params).capitalize()} holds {held}. Put the disk with the serial number {params['old_serial']} back into it.")
@@ -119,7 +121,7 @@ def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"Which disks of {node.node} left service lately is not known: {node.leaf_changes.reason}")
     for pool in node.pools:
         for _, leaf in lookup.pool_leaves(pool):
-            if str(leaf.guid) != params["vdev_guid"] and _was_pulled(node, pool, leaf):
+            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, pool, leaf):
                 return refuse(_put_it_back(facts, params, pool, leaf))
     return ok("No other disk was pulled.")
 
@@ -134,7 +136,7 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
     disk = inside[0]
     if not known(disk.serial):
         return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
-    if disk.serial != params["spare_serial"]:
+    if disk.serial != params.get("spare_serial", ""):
         return refuse(f"{title(disk)} in {words(params)} has the serial number {disk.serial}, not {params['spare_serial']}. Take it out.")
     return ok(f"{title(disk)} with the serial number {disk.serial} is in {words(params)}.")
 
@@ -153,7 +155,7 @@ def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
     bay = the_bay(facts, params)
     if not known(bay):
         return bay
-    shelf = [b for b in facts.nodes[params["node"]].bays if b.enclosure_id == params["enclosure"]]
+    shelf = [b for b in facts.nodes[params.get("node", "")].bays if b.enclosure_id == params.get("enclosure", "")]
     unread = next((b for b in shelf if not known(b.locate)), None)
     if unread is not None:
         return Unknown(f"Whether bay {unread.slot} of enclosure {params['enclosure']} is lit is not known: {unread.locate.reason}")
@@ -178,5 +180,5 @@ def _put_it_back(facts: FleetFacts, params: Params, pool: PoolFacts, leaf: VdevF
 def _still_there(facts: FleetFacts, params: Params) -> Iterator[str]:
     inside = disks_in(facts, params)
     for disk in inside if known(inside) else ():
-        if known(disk.wwid) and disk.wwid == params["old_wwid"]:
+        if known(disk.wwid) and disk.wwid == params.get("old_wwid", ""):
             yield f" The disk that was meant is still in {words(params)}."

@@ -18,14 +18,14 @@ def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verd
         return unknown(target.reason)
     if not known(target.leaf.wwid):
         return unknown(f"Which disk carries the label of {params['vdev_guid']} is not known: {target.leaf.wwid.reason}")
-    if target.leaf.wwid != params["old_wwid"]:
+    if target.leaf.wwid != params.get("old_wwid", ""):
         return refuse(f"{params['vdev_guid']} sits on {target.leaf.wwid}, not on {params['old_wwid']}. Begin again from the situation.")
-    disk = lookup.disk(facts, params["node"], params["old_wwid"])
+    disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
         return unknown(f"{params['node']} does not see {params['old_wwid']} now. Have the node look again.")
     if not known(disk.serial):
         return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
-    if disk.serial != params["old_serial"]:
+    if disk.serial != params.get("old_serial", ""):
         return refuse(f"{title(disk)} has the serial number {disk.serial}, not {params['old_serial']}. Begin again from the situation.")
     return ok(f"{params['vdev_guid']} sits on {title(disk)}, serial number {disk.serial}.")
 

@@ -2,11 +2,23 @@
 
 from agents.operations import OPERATIONS
 from workflows.lint import load
-from workflows.runbooks import blink_and_replace, drive_mode_audit, resilver_tuning, slow_disk_triage, wwid_mismatch_replace
-
-RUNBOOKS = load(
-    tuple(module.RUNBOOK for module in (wwid_mismatch_replace, blink_and_replace, resilver_tuning, drive_mode_audit, slow_disk_triage)),
-    OPERATIONS,
+from workflows.runbooks import (
+    blink_and_replace,
+    drive_mode_audit,
+    resilver_tuning,
+    slow_disk_triage,
+    spare_return,
+    wwid_mismatch_replace,
 )
+
+BOOKS = (
+    wwid_mismatch_replace,
+    blink_and_replace,
+    spare_return,
+    slow_disk_triage,
+    resilver_tuning,
+    drive_mode_audit,
+)
+RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
 __all__ = ["RUNBOOKS"]

@@ -89,7 +89,9 @@ class Lost:
             return ()
         place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        said = "It lights the bay, watches the pull, and puts a new disk into the same place."
+        said = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
+        if self.leaf.state in lookup.IN_SERVICE:
+            said += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
         return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, said),)
 
     def is_back(self) -> bool:

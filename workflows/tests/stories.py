@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from workflows.tests.stories_of_disks import BLINK, BLINK_A_FAULTED_DISK
+from workflows.tests.stories_of_disks import BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS
 
-STORIES = {story.title: story for story in (BLINK, BLINK_A_FAULTED_DISK)}
+STORIES = {story.title: story for story in (BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)}

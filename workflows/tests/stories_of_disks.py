@@ -34,7 +34,7 @@ def bay(node: Node, number: int):
 
 def pull(walk: Walk) -> str:
     with walk.changing() as node:
-        walk.pulled = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
+        walk.kept["pulled"] = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
     return ""
 
 
@@ -51,7 +51,7 @@ def put_the_old_one_back(walk: Walk) -> str:
         if place.wwid != old:
             if place.wwid is not None:
                 scenarios.unplug(node, place.wwid)
-            scenarios.plug(node, walk.pulled, place)
+            scenarios.plug(node, walk.kept["pulled"], place)
     return ""
 
 
@@ -78,4 +78,45 @@ BLINK = Story(
 )
 BLINK_A_FAULTED_DISK = Story(
     **{**vars(BLINK), "twins": faulted, "name": "blink-and-replace, ZFS gave the disk up"},
+)
+
+
+def give_the_spare_back(walk: Walk) -> str:
+    """What ZFS does when another run's new disk is filled."""
+    with walk.changing() as node:
+        pool = node.pool("ost_0")
+        place = next(i for i, child in enumerate(pool.tops[0].children) if child.type == "spare")
+        pool.tops[0].children[place] = pool.tops[0].children[place].children[0]
+        pool.spares[0].state = "AVAIL"
+    return ""
+
+
+def nothing_changed(walk: Walk) -> None:
+    assert walk.commands() == []
+
+
+SPARE_BACK = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "cancel"},
+    restored=nothing_changed,
+    name="spare-return, given back",
+)
+SPARE_STAYS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use(healed=False)},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "promote"},
+    restored=nothing_changed,
+    name="spare-return, promoted",
+)
+SPARE_WAITS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "replace"},
+    hands={"wait": give_the_spare_back},
+    restored=nothing_changed,
+    name="spare-return, a new disk comes",
 )

@@ -7,7 +7,10 @@ agent asks before it runs an order is asked here too: the same argv, the same fa
 
 from __future__ import annotations
 
+import copy
 import json
+import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +28,6 @@ from workflows.engine import Decision, Refused, decide
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, known, node_facts
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, RunState
-from workflows.tests.readable import assert_readable
 
 ANN, BOB = "ann", "bob"
 PATIENCE = 40  # looks at a waiting step, each half an hour apart at the most
@@ -66,6 +68,8 @@ class Walk:
         self.history = History()
         self.told: list[tuple[str, Mapping]] = []
         self.done_at: set[str] = set()
+        self.kept: dict[str, object] = {}  # what somebody holds in the hand: a disk that was pulled
+        self._seen: dict[str, tuple[object, NodeFacts]] = {}
         self.state = RunState(params=dict(story.params(self.facts())), requester=ANN)
         self.must(ev.Start, by=ANN)
 
@@ -77,7 +81,16 @@ class Walk:
     # --- what is known
 
     def facts(self) -> FleetFacts:
-        return FleetFacts({name: self.history.seen(facts_of(host, name), self.clock.at) for name, host in self.hosts.items()})
+        return FleetFacts({name: self.history.seen(self._facts_of(name, host), self.clock.at) for name, host in self.hosts.items()})
+
+    def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
+        """Read anew only when the twin has changed, or something on it goes by the clock."""
+        node = host.view().node
+        runs = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
+        key = (host.store.path.read_bytes(), self.clock.at if runs else 0.0)
+        if name not in self._seen or self._seen[name][0] != key:
+            self._seen[name] = (key, facts_of(host, name))
+        return self._seen[name][1]
 
     @property
     def host(self) -> TwinHost:
@@ -100,6 +113,18 @@ class Walk:
 
     def commands(self) -> list[list[str]]:
         return [line["argv"] for line in self.host.store.logged()]
+
+    def fork(self, folder: Path) -> Walk:
+        """The same walk at the same place once more, on twins of its own."""
+        other = copy.copy(self)
+        other.clock = Clock(self.clock.at)
+        other.history, other.kept = copy.deepcopy(self.history), copy.deepcopy(self.kept)
+        other.told, other.done_at, other._seen = list(self.told), set(self.done_at), dict(self._seen)
+        other.hosts = {}
+        for name, host in self.hosts.items():
+            shutil.copytree(host.store.path.parent, folder / name)
+            other.hosts[name] = TwinHost(folder / name / "state.json", other.clock, other.clock.sleep)
+        return other
 
     # --- moving
 
@@ -230,6 +255,10 @@ class Walk:
         operation.aftermath(self.host, params)
         self._moved("SUCCEEDED", said=decode(ran.stdout + ran.stderr))
 
+    def writes(self, step: str) -> bool:
+        """Whether its order runs a command, and does not write an attribute file."""
+        return not hasattr(OPERATIONS[self.runbook.step(step).operation], "perform")
+
     def crash_here(self, crash: str) -> None:
         """The agent dies in the middle of the order of the step in hand."""
         self._execute(crash)
@@ -302,12 +331,42 @@ def refusal(operation, host: TwinHost, params: Mapping[str, str], seal: ev.Seal)
     return " ".join(reason for outcome, reason in operation.guards(pre, params) if outcome != "pass")
 
 
+_LEAKED = re.compile(r"Unknown\(|\bNone\b|\bTrue\b|\bFalse\b|\bnan\b|<[a-z_.]+ object|Traceback|frozenset\(|\{[a-z_]+\}")
+
+
+def assert_readable(sentence: str) -> None:
+    """Somebody reads it at 3 a.m.: it says something, ends, and shows no value of ours. It may begin with the name of a device."""
+    assert sentence.strip().endswith((".", "…")), sentence
+    assert not _LEAKED.search(sentence), sentence
+    assert "please" not in sentence.lower(), sentence
+    assert "Error:" not in sentence, sentence
+
+
 def readable(refused: Refused) -> None:
     for sentence in (refused.reason, *(v.reason for v in refused.verdicts)):
         assert_readable(sentence)
 
 
 # --- what is walked with every story
+
+
+class Stages:
+    """A story walked once: where it stood at each step, to go on from there as often as one likes."""
+
+    def __init__(self, story: Story, folder: Path) -> None:
+        self._folder, self._forks = folder, 0
+        walk, self._at = Walk(story, folder / "walk"), {}
+        while walk.state.status not in ENDED:
+            self._at.setdefault(walk.state.step, walk.fork(folder / f"at-{walk.state.step}"))
+            walk.go()
+        self.end = walk
+
+    def __contains__(self, step: str) -> bool:
+        return step in self._at
+
+    def at(self, step: str) -> Walk:
+        self._forks += 1
+        return self._at[step].fork(self._folder / f"fork-{self._forks}")
 
 
 def end_here(walk: Walk) -> Walk:
