@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from agents.host import Ran, Region
-from agents.twin import drive_logs, members, past, replacing, tuning
+from agents.twin import drive_logs, members, past, replacing, sas, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -50,10 +50,12 @@ class TwinHost:
         """The node as it is now: a resilver that is over by the clock has ended."""
         now = self.now()
         view = self.store.view()
-        if not is_due(view.node, now):
+        if not is_due(view.node, now) and not sas.has_grown(view.node, now):
             return view
         with self.store.changing() as node:
             settle(node, now)
+            if sas.has_grown(node, now):
+                sas.grow(node, now)
         return self.store.view()
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:

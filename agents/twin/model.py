@@ -267,6 +267,8 @@ class Node:
     parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
     modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
     phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
+    phy_rates: Dict[str, List[float]] = field(default_factory=dict)  # by how much they grow in an hour
+    phys_at: float = 0.0  # when `phys` was counted
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)

@@ -44,4 +44,25 @@ def slow_member(now: float, release: str = "2.1.11-1") -> Node:
     return node
 
 
-STORIES: Dict[str, Callable[[float], Node]] = {"resilver-tuning": crawling, "drive-mode-audit": odd_modes, "slow-disk-triage": slow_member}
+def weak_disk_link(now: float, release: str = "2.1.11-1") -> Node:
+    """The link of the second disk counts errors; two lanes of the cable to the shelf have counted the same for years."""
+    node = tiny(release)
+    node.phys = {f"phy-2:{lane}": [4, 4, 4, 0] for lane in range(4)}
+    node.phy_rates = {"phy-2:0:1": [5200.0, 380.0, 12.0, 1.0]}
+    return node
+
+
+def weak_cable(now: float, release: str = "2.1.11-1") -> Node:
+    """One lane of the four that lead to the shelf counts errors."""
+    node = tiny(release)
+    node.phy_rates = {"phy-2:2": [9000.0, 700.0, 6.0, 0.0]}
+    return node
+
+
+STORIES: Dict[str, Callable[[float], Node]] = {
+    "resilver-tuning": crawling,
+    "drive-mode-audit": odd_modes,
+    "slow-disk-triage": slow_member,
+    "sas-link-triage": weak_disk_link,
+    "sas-link-triage-cable": weak_cable,
+}

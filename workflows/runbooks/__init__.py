@@ -6,6 +6,7 @@ from workflows.runbooks import (
     blink_and_replace,
     drive_mode_audit,
     resilver_tuning,
+    sas_link_triage,
     slow_disk_triage,
     spare_return,
     wwid_mismatch_replace,
@@ -16,6 +17,7 @@ BOOKS = (
     blink_and_replace,
     spare_return,
     slow_disk_triage,
+    sas_link_triage,
     resilver_tuning,
     drive_mode_audit,
 )
