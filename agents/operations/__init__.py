@@ -7,10 +7,13 @@ from agents.operations import (
     set_drive_mode,
     set_tunable,
     smart_self_test,
+    zpool_bring_back,
+    zpool_clear,
     zpool_detach,
     zpool_offline,
     zpool_online,
     zpool_replace,
+    zpool_scrub,
 )
 
 OPERATIONS = {
@@ -26,5 +29,8 @@ OPERATIONS = {
         set_tunable,
         set_drive_mode,
         smart_self_test,
+        zpool_clear,
+        zpool_bring_back,
+        zpool_scrub,
     )
 }

@@ -29,6 +29,9 @@ GOOD = {
         "mode": "EN_BMS",
         "value": "0",
     },
+    "zpool_clear": {"pool": "p", "pool_guid": "1", "why": "I/O errors"},
+    "zpool_bring_back": {"pool": "p", "pool_guid": "1", "vdev_guids": "2 3"},
+    "zpool_scrub": {"pool": "p", "pool_guid": "1"},
     "smart_self_test": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "set_tunable": {
         "pool": "p",

@@ -140,6 +140,9 @@ def zdb(view: View, args: Sequence[str], now: float) -> Answer:
         return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
     if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
+    device = view.device(args[1])
+    if device is not None and device.path.state != "running":
+        return Answer(1, "", f"cannot open '{args[1]}': No such device or address\n")
     exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
 

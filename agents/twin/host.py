@@ -25,7 +25,7 @@ from agents.twin.scan import is_due, settle
 from agents.twin.store import Store
 from agents.twin.view import View
 
-MEMBER_VERBS = ("online", "offline", "clear", "detach")
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub")
 
 
 class OutOfTime(Exception):

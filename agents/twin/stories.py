@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict
+from typing import Callable, Dict, Iterable
 
 from agents.twin.model import Node, Scan
 from agents.twin.scenarios import add_spare, tiny
@@ -59,10 +59,42 @@ def weak_cable(now: float, release: str = "2.1.11-1") -> Node:
     return node
 
 
+def shelf_lost(now: float, release: str = "2.1.11-1") -> Node:
+    """The only way to the shelf is gone: all six disks are offline, the pool is suspended. Nothing is wrong with any disk."""
+    node = tiny(release, blanks=0)
+    cut_off(node, range(6))
+    node.pool("ost_0").suspended = "io"
+    return node
+
+
+def backplane_lost(now: float, release: str = "2.3.2-1") -> Node:
+    """Three members in bays side by side are gone. It is a raidz3, so the pool still serves."""
+    node = tiny(release, blanks=2)
+    node.pool("ost_0").tops[0].nparity = 3
+    cut_off(node, (0, 1, 2))
+    return node
+
+
+def cut_off(node: Node, numbers: Iterable[int]) -> None:
+    """The kernel has lost these disks; their members cannot be opened any more."""
+    for number in numbers:
+        node.disks[number].paths[0].state = "offline"
+        leaf = node.pool("ost_0").leaves()[number]
+        leaf.state, leaf.aux = "UNAVAIL", "open_failed"
+
+
+def reconnected(node: Node) -> None:
+    """Somebody pushed the plug in: every disk is there again, under its name; the members are not opened by that."""
+    for disk in node.disks:
+        disk.paths[0].state = "running"
+
+
 STORIES: Dict[str, Callable[[float], Node]] = {
     "resilver-tuning": crawling,
     "drive-mode-audit": odd_modes,
     "slow-disk-triage": slow_member,
     "sas-link-triage": weak_disk_link,
     "sas-link-triage-cable": weak_cable,
+    "many-disks-offline": shelf_lost,
+    "many-disks-offline-serving": backplane_lost,
 }

@@ -22,8 +22,22 @@ def read_pools(sources: Sources, labels: LabelIndex, resolve: Resolve) -> Known[
     named, by_guid = sources.read("zpool_status"), sources.read("zpool_status_guid")
     if not known(named):
         return named
-    said_by_json = _json_guids(sources)
-    return tuple(_pool(pool, _twin(pool, by_guid), said_by_json.get(pool.name), labels, resolve) for pool in named)
+    said_by_zfs, properties = _json_guids(sources), _property_guids(sources)
+
+    def guid(pool: Any) -> int | None:
+        return said_by_zfs.get(pool.name) or (None if _serves(pool.vdevs) else properties.get(pool.name))
+
+    return tuple(_pool(pool, _twin(pool, by_guid), guid(pool), labels, resolve) for pool in named)
+
+
+def _serves(vdev: Any) -> bool:
+    """Whether any leaf of it does. A pool that has lost all its disks shows no label, and a run about it needs its guid all the same."""
+    return any(map(_serves, vdev.children)) if vdev.children else vdev.state in IN_SERVICE
+
+
+def _property_guids(sources: Sources) -> dict[str, int]:
+    said = sources.read("zpool_get")
+    return {p.pool: int(p.value) for p in (said if known(said) else ()) if p.name == "guid" and p.value.isdecimal()}
 
 
 def read_importable(sources: Sources) -> Known[tuple[ImportableFacts, ...]]:
