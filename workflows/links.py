@@ -113,13 +113,13 @@ def read_quiet(text: str) -> Quiet | None:
     return Quiet(int(found.group(1)), int(found.group(2)), found.group(3)) if found else None
 
 
-def look_again(phys: Iterable[PhyFacts], before: str, at: float) -> Quiet:
-    """What this look adds: a counter that changed, a phy that came or went, begins the quiet anew."""
-    counts = _fingerprint(phys)
+def told(phys: Iterable[PhyFacts]) -> list[str]:
+    """What phys say of themselves; it changes with every error, and when one comes or goes."""
+    return [f"{p.name} {p.counts if known(p.counts) else 'not known'} {p.rate}" for p in phys]
+
+
+def look_again(lines: Iterable[str], before: str, at: float) -> Quiet:
+    """What this look adds: whatever changed begins the quiet anew."""
+    counts = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
     was = read_quiet(before)
     return Quiet(was.since if was and was.counts == counts and was.since <= at else int(at), int(at), counts)
-
-
-def _fingerprint(phys: Iterable[PhyFacts]) -> str:
-    said = sorted(f"{p.name} {p.counts if known(p.counts) else 'not known'} {p.rate}" for p in phys)
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]

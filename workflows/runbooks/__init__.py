@@ -5,6 +5,7 @@ from workflows.lint import load
 from workflows.runbooks import (
     blink_and_replace,
     drive_mode_audit,
+    many_disks_offline,
     resilver_tuning,
     sas_link_triage,
     slow_disk_triage,
@@ -13,6 +14,7 @@ from workflows.runbooks import (
 )
 
 BOOKS = (
+    many_disks_offline,
     wwid_mismatch_replace,
     blink_and_replace,
     spare_return,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from workflows.core import END, Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import links as guards
-from workflows.links import Link, links, look_again, read_quiet, watched_seconds
+from workflows.links import Link, links, look_again, read_quiet, told, watched_seconds
 
 WATCH_SECONDS = 2 * 3600
 QUIET_DEADLINE_SECONDS = 6 * 3600
@@ -91,7 +91,7 @@ def watch_it(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
     link = guards.the_link(facts, params)
     if not known(link) or not known(link.node.ages) or "sas_phys" not in link.node.ages:
         return {}
-    return {"quiet": look_again(link.phys, params.get("quiet", ""), at - link.node.ages["sas_phys"]).text}
+    return {"quiet": look_again(told(link.phys), params.get("quiet", ""), at - link.node.ages["sas_phys"]).text}
 
 
 def how_quiet_it_is(facts: FleetFacts, params: Params) -> Progress:

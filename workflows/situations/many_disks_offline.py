@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agents.wwid import normalise, strip_partition
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
+from workflows.situations import _words
 from workflows.situations._lost import Lost, lost_leaves
 
 SLUG = "many-disks-offline"
+RUNBOOK = "many-disks-offline"
 TOGETHER_SECONDS = 60
 LEAVES_MIN = 2
 UNRELATED_MIN = 3  # lost in one minute without anything in common that we know
@@ -210,9 +212,17 @@ def _situation(group: Group) -> Situation:
         title=_title(group, pools),
         meaning=_meaning(group),
         evidence=tuple(_evidence(group)),
+        answers=_answers(group),
         subject={"node": node.node, "pool": lost[0].pool.name, "suspect": group.thing.words, "vdev_guids": " ".join(e.guid for e in lost)},
         sure=group.whole or len(lost) >= UNRELATED_MIN,
     )
+
+
+def _answers(group: Group) -> tuple[Answer, ...]:
+    """One for each pool that lost members; the cause is one, but each pool is brought back by itself."""
+    why = "It holds replacements back, waits until cables and disks are quiet, brings the members back in order, and scrubs."
+    pools = {each.pool.name: each for each in group.lost}
+    return tuple(answer for each in pools.values() for answer in _words.pool_answers(each.node, each.pool, RUNBOOK, why))
 
 
 def _title(group: Group, pools: str) -> str:

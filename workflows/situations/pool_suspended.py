@@ -53,6 +53,11 @@ def _suspended(fleet: FleetFacts, node: NodeFacts) -> Iterator[Suspended]:
             yield Suspended(node, pool, _kind(pool, log), log, fleet)
 
 
+def kind_of(node: NodeFacts, pool: PoolFacts) -> str:
+    """MMP, IO or UNSURE, of a pool that is suspended."""
+    return _kind(pool, last_suspension(node.kernel_log, pool.name))
+
+
 def _kind(pool: PoolFacts, log: tuple[KernelEvent, ...]) -> str:
     """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides."""
     if "multihost writes failed or were delayed" in pool.status:

@@ -56,7 +56,8 @@ class Stage:
         """What only the state of the twin decides is asked once for each state; what `zpool` prints has the clock in it."""
         host = self.hosts[name]
         host.view()  # a scan that is over ends now
-        key = (name, collector.NAME, self.clock() if collector.NAME.startswith(("zpool", "sg_logs")) else host.store._stamp())
+        clocked = collector.NAME.startswith(("zpool", "sg_logs"))
+        key = (name, collector.NAME, host.store._stamp(), self.clock() if clocked else 0.0)
         if key not in self._kept:
             self._kept[key] = collector.collect(host)
         return self._kept[key]

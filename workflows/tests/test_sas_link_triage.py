@@ -9,7 +9,7 @@ from workflows.core import blockers
 from workflows.engine import Decision
 from workflows.facts import Growth, Unknown
 from workflows.guards import links as guards
-from workflows.links import Quiet, behind, links, look_again, read_quiet
+from workflows.links import Quiet, behind, links, look_again, read_quiet, told
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.sas_link_triage import links_there_are, things_to_change
 from workflows.situations import phy_errors
@@ -188,12 +188,12 @@ def test_the_situation_leads_here(bay):
 
 def test_quiet_begins_anew_with_every_new_error(cable):
     phys = cable.facts().nodes["oss01"].fabric.phys
-    first = look_again(phys, "", 1000.0)
-    later = look_again(phys, first.text, 1700.0)
+    first = look_again(told(phys), "", 1000.0)
+    later = look_again(told(phys), first.text, 1700.0)
     assert (first.seconds, later.seconds) == (0, 700)
     reset = (replace(phys[0], counts=(9, 9, 9, 9)), *phys[1:])
-    assert look_again(reset, later.text, 1800.0).seconds == 0
-    assert look_again(phys[1:], later.text, 1800.0).seconds == 0
+    assert look_again(told(reset), later.text, 1800.0).seconds == 0
+    assert look_again(told(phys[1:]), later.text, 1800.0).seconds == 0
 
 
 @pytest.mark.parametrize("text", ["", "1:2", "1:2:xyz", "1:2:0123456789abcdef0"])
