@@ -131,6 +131,7 @@ def log_lines(node: Node) -> List[str]:
             lines += [(7.0, text), (7.5, f"sd {path.hctl}: [{path.name}] Attached SCSI disk")]
     version = f"ZFS: Loaded module v{node.zfs_module}, ZFS pool version 5000, ZFS filesystem version 5"
     lines.append((MODULE_LOADED_SECONDS, version))
+    lines += [(IMPORTED_SECONDS + 3590 + i, text) for i, text in enumerate(node.kernel_lines)]
     for pool in node.imported:
         lines += [(IMPORTED_SECONDS + 3600, text) for text in _suspension(node.release, pool)]
     return [f"[{seconds:12.6f}] {text}" for seconds, text in lines]

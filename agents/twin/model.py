@@ -267,6 +267,7 @@ class Node:
     parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
     modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
     phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
+    kernel_lines: List[str] = field(default_factory=list)  # what the kernel's log says besides, shortly before a pool was suspended
     phy_rates: Dict[str, List[float]] = field(default_factory=dict)  # by how much they grow in an hour
     phys_at: float = 0.0  # when `phys` was counted
 

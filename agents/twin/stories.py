@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Callable, Dict, Iterable
 
 from agents.twin.model import Node, Scan
@@ -89,12 +90,50 @@ def reconnected(node: Node) -> None:
         disk.paths[0].state = "running"
 
 
+SICK = 4
+
+
+def multihost(now: float, release: str = "2.3.2-1") -> Node:
+    """One disk stalls, the whole HBA with it: no multihost write got through for ten seconds, and the pool is suspended."""
+    node = tiny(release)
+    disk, pool = node.disks[SICK], node.pool("ost_0")
+    pool.suspended = "mmp"
+    shelf, bay = node.bay_of(disk.wwid) or (node.enclosures[0], node.enclosures[0].bays[0])
+    path = disk.paths[0]
+    node.kernel_lines = [
+        f"sd {path.hctl}: attempting task abort! scmd(00000000a2a34a0b)",
+        f"scsi target{path.hctl.rpartition(':')[0]}: _scsih_tm_display_info: handle(0x00b3), sas_address({path.sas_address}), phy({SICK})",
+        f"scsi target{path.hctl.rpartition(':')[0]}: enclosure logical id({shelf.id}), slot({bay.number})",
+        f"sd {path.hctl}: task abort: SUCCESS scmd(00000000a2a34a0b)",
+    ]
+    return node
+
+
+def partner(node: Node, hostname: str = "oss02") -> Node:
+    """The other host that sees the same disks, and has not imported the pool."""
+    other = copy.deepcopy(node)
+    other.hostname, other.hostid, other.boot_id = hostname, "5b2f9c02", "6d1fb0f0-6a2c-4b7e-9d57-0e3f6c2f5a22"
+    other.kernel_lines = []
+    other.pool("ost_0").imported, other.pool("ost_0").suspended = False, ""
+    return other
+
+
+def rebooted(node: Node) -> None:
+    """The node comes up again, and imports nothing by itself."""
+    node.boot_id = "6d1fb0f0-6a2c-4b7e-9d57-0e3f6c2f5a99"
+    node.booted_at += 9000.0
+    node.kernel_lines, node.parameters = [], {}
+    for pool in node.pools:
+        pool.imported, pool.suspended = False, ""
+
+
 STORIES: Dict[str, Callable[[float], Node]] = {
     "resilver-tuning": crawling,
     "drive-mode-audit": odd_modes,
     "slow-disk-triage": slow_member,
     "sas-link-triage": weak_disk_link,
     "sas-link-triage-cable": weak_cable,
+    "suspended-pool": multihost,
     "many-disks-offline": shelf_lost,
     "many-disks-offline-serving": backplane_lost,
 }

@@ -42,6 +42,8 @@ def many_were_lost_together(facts: FleetFacts, params: Params) -> Verdict:
     found = the_groups(facts, params)
     if not known(found):
         return unknown(found.reason)
+    if not found and (pool := the_pool(facts, params)) and known(pool) and known(pool.suspended) and pool.suspended:
+        return it_was_suspended_by_io_errors(facts, params)
     if not found:
         return refuse(f"No members of {params.get('pool')} are lost together now. One lost disk is another runbook's matter.")
     return ok(f"{len(found[0].lost)} members hang on {found[0].thing.words}.")

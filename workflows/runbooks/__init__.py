@@ -10,11 +10,13 @@ from workflows.runbooks import (
     sas_link_triage,
     slow_disk_triage,
     spare_return,
+    suspended_pool,
     wwid_mismatch_replace,
 )
 
 BOOKS = (
     many_disks_offline,
+    suspended_pool,
     wwid_mismatch_replace,
     blink_and_replace,
     spare_return,

@@ -48,7 +48,12 @@ SCRUB_GUARDS = (
 def causes_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     """What the lost disks hang on. Everything that fits is named, for the hands to look at one after the other."""
     found = mass.the_groups(facts, params)
-    return tuple(option for group in found for option in _causes(group)) if known(found) else ()
+    if not known(found):
+        return ()
+    any_disk = Option(
+        "its disks", "Look at the disks of the pool", "Nothing is known that they share.", (mass.many_were_lost_together(facts, params),)
+    )
+    return tuple(option for group in found for option in _causes(group)) or (any_disk,)
 
 
 def _causes(group: Group) -> tuple[Option, ...]:

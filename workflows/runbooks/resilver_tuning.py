@@ -14,12 +14,13 @@ from typing import Any
 from agents.collectors.zpool_status import HISTORY_SECONDS
 from agents.tunables import HOUR, SCAN_KNOBS, TUNABLES, Tunable, number
 from workflows import measure
-from workflows.core import Loop, Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, TunablesFacts, known
 from workflows.facts.versions import release_numbers
 from workflows.guards import tuning
 from workflows.guards.subject import the_pool
 from workflows.guards.tuning import Setting
+from workflows.runbooks._settings import plan_is_for_putting_back, plan_is_for_this_setting, put_back_params, raised, set_params
 
 MEASURE_SECONDS = HISTORY_SECONDS + 120  # until nothing of what the portal compares with is from before
 WINDOWS = (HOUR, 4 * HOUR, 8 * HOUR, 24 * HOUR)
@@ -90,45 +91,6 @@ def measure_seconds(params: Params) -> int:
     return MEASURE_SECONDS
 
 
-def set_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    return _params(facts, params, "before", "value")
-
-
-def put_back_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    """The same operation with the two values exchanged."""
-    return _params(facts, params, "value", "before")
-
-
-def _params(facts: FleetFacts, params: Params, before: str, value: str) -> Mapping[str, str]:
-    setting, tunables = tuning.the_setting(params), tuning.the_tunables(facts, params)
-    given = {"pool": params["pool"], "pool_guid": params["pool_guid"]}
-    if not known(setting) or not known(tunables):
-        return {**given, "platform": "", "name": "", "before": "", "value": ""}
-    values = {"before": str(getattr(setting, before)), "value": str(getattr(setting, value))}
-    return {**given, "platform": tunables.platform, "name": setting.tunable.name, **values}
-
-
-def plan_is_for_this_setting(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    return (_plan_starts_from(params, plan, "before"),)
-
-
-def plan_is_for_putting_back(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    """Back from what we set; from the value before as well, for it may be back already."""
-    verdicts = [_plan_starts_from(params, plan, which) for which in ("value", "before")]
-    return (next((v for v in verdicts if v.outcome == "pass"), verdicts[0]),)
-
-
-def _plan_starts_from(params: Params, plan: Mapping[str, Any], which: str) -> Verdict:
-    setting, outgoing = tuning.the_setting(params), plan.get("outgoing")
-    if not known(setting):
-        return unknown(setting.reason)
-    said = outgoing.get("value") if isinstance(outgoing, dict) else None
-    wanted = str(getattr(setting, which))
-    if said == wanted:
-        return ok(f"Node and portal agree that {setting.tunable.name} is {wanted} now.")
-    return refuse(f"The node says that {setting.tunable.name} is {said!r} now, and the run says {wanted}. Go back and choose again.")
-
-
 def what_it_costs(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     setting, before = tuning.the_setting(params), measure.read(params.get("baseline", ""))
     cost = setting.tunable.cost if known(setting) else setting.reason
@@ -158,24 +120,12 @@ def it_is_worth_keeping(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(against[0].reason) if against else ok(" ".join(v.reason for v in verdicts))
 
 
-def what_stands_open(params: Params) -> str:
-    setting = tuning.the_setting(params)
-    if not known(setting):
-        return setting.reason
-    return f"{setting.tunable.name} on {params['node']} is {setting.value}; before it was {setting.before}."
-
-
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, and the tunables of the node: they count for all its pools, and two who tune at once learn nothing."""
     return (f"pool:{params['pool_guid']}", f"tunables:{params['node']}")
 
 
-RAISED = Loop(
-    slug="raised",
-    what=what_stands_open,
-    undo="Write the value before to /sys/module/zfs/parameters/NAME (FreeBSD: sysctl), or reboot the node.",
-    over=tuning.the_tunable_is_back,
-)
+RAISED = raised()
 
 RUNBOOK = Runbook(
     slug="resilver-tuning",

@@ -131,7 +131,7 @@ class Run:
         if change := self.meanwhile.pop(self.state.step, None):
             change()
         if self.step.kind == "WAIT":
-            self.stage.clock.sleep(WAIT_SECONDS)
+            self.stage.clock.sleep(max(WAIT_SECONDS, self.step.lasts(self.state.params) / 6 if self.step.lasts else 0))
         return getattr(self, f"_{self.step.kind.lower()}")(self.stage.facts(bend))
 
     @property
