@@ -141,6 +141,7 @@ class Step:
     alarm: Guard | None = None  # WAIT: asked all along; while it does not pass, its reason stands above everything and nothing is done
     learns: Callable[[str], Mapping[str, str]] | None = None  # EXECUTE: what the command said -> run parameters, all named in `learned`
     learned: tuple[str, ...] = ()  # EXECUTE, DECIDE for what its options fix, WAIT for what it keeps
+    fails_to: str = ""  # EXECUTE: the step that follows when the command failed without effect; "" stops the run there
     opens: Loop | None = None  # EXECUTE, MANUAL: from now on this stands open
     closes: tuple[str, ...] = ()  # slugs of the loops that are closed when this step is finished
     keeps: Callable[[FleetFacts, Params, float], Mapping[str, str]] | None = (

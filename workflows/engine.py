@@ -16,7 +16,7 @@ from workflows import plans, turning
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
 from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
-from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, trim, void, with_hand
+from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, failed, finish, lines, look, trim, void, with_hand
 
 __all__ = ["Decision", "Refused", "decide"]
 
@@ -325,6 +325,8 @@ def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Out
     )
     if event.status == "SUCCEEDED":
         return finish(runbook, _learnt(runbook, moved, event.said), event, "The command succeeded.", state.verdicts, record)
+    if event.status == "FAILED" and runbook.step(state.step).fails_to:
+        return failed(runbook, _learnt(runbook, moved, event.said), event, record)
     if event.status in ORDER_HAD_NO_EFFECT:
         return _stop(moved, event, record)
     if event.status == "UNKNOWN":

@@ -47,6 +47,14 @@ def finish(
     return _onward(runbook, done, runbook.following(step, leads_to), event, (record, *told))
 
 
+def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
+    """The command ran and had no effect, and the runbook knows how to go on from there. It opened and closed nothing."""
+    step = runbook.step(state.step)
+    note = f"The command failed and changed nothing: {event.reason}"
+    done = replace(state, finished=(*state.finished, Finished(step.slug, event.by, event.at, note)), note=note)
+    return _onward(runbook, done, runbook.step(step.fails_to), event, (record,))
+
+
 def enter(runbook: Runbook, state: RunState, step: Step, event: ev.Event, *records: ev.Record) -> Decision:
     """Stand at `step`, or behind it when it is not needed. Not knowing whether it is needed means that it is."""
     there = replace(state, step=step.slug, since=event.at, note="", verdicts=(), asked=None, progress=None, overdue=False, alarm="")

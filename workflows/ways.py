@@ -34,6 +34,11 @@ def _of_a_step(runbook: Runbook, place: int, step: Step) -> Iterator[str]:
     for to in (*filter(None, (step.then,)), *step.branches):
         if why := leads(runbook, place, to):
             yield why
+    if step.fails_to:
+        if step.kind != "EXECUTE" or step.destructive:
+            yield "fails_to is for EXECUTE steps that are not destructive"
+        if why := "it ends the run" if step.fails_to == END else leads(runbook, place, step.fails_to):
+            yield f"when it fails, {why}"
     if (step.then or step.branches) and (within_an_order(runbook, place) or _awaits_its_look(runbook, place)):
         yield "no way leads out of an order, or past the VERIFY after a destructive one"
 

@@ -1,6 +1,8 @@
 """The closed catalogue: everything the portal can ask of a node. To add one: add a file, add it here."""
 
 from agents.operations import (
+    disk_delete,
+    disk_rescan,
     locate_led,
     look,
     plan,
@@ -10,6 +12,10 @@ from agents.operations import (
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
+    zpool_export_readonly,
+    zpool_import_dry_run,
+    zpool_import_readonly,
+    zpool_import_rewind,
     zpool_offline,
     zpool_online,
     zpool_replace,
@@ -26,6 +32,12 @@ OPERATIONS = {
         zpool_offline,
         zpool_online,
         zpool_detach,
+        zpool_import_readonly,
+        zpool_import_dry_run,
+        zpool_import_rewind,
+        zpool_export_readonly,
+        disk_delete,
+        disk_rescan,
         set_tunable,
         set_drive_mode,
         smart_self_test,

@@ -42,7 +42,7 @@ def check(params: Mapping[str, str]) -> str:
     if _ID.fullmatch(params["enclosure"]) is None or _SLOT.fullmatch(params["slot"]) is None:
         return f"{params['enclosure']!r}, {params['slot']!r} is no bay: an enclosure's logical id (0x…) and a slot number are needed."
     if params["light"] not in ("on", "off"):
-        return f"light is {params['light']!r}; it must be on or off."
+        return f"The light asked for is {params['light']!r}; it must be on or off."
     if params["wwid"] in (ABSENT, ANY):
         return "A bay is lit for one disk, or for one that is absent." if params["wwid"] == ANY and params["light"] == "on" else ""
     return "" if normalise(params["wwid"]) == params["wwid"] else f"{params['wwid']!r} is no WWID."

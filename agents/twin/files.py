@@ -67,6 +67,7 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     _scsi_device(tree, scsi, disk.vendor, disk.model, disk.rev, path.sg)
     for name, value in _scsi_attributes(disk, path):
         tree.file(f"{scsi}/{name}", value)
+    tree.file(f"{scsi}/delete", "")
     found = node.bay_of(disk.wwid)
     if found:
         tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))

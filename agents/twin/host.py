@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from agents.host import Ran, Region
-from agents.twin import drive_logs, members, past, replacing, sas, tuning
+from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -86,6 +86,8 @@ class TwinHost:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
         if verb == "replace":
             return self._replace(argv, ends)
+        if verb in ("import", "export"):
+            return self._in_or_out(argv)
         if verb in MEMBER_VERBS:
             with self._changing() as node:
                 answer = members.change(node, verb, argv[2:], self.now())
@@ -107,6 +109,12 @@ class TwinHost:
             if verb not in ("--set", "--clear") or device is None or device.partition or set(argv[2:-1]) - {"--save"}:
                 return unknown(argv)
             return drive_logs.set_mode(device.disk, argv[-1], mode, verb == "--set", "--save" in argv)
+
+    def _in_or_out(self, argv: Tuple[str, ...]) -> Answer:
+        wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
+        with self._changing() as node:
+            answer = importer.bring_in(node, wanted) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+        return answer or unknown(argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:
         wanted = replacing.parse(argv[2:])
@@ -154,6 +162,10 @@ class TwinHost:
             if parameter:
                 self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
                 tuning.write(node, parameter, data, self.now())
+                return
+            if hotplug.attribute_at(node, real):
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                hotplug.write(node, real)
                 return
             bay, attribute = _bay_attribute(node, real) or (None, "")
             if bay is None:

@@ -82,8 +82,9 @@ def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "txg", label.txg
     yield 1, "pool_guid", pool.guid
     yield 1, "errata", 0
-    yield 1, "hostid", pool.hostid
-    yield 1, "hostname", pool.hostname
+    hostname, hostid = label.writer.split() if label.writer else (pool.hostname, f"{pool.hostid:x}")
+    yield 1, "hostid", int(hostid, 16)
+    yield 1, "hostname", hostname
     yield 1, "top_guid", top.guid
     yield 1, "guid", label.guid
     if top.cls == "log":

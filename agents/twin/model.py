@@ -24,6 +24,7 @@ class Label:
     guid: int
     txg: int
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
+    writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
 
 
@@ -214,6 +215,11 @@ class Pool:
     data_errors: int = 0
     alloc_bytes: int = 0
     deeds: List[Deed] = field(default_factory=list)
+    readonly: bool = False
+    altroot: str = ""
+    blocked_by: List[str] = field(default_factory=list)  # WWIDs of disks that tell another story: while one is here, no import works
+    rewind_seconds: int = 0  # not 0: the last txgs are lost, and only an import with -F, which discards so much, works
+    active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:
@@ -266,6 +272,7 @@ class Node:
     booted_at: float = 1795000000.0
     parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
     modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
+    deleted: List[Disk] = field(default_factory=list)  # in their bays and spinning, but the kernel's device was deleted
     phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
     kernel_lines: List[str] = field(default_factory=list)  # what the kernel's log says besides, shortly before a pool was suspended
     phy_rates: Dict[str, List[float]] = field(default_factory=dict)  # by how much they grow in an hour
@@ -294,7 +301,7 @@ class Node:
 
 
 _INSIDE: Dict[type, Dict[str, type]] = {
-    Node: {"disks": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
+    Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
     Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
     Partition: {"label": Label},
     Label: {"top": Vdev},

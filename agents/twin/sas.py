@@ -71,6 +71,7 @@ def build(tree: Tree, node: Node) -> None:
     for host in node.hosts:
         base = host_folder(node, host)
         tree.file(f"{base}/scsi_host/host{host}/proc_name", "mpt3sas\n" if host in hosts else "ahci\n")
+        tree.file(f"{base}/scsi_host/host{host}/scan", "")
         tree.link(f"/sys/class/scsi_host/host{host}", f"{base}/scsi_host/host{host}")
     for end in _ends(node):
         _end(tree, node, end)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path as FilePath
-from typing import Callable, Optional, Sequence
+from typing import Callable, Dict, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
@@ -222,6 +222,33 @@ def spare_in_use(healed: bool = True, now: float = 1795248315.0) -> Node:
     return node
 
 
+def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
+    """All disks of a pool are here and nobody has it: the node lost power and came back without importing it."""
+    node = tiny(blanks=blanks)
+    node.pool("ost_0").imported = False
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
+
+
+def lost_last_txgs(seconds: int = 5) -> Node:
+    """What the labels lead to is not there: only a pool some seconds older can be read."""
+    node = not_imported()
+    node.pool("ost_0").rewind_seconds = seconds
+    return node
+
+
+def diverged_disk(number: int = 3) -> Node:
+    """One disk of six was written to by another host, as a copy of the pool: it is far ahead, and every import follows it and fails."""
+    node = not_imported()
+    node.pool("ost_0").txg = 4000
+    for disk in node.disks[:6]:
+        disk.partitions[0].label.txg = 4000
+    disk = node.disks[number]
+    disk.partitions[0].label.txg, disk.partitions[0].label.writer = 4400, "oss07 5b2f9c07"
+    node.pool("ost_0").blocked_by = [disk.wwid]
+    return node
+
+
 class Clock:
     """A clock for tests: time passes when somebody sleeps."""
 
@@ -242,3 +269,12 @@ def host(folder: FilePath, node: Node, clock: Optional[Callable[[], float]] = No
     if clock is None:
         return TwinHost(path)
     return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]
+
+
+# What `./run demo --scenario NAME` plays beside the demo fleet: the node that needs the runbook of that name.
+SCENARIOS: Dict[str, Callable[[], Node]] = {
+    "blink-and-replace": sick_disk,
+    "spare-return": spare_in_use,
+    "read-only-import": lost_last_txgs,
+    "device-delete-reimport": diverged_disk,
+}

@@ -6,7 +6,7 @@ as its peers do, unless the state says how long it waits.
 
 from __future__ import annotations
 
-from typing import Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from agents.twin import tuning
 from agents.twin.answer import Answer, refused
@@ -33,6 +33,12 @@ PROPERTIES = {
     "ashift": ("12", "local"),
     "altroot": ("-", "default"),
 }
+
+
+def own_properties(pool: Pool) -> Dict[str, Tuple[str, str]]:
+    """Those that an import sets."""
+    own = {"readonly": ("on", "-")} if pool.readonly else {}
+    return {**own, **({"altroot": (pool.altroot, "local")} if pool.altroot else {})}
 
 
 def classes(pool: Pool) -> Iterator[Tuple[str, List[Vdev]]]:
@@ -112,7 +118,7 @@ def _of(pool: Pool, name: str) -> Tuple[str, str]:
         return str(pool.guid), "-"
     if name == "multihost":
         return ("on", "local") if pool.suspended == "mmp" else ("off", "default")
-    return PROPERTIES[name]
+    return own_properties(pool).get(name, PROPERTIES[name])
 
 
 # zpool iostat

@@ -42,17 +42,17 @@ def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[V
     """The number of the lit bay, or the serial number on the disk in it."""
     answer = serial_of(said)
     if answer in (params.get("slot", ""), params.get("old_serial", "")):
-        return (ok(f"It is {words(params)}, with the disk {params['old_serial']}."),)
+        return (ok(f"It is {words(params)}, with the disk {params.get('old_serial', '')}."),)
     if answer.isdigit() and len(answer) <= 3:
         return (
             refuse(
-                f"You see bay {answer} blink, and bay {params['slot']} of enclosure {params['enclosure']} was lit. Pull nothing. "
+                f"You see bay {answer} blink, and bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')} was lit. Pull nothing. "
                 "Check that you stand before the right enclosure, and how its bays are counted."
             ),
         )
     other = _disk_with(facts, params, answer)
     if other is not None:
-        return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing. The disk to pull is {params['old_serial']}."),)
+        return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing. The disk to pull is {params.get('old_serial', '')}."),)
     return (refuse(f"{answer} is neither the bay that was lit nor the serial number of the disk in it. Pull nothing, and look again."),)
 
 
@@ -60,7 +60,7 @@ def the_serial_that_was_pulled(facts: FleetFacts, params: Params, said: str) -> 
     answer = serial_of(said)
     if answer == params.get("old_serial", ""):
         return (ok(f"{answer} is the disk that was to go."),)
-    return (refuse(f"{answer} is not the disk that was to go, {params['old_serial']}. Put it back now."),)
+    return (refuse(f"{answer} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
 
 
 def _disk_with(facts: FleetFacts, params: Params, serial: str) -> DiskFacts | None:

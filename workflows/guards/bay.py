@@ -27,7 +27,7 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
 
 
 def words(params: Params) -> str:
-    return f"bay {params['slot']} of enclosure {params['enclosure']}"
+    return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
 
 
 def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
@@ -43,7 +43,9 @@ def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
 def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict:
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
-        return unknown(disk.reason if not known(disk) else f"{params['node']} does not see {params['old_wwid']}. Have it look again.")
+        return unknown(
+            disk.reason if not known(disk) else f"{params.get('node', '')} does not see {params.get('old_wwid', '')}. Have it look again."
+        )
     if not known(disk.bay):
         return unknown(f"The bay of {title(disk)} is not known: {disk.bay.reason}")
     if disk.bay.conflict:
@@ -62,8 +64,8 @@ def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
     others = [bay for bay in lit if str(bay.slot) != params.get("slot", "")]
     if others:
         named = ", ".join(str(bay.slot) for bay in others)
-        return refuse(f"Bay {named} of enclosure {params['enclosure']} is lit already. Switch it off first: two lit bays mislead.")
-    return ok(f"No other bay of enclosure {params['enclosure']} is lit.")
+        return refuse(f"Bay {named} of enclosure {params.get('enclosure', '')} is lit already. Switch it off first: two lit bays mislead.")
+    return ok(f"No other bay of enclosure {params.get('enclosure', '')} is lit.")
 
 
 def the_bay_is_dark(facts: FleetFacts, params: Params) -> Verdict:
@@ -94,9 +96,9 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     if not known(old) or old is not None:
         where = f"bay {old.bay.slot}" if known(old) and old is not None and known(old.bay) else "some bay"
         return refuse(
-            f"{words(params).capitalize()} is empty, and {params['old_wwid']} is still seen, in {where}. Put back what was pulled."
+            f"{words(params).capitalize()} is empty, and {params.get('old_wwid', '')} is still seen, in {where}. Put back what was pulled."
         )
-    return ok(f"{words(params).capitalize()} is empty and {params['old_wwid']} is gone.")
+    return ok(f"{words(params).capitalize()} is empty and {params.get('old_wwid', '')} is gone.")
 
 
 def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
@@ -104,9 +106,11 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     if not known(inside):
         return unknown(inside.reason)
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
-        return ok(f"{params['old_wwid']} sits in {words(params)}.")
+        return ok(f"{params.get('old_wwid', '')} sits in {words(params)}.")
     held = title(inside[0]) if inside else "nothing"
-    return refuse(f"{words(params).capitalize()} holds {held}. Put the disk with the serial number {params['old_serial']} back into it.")
+    return refuse(
+        f"{words(params).capitalize()} holds {held}. Put the disk with the serial number {params.get('old_serial', '')} back into it."
+    )
 
 
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
@@ -132,12 +136,16 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
     if not known(inside):
         return unknown(inside.reason)
     if not inside:
-        return refuse(f"{words(params).capitalize()} is empty. Put the disk with the serial number {params['spare_serial']} into it.")
+        return refuse(
+            f"{words(params).capitalize()} is empty. Put the disk with the serial number {params.get('spare_serial', '')} into it."
+        )
     disk = inside[0]
     if not known(disk.serial):
         return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
     if disk.serial != params.get("spare_serial", ""):
-        return refuse(f"{title(disk)} in {words(params)} has the serial number {disk.serial}, not {params['spare_serial']}. Take it out.")
+        return refuse(
+            f"{title(disk)} in {words(params)} has the serial number {disk.serial}, not {params.get('spare_serial', '')}. Take it out."
+        )
     return ok(f"{title(disk)} with the serial number {disk.serial} is in {words(params)}.")
 
 
@@ -158,7 +166,7 @@ def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
     shelf = [b for b in facts.nodes[params.get("node", "")].bays if b.enclosure_id == params.get("enclosure", "")]
     unread = next((b for b in shelf if not known(b.locate)), None)
     if unread is not None:
-        return Unknown(f"Whether bay {unread.slot} of enclosure {params['enclosure']} is lit is not known: {unread.locate.reason}")
+        return Unknown(f"Whether bay {unread.slot} of enclosure {params.get('enclosure', '')} is lit is not known: {unread.locate.reason}")
     return tuple(b for b in shelf if b.locate)
 
 

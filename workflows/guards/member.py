@@ -17,17 +17,21 @@ def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verd
     if not known(target):
         return unknown(target.reason)
     if not known(target.leaf.wwid):
-        return unknown(f"Which disk carries the label of {params['vdev_guid']} is not known: {target.leaf.wwid.reason}")
+        return unknown(f"Which disk carries the label of {params.get('vdev_guid', '')} is not known: {target.leaf.wwid.reason}")
     if target.leaf.wwid != params.get("old_wwid", ""):
-        return refuse(f"{params['vdev_guid']} sits on {target.leaf.wwid}, not on {params['old_wwid']}. Begin again from the situation.")
+        return refuse(
+            f"{params.get('vdev_guid', '')} sits on {target.leaf.wwid}, not on {params.get('old_wwid', '')}. Begin again from the situation."
+        )
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
-        return unknown(f"{params['node']} does not see {params['old_wwid']} now. Have the node look again.")
+        return unknown(f"{params.get('node', '')} does not see {params.get('old_wwid', '')} now. Have the node look again.")
     if not known(disk.serial):
         return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
     if disk.serial != params.get("old_serial", ""):
-        return refuse(f"{title(disk)} has the serial number {disk.serial}, not {params['old_serial']}. Begin again from the situation.")
-    return ok(f"{params['vdev_guid']} sits on {title(disk)}, serial number {disk.serial}.")
+        return refuse(
+            f"{title(disk)} has the serial number {disk.serial}, not {params.get('old_serial', '')}. Begin again from the situation."
+        )
+    return ok(f"{params.get('vdev_guid', '')} sits on {title(disk)}, serial number {disk.serial}.")
 
 
 def the_member_serves(facts: FleetFacts, params: Params) -> Verdict:
@@ -36,8 +40,8 @@ def the_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     if not known(target):
         return unknown(target.reason)
     if target.leaf.state in SERVING:
-        return ok(f"{params['vdev_guid']} is {target.leaf.state} and serves {target.pool.name}.")
-    return refuse(f"{params['vdev_guid']} is {target.leaf.state} and serves nothing, so it need not be taken out of service.")
+        return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves {target.pool.name}.")
+    return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves nothing, so it need not be taken out of service.")
 
 
 def the_member_serves_again(facts: FleetFacts, params: Params) -> Verdict:
@@ -45,8 +49,8 @@ def the_member_serves_again(facts: FleetFacts, params: Params) -> Verdict:
     if not known(target):
         return unknown(target.reason)
     if target.leaf.state not in SERVING:
-        return refuse(f"{params['vdev_guid']} is {target.leaf.state}. Check that its own disk is seated, and bring it back again.")
-    return ok(f"{params['vdev_guid']} is {target.leaf.state} in {target.pool.name} again.")
+        return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state}. Check that its own disk is seated, and bring it back again.")
+    return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} in {target.pool.name} again.")
 
 
 def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Verdict:
@@ -70,10 +74,10 @@ def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
     if not known(target):
         return unknown(target.reason)
     if target.parent is None:
-        return refuse(f"{params['vdev_guid']} is a vdev by itself, and nothing else holds its data. It cannot be taken out.")
+        return refuse(f"{params.get('vdev_guid', '')} is a vdev by itself, and nothing else holds its data. It cannot be taken out.")
     if target.parent.kind in ("replacing", "spare"):
-        return refuse(f"{params['vdev_guid']} is in {target.parent.name}. Let that finish first.")
-    return ok(f"{params['vdev_guid']} is a disk of {target.parent.name}.")
+        return refuse(f"{params.get('vdev_guid', '')} is in {target.parent.name}. Let that finish first.")
+    return ok(f"{params.get('vdev_guid', '')} is a disk of {target.parent.name}.")
 
 
 def nothing_replaces_by_itself(facts: FleetFacts, params: Params) -> Verdict:

@@ -19,7 +19,7 @@ def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Param
         return refuse(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes, made for a RAID controller. Take another disk.")
     if not known(disk.protection_type):
         return unknown(f"The protection type of {name_of(disk)} is not known: {disk.protection_type.reason}")
-    wwids = {leaf.wwid for leaf in target.top.leaves() if known(leaf.wwid) and leaf.wwid != params["wwid"]}
+    wwids = {leaf.wwid for leaf in target.top.leaves() if known(leaf.wwid) and leaf.wwid != params.get("wwid", "")}
     siblings = [d for d in (target.node.disks if known(target.node.disks) else ()) if known(d.wwid) and d.wwid in wwids]
     types = {d.protection_type for d in siblings if known(d.protection_type)}
     if not types:

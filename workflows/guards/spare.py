@@ -24,7 +24,9 @@ def the_new_disk_is_the_one_planned(facts: FleetFacts, params: Params) -> Verdic
     if not known(disk.serial):
         return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
     if disk.serial != params.get("spare_serial", ""):
-        return refuse(f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params['spare_serial']}. Take it out.")
+        return refuse(
+            f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params.get('spare_serial', '')}. Take it out."
+        )
     return ok(f"{name_of(disk)} has the serial number that was planned.")
 
 

@@ -4,8 +4,10 @@ from agents.operations import OPERATIONS
 from workflows.lint import load
 from workflows.runbooks import (
     blink_and_replace,
+    device_delete_reimport,
     drive_mode_audit,
     many_disks_offline,
+    read_only_import,
     resilver_tuning,
     sas_link_triage,
     slow_disk_triage,
@@ -20,6 +22,8 @@ BOOKS = (
     wwid_mismatch_replace,
     blink_and_replace,
     spare_return,
+    read_only_import,
+    device_delete_reimport,
     slow_disk_triage,
     sas_link_triage,
     resilver_tuning,

@@ -33,6 +33,7 @@ def order(
     undoes: str = "",
     learns: Callable[[str], Mapping[str, str]] | None = None,
     learned: tuple[str, ...] = (),
+    fails_to: str = "",
 ) -> tuple[Step, ...]:
     plan = Step(
         slug=f"plan-{slug}",
@@ -63,6 +64,7 @@ def order(
         undoes=undoes,
         learns=learns,
         learned=learned,
+        fails_to=fails_to,
     )
     return (plan, *((confirm,) if confirm else ()), *((approve,) if approvals else ()), execute)
 

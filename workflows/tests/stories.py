@@ -1,7 +1,7 @@
-"""Every runbook's story: the twin that needs it and what people do. What `test_stories` walks, and the demo's scenarios show."""
+"""Every runbook's stories: the twin that needs it and what people do. What `test_stories` walks."""
 
 from __future__ import annotations
 
-from workflows.tests.stories_of_disks import BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS
+from workflows.tests import stories_of_disks, stories_of_imports
 
-STORIES = {story.title: story for story in (BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)}
+STORIES = {story.title: story for story in (*stories_of_disks.STORIES, *stories_of_imports.STORIES)}

@@ -120,3 +120,4 @@ SPARE_WAITS = Story(
     restored=nothing_changed,
     name="spare-return, a new disk comes",
 )
+STORIES = (BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)

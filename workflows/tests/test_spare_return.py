@@ -79,7 +79,7 @@ def ended(node):
 @pytest.mark.parametrize(
     ("title", "change", "said"),
     [
-        (STAYS, filling, "is still being filled. Wait until that ends."),
+        (STAYS, filling, "still being filled. Wait until that ends."),
         (STAYS, filling, "The resilver of ost_0 is running. Wait until it has finished."),
         (BACK, with_errors, "finished with 5 errors. Read `zpool status -v`, and scrub first."),
         (STAYS, sick_spare, "is FAULTED, so it is the other one that holds the data."),

@@ -249,15 +249,12 @@ class Walk:
             probe = operation.probe(self.host, params, seal.preconditions)
             assert_readable(probe.reason)
             how = "UNKNOWN" if crash or ran.exit_code is None or probe.result != "did_not" else "FAILED"
-            reason = probe.reason if crash else f"{decode(ran.stdout + ran.stderr)} {probe.reason}"
-            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence))
+            reason = probe.reason if crash else f"`{' '.join(ran.argv)}` exited {ran.exit_code}. {probe.reason}"
+            said = "" if crash else decode(ran.stdout + ran.stderr)
+            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=said)
             return
         operation.aftermath(self.host, params)
         self._moved("SUCCEEDED", said=decode(ran.stdout + ran.stderr))
-
-    def writes(self, step: str) -> bool:
-        """Whether its order runs a command, and does not write an attribute file."""
-        return not hasattr(OPERATIONS[self.runbook.step(step).operation], "perform")
 
     def crash_here(self, crash: str) -> None:
         """The agent dies in the middle of the order of the step in hand."""
