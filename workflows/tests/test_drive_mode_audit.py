@@ -8,7 +8,6 @@ from agents.operations import set_drive_mode
 from agents.twin.model import Scan
 from agents.twin.stories import odd_modes
 from workflows.core import blockers
-from workflows.engine import Decision
 from workflows.facts import Unknown
 from workflows.facts.drift import Usual
 from workflows.guards import modes
@@ -63,23 +62,6 @@ def test_a_hot_spare_needs_not_be_taken_out_of_service(stage):
     walk = run(stage, SPARE).end()
     assert [argv[0] for argv in stage.written()] == ["sdparm"]
     assert [f.step for f in walk.state.finished if f.passed_over][:1] == ["plan-offline"]
-
-
-@pytest.mark.parametrize("slug", FORWARD)
-def test_ending_it_at_any_step_brings_the_member_back(stage, slug):
-    walk = run(stage).to(slug)
-    assert isinstance(walk.abort(), Decision)
-    walk.end()
-    assert (walk.state.status, walk.state.loops, leaf(stage).state) == ("aborted", (), "ONLINE")
-
-
-@pytest.mark.parametrize("slug", ["offline", "switch", "back"])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_agent_that_dies_in_an_order_settles_it_by_looking(stage, slug, when):
-    walk = run(stage).to(slug).crash(when)
-    assert walk.state.status != "unknown"
-    walk.end()
-    assert (walk.state.status, leaf(stage).state, stage.node().disk(SDB).en_bms) == ("done", "ONLINE", True)
 
 
 def lose(*numbers):

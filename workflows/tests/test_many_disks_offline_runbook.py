@@ -8,7 +8,6 @@ from agents.operations import OPERATIONS, zpool_bring_back, zpool_clear, zpool_s
 from agents.twin.model import Scan
 from agents.twin.stories import backplane_lost, reconnected, shelf_lost
 from workflows.core import blockers
-from workflows.engine import Decision
 from workflows.facts import Unknown
 from workflows.guards import mass
 from workflows.runbooks import RUNBOOKS
@@ -111,26 +110,6 @@ def test_no_disk_is_replaced_meanwhile(shelf):
     others = [s for s in detect_all(shelf.facts()) if s.slug == "disk-missing"]
     assert len(others) == 6
     assert all(s.answers == () and s.cause for s in others)
-
-
-@pytest.mark.parametrize("build", [SHELF, BACKPLANE])
-@pytest.mark.parametrize("slug", [s.slug for s in RUNBOOK.steps])
-def test_it_can_be_ended_at_any_step(tmp_path, build, slug):
-    stage = staged(tmp_path, build)
-    walk = run(stage).to(slug)
-    if walk.state.step == slug and walk.state.status not in ("done",):
-        assert isinstance(walk.abort(), Decision)
-        assert (walk.state.status, walk.state.loops) == ("aborted", ())
-
-
-@pytest.mark.parametrize(("build", "slug"), [(SHELF, "clear"), (BACKPLANE, "online"), (SHELF, "scrub")])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_agent_that_dies_in_an_order_settles_it_by_looking(tmp_path, build, slug, when):
-    stage = staged(tmp_path, build)
-    walk = run(stage).to(slug).crash(when)
-    assert walk.state.status != "unknown"
-    assert walk.end().state.status == "done"
-    assert len([argv for argv in stage.written() if argv[1] == slug]) == 1
 
 
 def test_one_lost_disk_is_another_runbooks_matter(backplane):

@@ -6,7 +6,6 @@ import pytest
 
 from agents.twin.stories import weak_cable, weak_disk_link
 from workflows.core import blockers
-from workflows.engine import Decision
 from workflows.facts import Growth, Unknown
 from workflows.guards import links as guards
 from workflows.links import Quiet, behind, links, look_again, read_quiet, told
@@ -122,14 +121,6 @@ def test_a_link_that_still_counts_keeps_it_waiting(cable):
         walk.go_on()
     assert walk.state.step == "quiet"
     assert "600 s are needed" in walk.state.verdicts[0].reason
-
-
-@pytest.mark.parametrize("slug", [s.slug for s in RUNBOOK.steps])
-def test_it_can_be_ended_at_any_step(cable, slug):
-    exported(cable)
-    walk = run(cable).to(slug)
-    assert isinstance(walk.abort(), Decision)
-    assert (walk.state.status, cable.written()) == ("aborted", [])
 
 
 def test_without_a_second_look_it_waits(tmp_path):

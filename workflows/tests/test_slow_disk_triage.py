@@ -99,22 +99,6 @@ def test_a_disk_that_only_corrects_much_is_watched(stage):
     assert "Nothing is done to a disk on this ground" in options(stage, walk)["watch"].detail
 
 
-@pytest.mark.parametrize("slug", [s.slug for s in RUNBOOK.steps])
-def test_ending_it_at_any_step_leaves_the_pool_as_it_was(stage, slug):
-    before = stage.node().pools
-    walk = run(stage, test="short").to(slug)
-    assert isinstance(walk.abort(), Decision)
-    assert (walk.state.status, walk.state.loops) == ("aborted", ())
-    assert stage.node().pools == before
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_agent_that_dies_in_the_order_settles_it_by_looking(stage, when):
-    walk = run(stage, test="short").to("self-test").crash(when)
-    assert walk.state.status != "unknown"
-    assert walk.end().state.status == "done"
-
-
 def pull(number):
     return lambda node: setattr(node.pool("ost_0").leaves()[number], "state", "OFFLINE")
 
