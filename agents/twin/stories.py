@@ -1,12 +1,12 @@
-"""Small nodes on which one thing is wrong, one for each runbook that is not in the demo fleet. `STORIES` names them."""
+"""Small nodes on which one thing is wrong, one for each runbook that is not in the demo fleet. `names` lists them, with those of `scenarios`."""
 
 from __future__ import annotations
 
 import copy
-from typing import Callable, Dict, Iterable
+from typing import Callable, Dict, Iterable, Tuple
 
 from agents.twin.model import Node, Scan
-from agents.twin.scenarios import add_spare, tiny
+from agents.twin.scenarios import SCENARIOS, add_spare, tiny
 
 TEN_TB = 9796820402176
 GIB = 1 << 30
@@ -137,3 +137,15 @@ STORIES: Dict[str, Callable[[float], Node]] = {
     "many-disks-offline": shelf_lost,
     "many-disks-offline-serving": backplane_lost,
 }
+
+
+def nodes(name: str, now: float) -> Dict[str, Node]:
+    """What `./run demo --scenario NAME` plays beside the demo fleet, by hostname. Raises KeyError for a name that is none."""
+    if name not in STORIES:
+        return {"oss01": SCENARIOS[name]()}
+    node = STORIES[name](now)
+    return {"oss01": node, "oss02": partner(node)} if name == "suspended-pool" else {"oss01": node}
+
+
+def names() -> Tuple[str, ...]:
+    return (*SCENARIOS, *STORIES)

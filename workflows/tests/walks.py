@@ -331,7 +331,7 @@ class History:
 def goes_by_the_clock(node: Node) -> bool:
     """Whether what it says changes by itself, or how long something has been quiet counts."""
     scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    return scanned or bool(node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
+    return scanned or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
 
 
 def taken(host: TwinHost) -> dict[str, Capture]:
