@@ -122,8 +122,8 @@ def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
     wwids = frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid)) if known(pool) else frozenset()
     for node in facts.nodes.values():  # asked first, for the pool may be there and no longer here
-        if node.node != params["node"] and known(node.pools) and any(_is_it(p, params) for p in node.pools):
-            return refuse(f"{node.node} has {params['pool']} imported. Do nothing here: fence this node, and look at the pool there.")
+        if node.node != params.get("node") and known(node.pools) and any(_is_it(p, params) for p in node.pools):
+            return refuse(f"{node.node} has {params.get('pool')} imported. Do nothing here: fence this node, and look at the pool there.")
     if not known(pool):
         return unknown(pool.reason)
     if not wwids:
@@ -142,7 +142,7 @@ def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
 
 def _is_it(pool: PoolFacts, params: Params) -> bool:
     """By guid; by name where the guid is not known, which errs on the side of caution."""
-    return str(pool.guid) == params["pool_guid"] if known(pool.guid) else pool.name == params["pool"]
+    return str(pool.guid) == params.get("pool_guid") if known(pool.guid) else pool.name == params.get("pool")
 
 
 def partners(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -276,7 +276,3 @@ def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
                     f"an importer goes by what the last host had."
                 )
     return ok("All hosts that report have the same multihost settings.")
-
-
-def it_was_raised(facts: FleetFacts, params: Params) -> Verdict:
-    return ok("It was raised.") if params.get("setting") else refuse("Nothing was raised.")
