@@ -83,7 +83,9 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
 
 def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     """No phy counted, no disk came or went for ten minutes. What flaps is not brought back."""
-    quiet = read_quiet(params.get("quiet", ""))
+    node, quiet = lookup.node(facts, params.get("node", "")), read_quiet(params.get("quiet", ""))
+    if not known(node):
+        return unknown(node.reason)
     if quiet is None:
         return refuse("Cables and disks were not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:

@@ -39,10 +39,9 @@ def the_leaf(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, str, V
 
 
 def the_disk_meant(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
-    found = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
-    if not known(found):
-        return found
-    return Unknown(f"{params.get('node')} does not see {params.get('old_wwid')}.") if found is None else found
+    node, wwid = params.get("node", ""), params.get("old_wwid", "")
+    found = lookup.disk(facts, node, wwid) if wwid else Unknown("The run names no disk.")
+    return Unknown(f"{node} does not see {wwid}. Check that it is seated, and look again.") if found is None else found
 
 
 def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:

@@ -63,10 +63,11 @@ def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def there_are_enough_samples(facts: FleetFacts, params: Params) -> Verdict:
-    taken = slowness.read_samples(params.get("samples", ""))
+    subject, taken = the_subject(facts, params), slowness.read_samples(params.get("samples", ""))
+    if not known(subject):
+        return unknown(subject.reason)
     if len(taken) < slowness.SAMPLES_MIN:
-        subject = the_subject(facts, params)
-        now = slowness.sample(subject, 0) if known(subject) else subject
+        now = slowness.sample(subject, 0)
         why = "" if known(now) else f" {now.reason}"
         return refuse(f"{len(taken)} of {slowness.SAMPLES_MIN} looks were taken.{why}")
     return ok(f"{len(taken)} looks were taken: {'; '.join(s.words for s in taken[-slowness.SAMPLES_MIN :])}.")

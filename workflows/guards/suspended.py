@@ -220,10 +220,11 @@ def the_node_has_rebooted(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
+    if not known(pool) and not params.get("pool_guid"):
+        return unknown(pool.reason)
     if not known(pool):
-        return refuse(
-            f"{pool.reason} Import it without its sick disk: `zpool import -N -o cachefile=none -d /dev/disk/by-id {params.get('pool_guid')}`."
-        )
+        how = f"`zpool import -N -o cachefile=none -d /dev/disk/by-id {params['pool_guid']}`"
+        return refuse(f"{pool.reason} Import it without its sick disk: {how}.")
     if not known(pool.suspended):
         return unknown(pool.suspended.reason)
     if pool.suspended:
