@@ -84,6 +84,7 @@ class Option:
     detail: str
     verdicts: tuple[Verdict, ...]
     leads_to: str = ""  # slug of the step that follows this choice; "" is the next one
+    fixes: Mapping[str, str] = field(default_factory=dict)  # run parameters that the choice settles too, all named in the step's `learned`
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,15 @@ class Step:
     judges: Callable[[FleetFacts, Params, str], tuple[Verdict, ...]] | None = None  # MANUAL
     alarm: Guard | None = None  # WAIT: asked all along; while it does not pass, its reason stands above everything and nothing is done
     learns: Callable[[str], Mapping[str, str]] | None = None  # EXECUTE: what the command said -> run parameters, all named in `learned`
-    learned: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()  # EXECUTE, DECIDE for what its options fix, WAIT for what it keeps
     fails_to: str = ""  # EXECUTE: the step that follows when the command failed without effect; "" stops the run there
     opens: Loop | None = None  # EXECUTE, MANUAL: from now on this stands open
     closes: tuple[str, ...] = ()  # slugs of the loops that are closed when this step is finished
+    keeps: Callable[[FleetFacts, Params, float], Mapping[str, str]] | None = (
+        None  # WAIT: what each look adds to the run parameters in `learned`
+    )
+    lasts: Callable[[Params], int] | None = None  # WAIT: over after so many seconds, whatever the facts say
+    unattended: bool = False  # PLAN, EXECUTE on the way back: the portal goes on by itself, as there is nothing left to decide
     undoes: str = ""  # on the way back: the loop this step is about; passed over when that is not open
 
 

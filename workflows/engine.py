@@ -75,7 +75,11 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
         return Refused(
             f"{picked.title} leads to {picked.leads_to}, which this step does not declare. Report this as a fault of the runbook."
         )
-    params = {**state.params, step.param: picked.value}
+    if strange := sorted(set(picked.fixes) - set(step.learned)):
+        return Refused(
+            f"{picked.title} settles {', '.join(strange)}, which this step does not declare. Report this as a fault of the runbook."
+        )
+    params = {**state.params, **picked.fixes, step.param: picked.value}
     verdicts = picked.verdicts + ask(step.guards, event.facts, params)
     if blocked(verdicts):
         return Refused(f"{picked.title} cannot be chosen.", verdicts)
@@ -142,7 +146,7 @@ def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcom
 
 def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outcome:
     step = _plan_step(runbook, state)
-    if step is None or not event.by:
+    if step is None or not (event.by or step.unattended):
         return Refused("No plan can be asked for at this step.")
     if state.status == "planning":
         return Refused("The node is making a plan already. Wait for its answer.")
@@ -410,6 +414,8 @@ def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) ->
 
 
 def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+    if step.keeps is not None:
+        state = replace(state, params={**state.params, **step.keeps(event.facts, state.params, event.at)})
     progress = step.progress(event.facts, state.params) if step.progress else None
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
     seen = replace(state, progress=progress, verdicts=verdicts)
@@ -421,6 +427,9 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         )
+    if step.lasts is not None and event.at - state.since >= step.lasts(state.params):
+        record = ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
+        return finish(runbook, seen, event, "The time for this is over.", verdicts, record)
     late = step.deadline_seconds is not None and event.at - state.since > step.deadline_seconds
     if late and not state.overdue:
         seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
@@ -460,7 +469,7 @@ def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Out
 
 def _open_step(runbook: Runbook, state: RunState, kind: str, event: ev.Event) -> Step | Refused:
     step = runbook.step(state.step)
-    if not event.by:
+    if not event.by and not step.unattended:
         return Refused("This step needs a person.")
     if step.kind != kind or state.status != "open":
         return Refused(f"This run is at the step “{step.title}” and cannot do that now. Reload to see what it asks for.")

@@ -46,7 +46,7 @@ def _argv_problems(argv: Any) -> Iterator[str]:
     if not isinstance(argv, list) or not argv or not all(isinstance(word, str) and word for word in argv):
         yield "The plan has no command. Ask for a new plan."
         return
-    for word in argv:
+    for word in argv[1:]:  # the first is the tool, and `sdparm` is no disk
         if _KERNEL_NAME.search(word) or _HCTL.match(word):
             yield f"The planned command names a disk as {word}, which may be another disk by now. Report this as a fault of the agent."
 

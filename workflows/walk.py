@@ -9,6 +9,7 @@ from workflows.core import Runbook, Step, Verdict, ask, blockers
 from workflows.state import Asked, Finished, OpenLoop, RunState
 
 RING_SECONDS = 15
+UNATTENDED_SECONDS = 1  # until the portal takes a step that needs nobody
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def enter(runbook: Runbook, state: RunState, step: Step, event: ev.Event, *recor
         return Decision(looking.state, (*records, *looking.effects))
     if step.kind == "WAIT":
         return Decision(replace(there, status="waiting"), (*records, ev.Ring(RING_SECONDS)))
-    return Decision(replace(there, status="open"), records)
+    ring = (ev.Ring(UNATTENDED_SECONDS),) if step.unattended else ()
+    return Decision(replace(there, status="open"), (*records, *ring))
 
 
 def _onward(runbook: Runbook, state: RunState, step: Step | None, event: ev.Event, records: tuple[ev.Record, ...]) -> Decision:

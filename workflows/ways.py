@@ -49,7 +49,7 @@ def _fields(step: Step) -> Iterator[str]:
             yield f"{name} is for {' and '.join(kinds)} steps"
     if (step.judges is not None or (step.kind == "MANUAL" and step.param)) and not (step.asks and step.judges):
         yield "a MANUAL step that takes an answer says what it asks for and who judges it"
-    if bool(step.learns) != bool(step.learned):
+    if bool(step.learns or step.keeps) != bool(step.learned) and step.kind != "DECIDE":
         yield "what a step learns is named in `learned`"
 
 
@@ -61,6 +61,9 @@ _ONLY = {
     "branches": ("DECIDE",),
     "learns": ("EXECUTE",),
     "opens": ("EXECUTE", "MANUAL"),
+    "lasts": ("WAIT",),
+    "keeps": ("WAIT",),
+    "unattended": ("PLAN", "EXECUTE"),
 }
 
 
@@ -117,5 +120,7 @@ def _of_the_way_back(runbook: Runbook) -> Iterator[str]:
         yield f"{', '.join(strange)} is no loop of this runbook"
     if unsaid := [s.slug for s in back if s.kind in ("PLAN", "WAIT", "VERIFY", "MANUAL") and not s.undoes]:
         yield f"{', '.join(unsaid)}: a step of the way back says what it undoes"
+    if any(s.unattended and (s not in back or s.effect not in ("", "idempotent")) for s in runbook.steps):
+        yield "only what may be repeated, and only on the way back, is done without anybody"
     if any(s.destructive for s in back):
         yield "nothing on the way back is destructive"

@@ -6,6 +6,11 @@ from agents.operations import (
     locate_led,
     look,
     plan,
+    set_drive_mode,
+    set_tunable,
+    smart_self_test,
+    zpool_bring_back,
+    zpool_clear,
     zpool_detach,
     zpool_export_readonly,
     zpool_import_dry_run,
@@ -14,6 +19,7 @@ from agents.operations import (
     zpool_offline,
     zpool_online,
     zpool_replace,
+    zpool_scrub,
 )
 
 OPERATIONS = {
@@ -32,5 +38,11 @@ OPERATIONS = {
         zpool_export_readonly,
         disk_delete,
         disk_rescan,
+        set_tunable,
+        set_drive_mode,
+        smart_self_test,
+        zpool_clear,
+        zpool_bring_back,
+        zpool_scrub,
     )
 }

@@ -12,6 +12,7 @@ from agents.twin.model import Disk, Enclosure, Node, Path
 from agents.twin.tree import Tree
 
 HBA_PHYS, WIDE = 8, 4
+COUNT_SECONDS = 60
 LINK_RATE = "12.0 Gbit"
 COUNTERS = ("invalid_dword_count", "running_disparity_error_count", "loss_of_dword_sync_count", "phy_reset_problem_count")
 
@@ -44,6 +45,19 @@ def phy_of(node: Node, hctl: str) -> str:
     """The phy that the disk's link ends at on our side."""
     host, _, target, _ = hctl.split(":")
     return f"phy-{host}:0:{target}" if shelf_of(node, host) else f"phy-{host}:{target}"
+
+
+def has_grown(node: Node, now: float) -> bool:
+    return bool(node.phy_rates) and now - node.phys_at >= COUNT_SECONDS
+
+
+def grow(node: Node, now: float) -> None:
+    """Let every counter that grows come up to now. The first call only sets the clock."""
+    if node.phy_rates and node.phys_at:
+        for phy, rates in node.phy_rates.items():
+            counts = node.phys.get(phy, [0, 0, 0, 0])
+            node.phys[phy] = [int(count + rate * (now - node.phys_at) / 3600) for count, rate in zip(counts, rates)]
+    node.phys_at = now
 
 
 def build(tree: Tree, node: Node) -> None:

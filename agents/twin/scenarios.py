@@ -50,18 +50,24 @@ def lab_node(release: str = "2.1.11-1", disks: Sequence[Disk] = ()) -> Node:
     )
 
 
-def tiny(release: str = "2.1.11-1", blanks: int = 2, guids: Optional[Sequence[int]] = None, pool: str = "ost_0") -> Node:
+def tiny(
+    release: str = "2.1.11-1",
+    blanks: int = 2,
+    guids: Optional[Sequence[int]] = None,
+    pool: str = "ost_0",
+    size_bytes: int = LAB_DISK_BYTES,
+) -> Node:
     """Pool `pool`: one raidz2 of lab disks 0 to 5 by their by-id names; `blanks` more disks that are in no pool.
 
     `guids` are those of the pool, its raidz2 and the six leaves, in that order.
     """
     ids = list(guids) if guids else [guid_of("tiny", pool, i) for i in range(8)]
-    disks = [lab_disk(n, n) for n in range(6 + blanks)]
+    disks = [lab_disk(n, n, size_bytes) for n in range(6 + blanks)]
     node = lab_node(release, disks)
     leaves = [member(node, disk, guid) for disk, guid in zip(disks, ids[2:])]
     for leaf in leaves:
         leaf.enc_path = ""  # the lab's HBA has no enclosure behind it
-    raidz = top("raidz", ids[1], leaves, LAB_DISK_BYTES, parity=2)
+    raidz = top("raidz", ids[1], leaves, size_bytes, parity=2)
     made = Pool(pool, ids[0], [raidz], int(node.hostid, 16), node.hostname, alloc_bytes=392404992)
     add_pool(node, made, disks, leaves)
     return node

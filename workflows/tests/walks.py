@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.collectors import COLLECTORS
-from agents.collectors.base import decode
+from agents.collectors.base import Capture, decode
 from agents.operations import OPERATIONS, base
 from agents.twin.host import TwinHost
 from agents.twin.model import Node
@@ -46,6 +46,7 @@ class Story:
     hands: Mapping[str, Callable[[Walk], str]] = field(default_factory=dict)
     restored: Callable[[Walk], None] = lambda walk: None
     name: str = ""
+    watched_seconds: float = 0.0  # how long the portal has known the nodes when the run begins
 
     @property
     def definition(self) -> Runbook:
@@ -70,6 +71,9 @@ class Walk:
         self.done_at: set[str] = set()
         self.kept: dict[str, object] = {}  # what somebody holds in the hand: a disk that was pulled
         self._seen: dict[str, tuple[object, NodeFacts]] = {}
+        if story.watched_seconds:
+            self.facts()
+            self.clock.at += story.watched_seconds
         self.state = RunState(params=dict(story.params(self.facts())), requester=ANN)
         self.must(ev.Start, by=ANN)
 
@@ -85,11 +89,9 @@ class Walk:
 
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
-        node = host.view().node
-        runs = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-        key = (host.store.path.read_bytes(), self.clock.at if runs else 0.0)
+        key = (host.store.path.read_bytes(), self.clock.at if goes_by_the_clock(host.view().node) else 0.0)
         if name not in self._seen or self._seen[name][0] != key:
-            self._seen[name] = (key, facts_of(host, name))
+            self._seen[name] = (key, self.history.told(host, name, self.clock.at))
         return self._seen[name][1]
 
     @property
@@ -205,8 +207,13 @@ class Walk:
         self.done_at.add(self.state.step)
         return self.story.hands.get(self.state.step, lambda walk: "It was done.")(self)
 
+    @property
+    def by(self) -> str:
+        """Who does the step in hand: nobody, where the portal goes on by itself."""
+        return "" if self.step.unattended else ANN
+
     def _plan(self) -> None:
-        self.must(ev.PlanAsked, by=ANN, facts=self.facts())
+        self.must(ev.PlanAsked, by=self.by, facts=self.facts())
         self.answer_the_plan()
 
     def answer_the_plan(self) -> None:
@@ -228,7 +235,7 @@ class Walk:
 
     def _execute(self, crash: str = "") -> None:
         step = self.state.step
-        self.must(ev.ExecuteAsked, by=ANN, facts=self.facts())
+        self.must(ev.ExecuteAsked, by=self.by, facts=self.facts())
         seal = next(e for e in self.effects if isinstance(e, ev.Seal))
         for status in ("OFFERED", "CLAIMED", "STARTED"):
             self._moved(status)
@@ -265,7 +272,8 @@ class Walk:
         if here not in self.done_at:
             self._hand()
         for _ in range(PATIENCE):
-            self.clock.at += min(1800.0, (self.step.deadline_seconds or 3600) / PATIENCE)
+            lasts = self.step.lasts(self.state.params) if self.step.lasts else 0
+            self.clock.at += max(min(1800.0, (self.step.deadline_seconds or 3600) / PATIENCE), lasts / PATIENCE)
             self.look()
             if self.state.step != here or self.state.status in ENDED:
                 return
@@ -290,11 +298,22 @@ class Walk:
 
 
 class History:
-    """What the portal keeps of earlier reports: which leaves left ONLINE, and when."""
+    """What the portal keeps of earlier reports: which leaves left ONLINE, and when; and what sources with a memory said."""
 
     def __init__(self) -> None:
+        self._said: dict[str, list[tuple[float, dict]]] = {}
         self._states: dict[tuple[str, int], str] = {}
         self._changes: dict[str, dict[tuple[int, int], tuple[str, float]]] = {}
+
+    def told(self, host: TwinHost, name: str, at: float) -> NodeFacts:
+        """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
+        captures = taken(host)
+        said, earlier = self._said.setdefault(name, []), {}
+        for when, bodies in reversed(said):
+            found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
+            earlier |= {where: (body, at - when) for where, body in found.items()}
+        said.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
+        return node_facts(name, captures, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5), earlier=earlier)
 
     def seen(self, node: NodeFacts, at: float) -> NodeFacts:
         changes = self._changes.setdefault(node.node, {})
@@ -309,10 +328,19 @@ class History:
         return NodeFacts(**{**vars(node), "leaf_changes": kept})
 
 
-def facts_of(host: TwinHost, name: str) -> NodeFacts:
-    taken = [capture for collector in COLLECTORS.values() for capture in collector.collect(host)]
-    ages = dict.fromkeys(COLLECTORS, 0.5)
-    return node_facts(name, {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}, 0.5, (), ages=ages)
+def goes_by_the_clock(node: Node) -> bool:
+    """Whether what it says changes by itself, or how long something has been quiet counts."""
+    scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
+    return scanned or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
+
+
+def taken(host: TwinHost) -> dict[str, Capture]:
+    captures = (capture for collector in COLLECTORS.values() for capture in collector.collect(host))
+    return {f"{c.source}/{c.key}" if c.key else c.source: c for c in captures}
+
+
+def _memory(where: str) -> float:
+    return getattr(COLLECTORS[where.partition("/")[0]], "HISTORY_SECONDS", 0)
 
 
 def refusal(operation, host: TwinHost, params: Mapping[str, str], seal: ev.Seal) -> str:
