@@ -118,6 +118,11 @@ class Step:
     deadline_seconds: int | None = None  # WAIT
     sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended
 
+    @property
+    def needs_approval(self) -> bool:
+        """What destroys, and what must not happen twice, is not done on one person's word. The database holds the same rule."""
+        return self.destructive or self.effect == "at_most_once"
+
 
 @dataclass(frozen=True)
 class Runbook:

@@ -27,13 +27,17 @@ Outcome = Decision | Refused
 
 def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     """What `event` makes of `state`."""
+    if bad := ev.misfit(event):
+        return Refused(f"{type(event).__name__} came with a {bad} that cannot be read. Nothing was done; send it again as it is meant.")
     if state.status in ENDED:
         return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
+    if state.status != "new" and all(step.slug != state.step for step in runbook.steps):
+        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; tell whoever changed it.")
     if (state.status == "new") != isinstance(event, ev.Start):
         return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     handler = _HANDLERS.get(type(event))
     if handler is None:
-        return Refused(f"A run has no use for {type(event).__name__}.")
+        return Refused(f"A run has no use for {type(event).__name__}. Nothing was done.")
     return handler(runbook, state, event)
 
 
@@ -173,8 +177,8 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
     if blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
     params = dict(step.params(event.facts, state.params)) if step.params else {}
-    if empty := sorted(name for name, value in params.items() if not value.strip()):
-        return Refused(f"{', '.join(empty)} is not known, so the node cannot be asked for a plan.", verdicts)
+    if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := _bad_param(value))]:
+        return Refused(f"{', '.join(bad)}, so the node cannot be asked for a plan. Go back and choose again.", verdicts)
     before = void(trim(runbook, state, step))
     asked = Asked(before.asks + 1, step.operation, params)
     planning = replace(
@@ -251,7 +255,8 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
     if not event.reason.strip():
         return Refused("Say why the plan is denied, so that the next one can be better.")
     plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an APPROVE follows a PLAN
+    if plan_step is None:
+        return Refused("No step of this runbook made the plan that is judged here. End this run.")
     record = ev.Record("run.denied", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
     return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
 
@@ -265,6 +270,8 @@ def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
 
 
 def _plan_is_old(state: RunState, at: float) -> str:
+    if at < state.planned_at:
+        return "The portal's clock stands before the moment this plan was made. Set the clock, then ask the node for a new plan."
     return "The plan is older than half an hour. Ask the node for a new one." if at - state.planned_at > PLAN_AGE_SECONDS_MAX else ""
 
 
@@ -281,7 +288,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     if blocked(verdicts):
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
     locks = tuple(sorted(runbook.locks(event.facts, state.params))) if runbook.locks else ()
-    if step.destructive and not locks:
+    if not locks or not all(_names_something(key) for key in locks):
         return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
     plan: Mapping[str, Any] = state.plan or {}
     seal = ev.Seal(
@@ -319,9 +326,14 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
     return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest." if len(judges) < needed else ""
 
 
+def _names_something(lock: str) -> bool:
+    kind, _, what = lock.partition(":")
+    return bool(kind) and not _bad_param(what)
+
+
 def _approvals_needed(runbook: Runbook, step: Step) -> int:
     asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
-    return max([*asked, 1 if step.destructive else 0])
+    return max([*asked, 1 if step.needs_approval else 0])
 
 
 def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
@@ -373,8 +385,7 @@ def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str
 
 
 def _did_not(runbook: Runbook, state: RunState, event: ev.Event, note: str, record: ev.Record) -> Decision:
-    plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an EXECUTE follows a PLAN
+    plan_step = _plan_step(runbook, state) or runbook.step(state.step)  # lint: an EXECUTE follows a PLAN
     return back(runbook, state, plan_step, event, note, (record,))
 
 
