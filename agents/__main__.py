@@ -10,17 +10,21 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from agents import VERSION, policy
+from agents import VERSION, bell, places, policy
+from agents import install as installing
+from agents.crew import one_heap
+from agents.doctor import examine
 from agents.host import LocalHost
 from agents.identity import NoIdentity, enrol_node
 from agents.journal import Journal, JournalError
 from agents.loop import JOURNAL, Agent, Busy
 from agents.receipts import listed
 from agents.reports import everything
+from agents.status import report_status
 from agents.transport import PortalDown
 from agents.wire import canonical
 
-DEFAULT_FOLDER = "/var/lib/slotlight"
+DEFAULT_FOLDER = places.FOLDER
 
 
 def cli() -> None:
@@ -34,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     os.umask(0o077)
     try:
         return args.command(args)
-    except (NoIdentity, Busy, PortalDown, JournalError, ValueError, PermissionError) as error:
+    except (NoIdentity, Busy, PortalDown, installing.CannotInstall, JournalError, ValueError, PermissionError) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -45,15 +49,38 @@ def enrol(args: argparse.Namespace) -> int:
     return 0
 
 
+def install(args: argparse.Namespace) -> int:
+    installing.install(LocalHost(), args.portal, args.node, args.token, args.ca, print)
+    return 0
+
+
+def status(args: argparse.Namespace) -> int:
+    """Ends with 1 when the agent does not run or the portal has not taken a report lately."""
+    lines, well = report_status(args.dir, args.policy, LocalHost().now())
+    print("\n".join(lines))
+    return 0 if well else 1
+
+
+def doctor(args: argparse.Namespace) -> int:
+    """Ends with 1 when something keeps the agent from working."""
+    found = tuple(examine(LocalHost(), args.dir, args.policy))
+    for finding in found:
+        print(f"{finding.level:5}  {finding.about}: {finding.so}" + (f"\n       {finding.do}" if finding.do else ""))
+    return 1 if any(finding.level == "bad" for finding in found) else 0
+
+
 def run(args: argparse.Namespace) -> int:
+    installing.configured(args.dir, args.config)
     work(Agent(LocalHost(), args.dir, args.policy))
     return 0
 
 
 def work(agent: Agent) -> None:
-    """Run until SIGTERM or SIGINT, and then end in good order."""
+    """Run until SIGTERM or SIGINT, and then end in good order. SIGUSR1 rings: look at once."""
+    one_heap()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: agent.stop())
+    signal.signal(signal.SIGUSR1, lambda *_: agent.ring())
     agent.run()
 
 
@@ -89,6 +116,13 @@ def show_policy(args: argparse.Namespace) -> int:
     return 0
 
 
+def zed(args: argparse.Namespace) -> int:
+    if args.ring:
+        return 0 if bell.ring(args.dir) else 1
+    print(bell.hook(args.dir), end="")
+    return 0
+
+
 def version(args: argparse.Namespace) -> int:
     print(VERSION)
     return 0
@@ -111,15 +145,30 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--token", required=True, help="the one-time token")
     sub.add_argument("--dir", default=DEFAULT_FOLDER, help="where key and journal are kept, off any pool (default: %(default)s)")
     sub.add_argument("--ca", default="", metavar="FILE", help="certificates to trust instead of the system's")
+    sub = command("install", install, "put program, unit, policy and bell in place, enrol, start; again: upgrade")
+    sub.add_argument("--portal", default="", metavar="URL", help="https://host:port")
+    sub.add_argument("--node", default="", help="the name the token was made for")
+    sub.add_argument("--token", default="", help="the one-time token")
+    sub.add_argument("--ca", default="", metavar="FILE", help="certificates to trust instead of the system's")
+    sub = command("status", status, "say how the agent on this node is")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
+    sub = command("doctor", doctor, "say what this node lacks for the agent to see and do everything")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
     sub = command("run", run, "report and carry out orders until told to stop")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
+    sub.add_argument("--config", default=places.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")
     sub = command("once", once, "ask every source once and say what came")
     sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
     sub = command("pending", pending, "list orders that are not finished or not acknowledged")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub = command("policy", show_policy, "say what the portal may do here")
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
+    sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{bell.HOOK_NAME}")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--ring", action="store_true", help="ring now instead; ends with 1 when no agent listens")
     command("version", version, "print the version")
     return parser
 

@@ -18,17 +18,26 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents.host import Ran
+from agents.host import Ran, Region
 
 # What we ask -> what was recorded, the nearest first. `-p` changes a text only where counters are above 1000.
 NEAREST = {
     "zpool status -P -p": ("zpool status -P",),
     "zpool status -g -p": ("zpool status -gLP", "zpool status -gv"),
     "zpool status -j --json-int -p": ("zpool status -j --json-int",),
+    "zpool status -s -p": ("zpool status -s",),
+    "zpool status -L -P": ("zpool status -LPv",),
+    # The nearest is one block, since the import; -g only names the rows otherwise. Rounded histograms are refused by the parser.
+    "zpool iostat -v -l -H -p -g 6 2": ("zpool iostat -vlHp",),
+    "zpool iostat -w -v -H -p -g": ("zpool iostat -w",),
+    "zpool list -v -p -H -g": ("zpool list -v -p -H",),
+    "zpool get -H -p guid,readonly,failmode,autoreplace,autoexpand,cachefile,ashift,altroot,multihost": ("zpool get all",),
     "zpool --version": ("zfs version",),
     "lsscsi -i -g -s": ("lsscsi -i", "lsscsi -g -s -w", "lsscsi"),
+    "dmesg": ("dmesg", "dmesg | tail -n 150"),
 }
 NODE_FILES = ("hostid.txt", "zpool-version.txt", "zfs-module-version.txt")
+TAILS = ("dmesg | tail -n 150", "zpool events -v")  # only the older part of these was cut away, which their collectors do as well
 
 
 class CapturedHost:
@@ -48,20 +57,39 @@ class CapturedHost:
             return Ran(tuple(argv), 0, self._text("hostid.txt").split("\n")[0].encode() + b"\n", b"", 0.0)
         if asked == "zpool --version" and self._text("zpool-version.txt"):
             return Ran(tuple(argv), 0, self._text("zpool-version.txt").encode(), b"", 0.0)
-        if asked.startswith("smartctl -x -n standby "):
-            asked = asked.replace(" -n standby", "")
+        if asked.startswith("zpool history -il "):
+            return self._history(argv)
+        if asked.startswith(("smartctl -j -x -n standby ", "smartctl -x -n standby ")):
+            asked = asked.replace(" -n standby", "").replace("-j -x", "-x -j")
         found = next((self._files[command] for command in (asked, *NEAREST.get(asked, ())) if command in self._files), None)
         if found is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
         name, said = found
         exit_code, seconds = said["exit"], float(said.get("seconds", 0.0))
         stdout, stderr = self._bytes(name), self._bytes(name.replace(".txt", ".stderr.txt"))
-        return Ran(tuple(argv), exit_code, stdout, stderr, seconds, "timeout" if exit_code is None else "", "cut" in said)
+        return Ran(
+            tuple(argv),
+            exit_code,
+            stdout,
+            stderr,
+            seconds,
+            "timeout" if exit_code is None else "",
+            "cut" in said and said["command"] not in TAILS,
+        )
+
+    def _history(self, argv: Sequence[str]) -> Ran:
+        """`zpool history -i` was recorded, for all pools at once and without the users that `-l` adds."""
+        said = re.split("^(?=History for ')", self._text("zpool-history-i.txt"), flags=re.MULTILINE)
+        mine = [section for section in said if section.startswith(f"History for '{argv[-1]}':\n")]
+        return Ran(tuple(argv), 0, mine[0].encode(), b"", 0.0) if mine else Ran(tuple(argv), None, b"", b"", 0.0, "not found")
 
     def read(self, path: str) -> bytes:
         if path not in self._tree.files:
             raise FileNotFoundError(errno.ENOENT, "no capture tells", path)
         return self._tree.files[path]
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "a capture has no devices", path)
 
     def write(self, path: str, data: bytes) -> None:
         raise PermissionError(errno.EROFS, "a capture cannot be written to", path)
@@ -115,8 +143,11 @@ class _Tree:
         self._block_links(text("sys-block-links.txt"))
         self._by_id(text("ls-by-id-by-path.txt"))
         self._enclosures(text("enclosure-attributes.txt"), text("enclosure-device-links.txt"))
+        self._sas(text("sas-end-devices.txt"), text("sas-phy-counters.txt"), text("lsscsi-H.txt"))
         if text("proc-mounts.txt"):
             self._file("/proc/mounts", text("proc-mounts.txt"))
+        self._kstats(text("proc-spl-kstat-zfs.txt"), text("proc-spl-kstat-dbgmsg-tail.txt"))
+        self._parameters(text("zfs-parameters.txt"))
         self.paths = frozenset(_with_parents([*self.files, *self.links, *self.folders]))
 
     def _file(self, path: str, value: object) -> None:
@@ -130,6 +161,19 @@ class _Tree:
             self._file("/proc/sys/kernel/osrelease", lines[2].split()[2])
         if module:
             self._file("/sys/module/zfs/version", module)
+
+    def _kstats(self, listing: str, dbgmsg: str) -> None:
+        """Sections of `tail -n 40`, each after a line `== POOL/NAME`. One whose heading was cut away is left out."""
+        for section in re.split("^== ", listing, flags=re.MULTILINE)[1:]:
+            name, _, text = section.partition("\n")
+            if not re.match("[0-9]+ +[0-9]+ ", text) or text.count("\n") < 40:
+                self._file(f"/proc/spl/kstat/zfs/{name}", text)
+        if dbgmsg:
+            self._file("/proc/spl/kstat/zfs/dbgmsg", dbgmsg)
+
+    def _parameters(self, listing: str) -> None:
+        for name, value in re.findall(r"^([^:\n]+):(.*)$", listing, re.MULTILINE):
+            self._file(name if name.startswith("/") else f"/sys/module/zfs/parameters/{name}", value)
 
     def _disks(self, listing: str, everything: str) -> None:
         known = {said["name"]: said for said in _devices(everything)}
@@ -182,6 +226,18 @@ class _Tree:
         part = listing.split("/dev/disk/by-path:")[0]
         for name, target in re.findall(r" (\S+) -> \.\./\.\./(\S+)$", part, re.MULTILINE):
             self.links[f"/dev/disk/by-id/{name}"] = f"/dev/{target}"
+
+    def _sas(self, devices: str, phys: str, hosts: str) -> None:
+        """Ports were not recorded, so which phys make up a link is not known."""
+        for name, target in re.findall(r" ((?:host|end_device-|expander-)[0-9:]+) -> \.\./\.\./(devices/\S+)$", devices, re.MULTILINE):
+            self.links[f"/sys/class/{target.split('/')[-2]}/{name}"] = f"/sys/{target}"
+        for name, attribute, value in re.findall(r"^(?:/sys/class/sas_device/)?([a-z_]+-[0-9:]+)/(\w+): ?(.*)$", devices, re.MULTILINE):
+            self._file(f"/sys/class/sas_device/{name}/{attribute}", value)
+        for name, attribute, value in re.findall(r"^(?:/sys/class/sas_phy/)?(phy-[0-9:]+)/(\w+): ?(.*)$", phys, re.MULTILINE):
+            if "No such file" not in value:
+                self._file(f"/sys/class/sas_phy/{name}/{attribute}", value)
+        for number, driver in re.findall(r"^\[([0-9]+)\] +(\S+)", hosts, re.MULTILINE):
+            self._file(f"/sys/class/scsi_host/host{number}/proc_name", driver)
 
     def _enclosures(self, attributes: str, links: str) -> None:
         for path, value in re.findall(r"^([^/\n]+(?:/[^/\n]+)?/\w+):(.*)$", attributes, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""The only door to the machine: run, read, write, list, link, now.
+"""The only door to the machine: run, read, read_device, write, list, link, now.
 
 Collectors and operations get a `Host` and nothing else, so the same code reads a real node,
 a folder of captures, or the twin.
@@ -7,8 +7,11 @@ a folder of captures, or the twin.
 from __future__ import annotations
 
 import errno
+import fnmatch
 import glob
+import mmap
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -16,13 +19,18 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, Protocol, Tuple
 
 PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin")
 ENVIRONMENT = {"PATH": ":".join(PATH), "LC_ALL": "C", "TZ": "UTC", "HOME": "/"}
 OUTPUT_BYTES_MAX = 4 * 1024 * 1024
 GRACE_SECONDS = 1.0  # between SIGKILL and giving a child up
 POLL_SECONDS = 0.25
+CHUNK_BYTES = 65536
+ALIGNED_BYTES = 4096  # what every block device takes for an unbuffered read
+
+_MAGIC = re.compile(r"[*?[]")
+Region = Tuple[int, int]  # offset and length in bytes
 
 
 @dataclass(frozen=True)
@@ -39,13 +47,17 @@ class Ran:
 
 
 class Host(Protocol):
-    """One machine, seen through the six things an agent may do to it."""
+    """One machine, seen through the seven things an agent may do to it."""
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         """Run `argv` without a shell. Never raises for what the command does; see `Ran`."""
 
     def read(self, path: str) -> bytes:
         """The bytes of a file (sysfs, procfs). Raises OSError."""
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        """What the medium of a block device holds there, one region after the other; never what a cache still remembers.
+        Raises OSError, also where there are no devices to read."""
 
     def write(self, path: str, data: bytes) -> None:
         """Write to an existing attribute file. Raises OSError."""
@@ -64,17 +76,19 @@ class LocalHost:
     """This machine.
 
     A command gets no shell, no terminal, a clean environment in the C locale and UTC, and a process group of its own that is
-    killed at the deadline. A child that the kernel does not let die (state D) is left behind and reported as "stuck".
+    killed at the deadline. A child that the kernel does not let die (state D) is left behind and reported as "stuck"; while it
+    is, the same command is not started again, because it would only stand in line behind the first.
     """
 
     def __init__(self) -> None:
-        self._left_behind: list[subprocess.Popen[bytes]] = []
+        self._left_behind: list[tuple[tuple[str, ...], subprocess.Popen[bytes]]] = []
         self._lock = threading.Lock()
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
-        self._reap()
         begun = time.monotonic()
-        tool = _find(argv[0])
+        if tuple(argv) in self.left_behind():
+            return Ran(tuple(argv), None, b"", b"", 0.0, "stuck")
+        tool = find(argv[0])
         if tool is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
         try:
@@ -83,11 +97,11 @@ class LocalHost:
             why = {errno.EACCES: "not permitted", errno.EPERM: "not permitted", errno.ENOENT: "not found"}
             return Ran(tuple(argv), None, b"", str(error).encode(), 0.0, why.get(error.errno or 0, "not started"))
         stdout, stderr, truncated = _drain(child, begun + timeout_seconds)
-        ended = "" if child.poll() is not None else self._end(child)
+        ended = "" if child.poll() is not None else self._end(child, tuple(argv))
         exit_code = None if ended else child.returncode
         return Ran(tuple(argv), exit_code, stdout, stderr, time.monotonic() - begun, ended, truncated)
 
-    def _end(self, child: subprocess.Popen[bytes]) -> str:
+    def _end(self, child: subprocess.Popen[bytes], argv: tuple[str, ...]) -> str:
         """Kill the whole group; says how that went."""
         try:
             os.killpg(child.pid, signal.SIGKILL)
@@ -97,23 +111,41 @@ class LocalHost:
             child.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             with self._lock:
-                self._left_behind.append(child)
+                self._left_behind.append((argv, child))
             return "stuck"
         return "timeout"
 
-    def _reap(self) -> None:
-        """Collect those that came loose since, so that they do not stay as zombies."""
+    def left_behind(self) -> tuple[tuple[str, ...], ...]:
+        """The commands whose child the kernel still holds. Those that came loose are collected, so that none stays as a zombie."""
         with self._lock:
-            self._left_behind = [child for child in self._left_behind if child.poll() is None]
+            self._left_behind = [(argv, child) for argv, child in self._left_behind if child.poll() is None]
+            return tuple(argv for argv, _ in self._left_behind)
 
     def read(self, path: str) -> bytes:
-        with open(path, "rb", buffering=0) as file:
-            read = bytearray()
-            while chunk := file.read(65536):  # procfs and sysfs hand over a page at a time
+        descriptor = os.open(path, os.O_RDONLY)  # thousands of attributes: a file object would double the price of each
+        try:
+            read = os.read(descriptor, CHUNK_BYTES)
+            while chunk := os.read(descriptor, CHUNK_BYTES):  # procfs and sysfs hand over a page at a time
                 read += chunk
                 if len(read) > OUTPUT_BYTES_MAX:
                     raise OSError(errno.EFBIG, "longer than anything we read", path)
-            return bytes(read)
+            return read
+        finally:
+            os.close(descriptor)
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        """ZFS writes past the page cache, so a buffered read may show what a disk held long ago: we read past it too. Where that
+        is not possible, the cached pages are dropped first."""
+        try:
+            descriptor, direct = os.open(path, os.O_RDONLY | os.O_DIRECT), True
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            descriptor, direct = os.open(path, os.O_RDONLY), False
+        try:
+            return _regions(descriptor, regions, direct)
+        finally:
+            os.close(descriptor)
 
     def write(self, path: str, data: bytes) -> None:
         descriptor = os.open(path, os.O_WRONLY)  # never creates a file
@@ -124,7 +156,17 @@ class LocalHost:
             os.close(descriptor)
 
     def list(self, pattern: str) -> tuple[str, ...]:
-        return tuple(sorted(glob.glob(pattern)))
+        folder, _, names = pattern.rpartition("/")
+        if not folder or glob.has_magic(folder) or not glob.has_magic(names):
+            return tuple(sorted(glob.glob(pattern)))
+        try:
+            found = os.listdir(folder)  # the usual pattern, without the detours of glob
+        except OSError:
+            return ()
+        # Without what every name begins with, "sdfl[0-9]*" is the pattern of all disks, and is compiled once.
+        begin = names[: _MAGIC.search(names).start()]
+        rest = fnmatch.filter([name[len(begin) :] for name in found if name.startswith(begin)], names[len(begin) :])
+        return tuple(sorted(f"{folder}/{begin}{name}" for name in rest if begin or name[0] != "."))
 
     def link(self, path: str) -> str:
         os.stat(path)  # realpath alone is content with a link that leads nowhere
@@ -134,7 +176,25 @@ class LocalHost:
         return time.time()
 
 
-def _find(tool: str) -> str | None:
+def _regions(descriptor: int, regions: Sequence[Region], direct: bool) -> bytes:
+    """Short only at the end of the device. An unbuffered read needs memory that begins on a page, which an anonymous map does."""
+    for offset, length in regions:
+        if offset % ALIGNED_BYTES or length % ALIGNED_BYTES:
+            raise OSError(errno.EINVAL, f"{offset}+{length} is not a whole number of {ALIGNED_BYTES} byte blocks")
+        if not direct:
+            os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
+    got = 0
+    with mmap.mmap(-1, sum(length for _, length in regions)) as buffer, memoryview(buffer) as memory:
+        for offset, length in regions:
+            at = -(-got // ALIGNED_BYTES) * ALIGNED_BYTES
+            if at != got:
+                break  # the device ended within the region before
+            with memory[at : at + length] as part:
+                got += os.preadv(descriptor, [part], offset)
+        return bytes(memory[:got])
+
+
+def find(tool: str) -> str | None:
     """Where a bare tool name is on our own path; what PATH the agent was started with does not matter."""
     candidates = [tool] if os.path.isabs(tool) else [] if "/" in tool else [f"{folder}/{tool}" for folder in PATH]
     return next((path for path in candidates if os.path.isfile(path)), None)

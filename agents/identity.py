@@ -69,12 +69,13 @@ def enrol_node(host: Host, folder: str, portal: str, node: str, token: str, ca_f
     return identity
 
 
-def move_to(folder: str, portal: str) -> None:
-    """The portal answers at another address from now on; the key stays."""
+def move_to(folder: str, portal: str, ca_file: str = "") -> None:
+    """The portal answers at another address, or with another certificate, from now on; the key stays."""
     identity = load(folder)
-    if identity.portal != portal:
+    connector(portal, ca_file)
+    if (identity.portal, identity.ca_file) != (portal, ca_file):
         path = Path(folder) / FILE
-        _write(path.with_suffix(".new"), replace(identity, portal=portal))
+        _write(path.with_suffix(".new"), replace(identity, portal=portal, ca_file=ca_file))
         os.replace(path.with_suffix(".new"), path)
 
 

@@ -16,24 +16,27 @@ import os
 import queue
 import random
 import threading
-import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import groupby
 
-from agents import VERSION, identity, policy
+from agents import VERSION, identity, policy, pulse
+from agents.bell import Bell
 from agents.executor import Executor, read_order, send, try_to_send
 from agents.host import Host
 from agents.journal import Journal
 from agents.operations import OPERATIONS
 from agents.orders import Order
 from agents.receipts import receipt
-from agents.reports import HEARTBEAT_SECONDS, Reporter, Schedule
+from agents.rhythm import Rhythm
+from agents.schedule import Schedule
+from agents.spool import Spool
 from agents.transport import Counter, Portal, PortalDown
 
 POLL_WAIT_SECONDS = 25
 BACKOFF_SECONDS_MAX = 30.0
 JOURNAL = "journal.sqlite"
+SPOOL = "spool"
 log = logging.getLogger("slotlight.agent")
 
 
@@ -75,9 +78,11 @@ class Agent:
         """Work until `stop`. Raises what ended a thread that must not end, and Busy."""
         with single(self._folder):
             self._open()
+            bell = Bell(self._folder, self.ring)
             rule = policy.load(self._policy_path)
             log.info("agent %s of %s, key %s, mode %s: %s", VERSION, self._identity.node, self._identity.key_id, rule.mode, rule.why)
             self._work()
+            bell.close()
             self._schedule.close()
             self._journal.close()
         if self._failure is not None:
@@ -195,26 +200,29 @@ class Agent:
                 self._refused_receipts.add(entry.order_id)
         if waiting:
             # After a command the portal waits for facts that are newer than its receipt, also when they say nothing new.
-            self._schedule.hurry(time.monotonic())
+            self._schedule.hurry()
             self._wake_reports.set()
 
     def _report(self, portal: Portal) -> None:
-        reporter, backoff = Reporter(self._host, self._identity, portal, self._policy_path), Backoff()
-        next_report = 0.0
+        spool = Spool(os.path.join(self._folder, SPOOL))
+        rhythm, backoff = Rhythm(self._host, self._identity, portal, self._policy_path, self._schedule, spool), Backoff()
         while not self._stopping.is_set():
-            self._schedule.round(time.monotonic())
-            captures = self._schedule.captures()
-            if reporter.changed(captures) or time.monotonic() >= next_report:
-                try:
-                    reporter.send(captures)
-                except PortalDown as down:
-                    self._pause("reports", down, backoff)
-                    continue
-                backoff.reset()
-                next_report = time.monotonic() + HEARTBEAT_SECONDS
-            if self._wake_reports.wait(max(0.05, min(next_report, self._schedule.next_due()) - time.monotonic())):
+            try:
+                seconds = rhythm.step()
+            except PortalDown as down:
+                pulse.write(self._folder, rhythm.pulse)
+                self._pause("reports", down, backoff)
+                continue
+            pulse.write(self._folder, rhythm.pulse)
+            backoff.reset()
+            if self._wake_reports.wait(seconds):
                 self._wake_reports.clear()  # before what woke us is looked at, or a call in between would be lost
-                next_report = 0.0
+                rhythm.at_once()
+
+    def ring(self) -> None:
+        """Something happened to a pool: look at once. Callable from anywhere."""
+        self._schedule.ring()
+        self._wake_reports.set()
 
     def _pause(self, what: str, down: PortalDown, backoff: Backoff) -> None:
         if self._stopping.is_set():

@@ -1,41 +1,74 @@
-"""The door: connections that wait go to `app.live`, everything else to Django, and nobody sends more than is allowed."""
+"""The door: connections that wait go to `app.live`, heartbeats to `app.nodes.heartbeats`, everything else to Django, and nobody sends
+more than is allowed."""
 
 import asyncio
+import gc
 import os
-import re
 import signal
 import sys
 import threading
 from functools import partial
 
 import django
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIHandler
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.urls import set_script_prefix
+
+from app.threads import Threads
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
-os.environ.setdefault("SLOTLIGHT_DATABASE_POOL", "20")
+os.environ.setdefault("SLOTLIGHT_KEEP_CONNECTIONS_SECONDS", "600")
 django.setup(set_prefix=False)
 sys.setswitchinterval(0.0005)  # the loop only passes bytes on; it must not wait 5 ms for a thread that renders a page
 
 
-class OneThread(ASGIHandler):
-    """Django with a whole request in one thread: as an async stack, each of its ten middlewares changes threads twice."""
+class Pages(ASGIHandler):
+    """Django with a whole request in one of a few threads: as an async stack, each of its ten middlewares changes threads twice,
+    and each request starts a thread of its own."""
 
     def load_middleware(self, is_async=False):
         super().load_middleware(is_async=False)
 
-    async def get_response_async(self, request):
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+    async def __call__(self, scope, receive, send):
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        status, headers, content = await THREADS.run(self._answer, scope, body)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+    def _answer(self, scope, body):
+        """All of one request: what the browser said to (status, headers, content)."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, response = self.create_request(scope, body)
+        if request is not None:
+            response = self.get_response(request)
+        content = b"".join(response)
+        response._handler_class = self.__class__
+        response.close()  # and with it the request, and what it holds
+        body.close()
+        return response.status_code, list(_headers(response)), content
 
 
-pages = OneThread()
+def _headers(response):
+    for name, value in response.items():
+        yield name.encode("ascii"), value.encode("latin-1")
+    for cookie in response.cookies.values():
+        yield b"Set-Cookie", cookie.OutputString().encode("ascii")
+
+
+THREADS = Threads(16, "page")
+pages = Pages()
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
+from app.nodes import heartbeats  # noqa: E402
 from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
 AGENTS = "/agent/v1/"
 PAGE_BYTES_MAX = 4 * 1024 * 1024
-LOOK = re.compile(r"/looks/([0-9a-f]{32})/")
 WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
 
 
@@ -45,8 +78,8 @@ async def application(scope, receive, send):
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
-    if scope["type"] == "http" and (asked := LOOK.fullmatch(scope["path"])):
-        await live.until_answered(asked[1])
+    if scope["type"] == "http" and scope["path"] == f"{AGENTS}reports" and scope["method"] == "POST":
+        return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, pages)
     most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
     return await pages(scope, bounded(receive, most), send)
 
@@ -68,6 +101,7 @@ async def lifespan(receive, send):
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
+            gc.freeze()  # what was imported is no garbage; looking it through again and again is a tenth of all work
             hang_up_on_signals(asyncio.get_running_loop())
         else:
             await live.FANOUT.stop()

@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+PREPARED_AFTER = 5  # times a connection was asked the same; then it is planned once and for all
+
 
 def database(url: str) -> dict:
     """Django's DATABASES entry for `postgresql://user:password@host:port/name?option=value`.
@@ -17,7 +19,7 @@ def database(url: str) -> dict:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": options.pop("port", parts.port or ""),
-        "OPTIONS": options,
+        "OPTIONS": {"server_side_binding": True, "prepare_threshold": PREPARED_AFTER, **options},
     }
 
 

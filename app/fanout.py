@@ -6,17 +6,20 @@ reconnect every listener is told that all its topics changed: what was rung mean
 
 import asyncio
 import logging
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import redis
 import redis.asyncio
+from django.conf import settings
 
 from app.doorbell import PREFIX
 
 RETRY_SECONDS_MIN, RETRY_SECONDS_MAX = 0.1, 5.0
 SILENCE_SECONDS_MAX = 15.0  # then the connection itself is asked whether it is alive
+THREADS_MAX = 6  # that wait at a time; it must leave threads to those who ring
 log = logging.getLogger(__name__)
 
 
@@ -50,28 +53,70 @@ class Ear:
         return changed
 
 
+class ThreadsEar:
+    """A thread's view of one topic; deaf from the start when there is nothing to be heard."""
+
+    def __init__(self, topic: str, deaf: bool):
+        self.topics = (topic,)
+        self._rung = threading.Event()
+        if deaf:
+            self.close()
+
+    def hear(self, topic: str) -> None:
+        self._rung.set()
+
+    def close(self) -> None:
+        self._rung.set()
+
+    def wait(self, timeout_seconds: float) -> None:
+        """Until the topic was rung, time is up, or nobody can tell."""
+        self._rung.wait(timeout_seconds)
+
+
 class FanOut:
     """The subscriber and its ears."""
 
     def __init__(self, url: str):
         self.url = url
         self.connected = False
-        self._ears: defaultdict[str, set[Ear]] = defaultdict(set)
+        self._ears: defaultdict[str, set[Ear | ThreadsEar]] = defaultdict(set)
         self._task: asyncio.Task | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._seats = threading.BoundedSemaphore(THREADS_MAX)
 
     @contextmanager
     def listen(self, topics: Iterable[str]) -> Iterator[Ear]:
         ear = Ear(topics)
-        for topic in ear.topics:
-            self._ears[topic].add(ear)
+        self._add(ear)
         self._start()
         try:
             yield ear
         finally:
-            for topic in ear.topics:
-                self._ears[topic].discard(ear)
-                if not self._ears[topic]:
-                    del self._ears[topic]
+            self._remove(ear)
+
+    @contextmanager
+    def listen_in_thread(self, topic: str) -> Iterator[ThreadsEar]:
+        """The same outside the event loop. When the bell is not heard, or no seat is free, the ear waits for nothing."""
+        if not self.connected or not self._seats.acquire(blocking=False):
+            yield ThreadsEar(topic, deaf=True)
+            return
+        ear, loop = ThreadsEar(topic, deaf=False), self._loop
+        loop.call_soon_threadsafe(self._add, ear)
+        try:
+            yield ear
+        finally:
+            self._seats.release()
+            loop.call_soon_threadsafe(self._remove, ear)
+
+    def _add(self, ear: Ear | ThreadsEar) -> None:
+        for topic in ear.topics:
+            self._ears[topic].add(ear)
+
+    def _remove(self, ear: Ear | ThreadsEar) -> None:
+        for topic in ear.topics:
+            self._ears[topic].discard(ear)
+            if not self._ears[topic]:
+                del self._ears[topic]
 
     def hang_up(self) -> None:
         """Let every waiting connection end: the process is about to."""
@@ -86,7 +131,8 @@ class FanOut:
 
     def _start(self) -> None:
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._subscribe_for_ever())
+            self._loop = asyncio.get_running_loop()
+            self._task = self._loop.create_task(self._subscribe_for_ever())
 
     async def _subscribe_for_ever(self) -> None:
         failures = 0
@@ -119,3 +165,6 @@ class FanOut:
     def _ring(self, topic: str) -> None:
         for ear in self._ears.get(topic, ()):
             ear.hear(topic)
+
+
+FANOUT = FanOut(settings.REDIS_URL)

@@ -6,42 +6,37 @@ Both only learn that something changed. A page then fetches its own partial; a p
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import close_old_connections
 from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from agents.wire import BadSignature, canonical, sign_answer
-from app.fanout import Ear, FanOut
+from app.fanout import FANOUT, Ear
 from app.nodes.keys import Caller, authenticate
 from app.runs import orders
+from app.threads import Threads
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict]]
 Send = Callable[[dict], Awaitable[None]]
-T = TypeVar("T")
 
 TOPIC = re.compile(r"fleet|approvals|ledger|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
-STREAMS_MAX, POLLS_MAX, ANSWERS_MAX = 500, 2000, 100  # per process
+STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30
-ANSWER_SECONDS_MAX = 0.2  # how long a page about a question waits for the answer, which mostly comes sooner
 DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not heard
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
-FANOUT = FanOut(settings.REDIS_URL)
-THREADS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="door")  # and as many database connections
-_open = {"streams": 0, "polls": 0, "answers": 0}
+THREADS = Threads(4, "door")
+_open = {"streams": 0, "polls": 0}
 
 
 async def events(scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +44,7 @@ async def events(scope: Scope, receive: Receive, send: Send) -> None:
     topics = _first(scope, "topics").split(",")
     if len(topics) > TOPICS_MAX or not all(TOPIC.fullmatch(topic) for topic in topics):
         return await _refuse(send, 400, f"topics must be 1 to {TOPICS_MAX} names such as fleet or node:oss01, divided by commas.")
-    if not await _in_thread(_may_look, _headers(scope).get("cookie", "")):
+    if not await THREADS.run(_may_look, _headers(scope).get("cookie", "")):
         return await _refuse(send, 403, "Sign in to follow what changes.")
     with _room("streams", STREAMS_MAX) as room:
         if not room:
@@ -81,7 +76,7 @@ async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
     """`GET /agent/v1/orders?wait=25`: the node's orders as soon as there are any, or 204."""
     query = scope["query_string"].decode("latin-1")
     try:
-        caller = await _in_thread(_authenticate, scope["path"], query, _headers(scope))
+        caller = await THREADS.run(_authenticate, scope["path"], query, _headers(scope))
     except BadSignature as error:
         return await _refuse(send, 401, str(error))
     with _room("polls", POLLS_MAX) as room:
@@ -101,22 +96,15 @@ def _authenticate(path: str, query: str, headers: dict[str, str]) -> Caller:
 async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[dict[str, str]]:
     """Listen first, then look: an order sealed between the two rings and is seen."""
     until = _now() + wait_seconds
-    with FANOUT.listen([f"orders:{caller.node.name}"]) as ear, _watched(receive, ear):
-        found = await _in_thread(orders.next_for, caller.node.name)
+    with FANOUT.listen([f"orders:{caller.node}"]) as ear, _watched(receive, ear):
+        found = await THREADS.run(orders.next_for, caller.node)
         while not found and not ear.closed and _now() < until:
             left_seconds = until - _now()
             rung = await ear.next(left_seconds if FANOUT.connected else min(DEAF_SECONDS, left_seconds))
             # A node that hung up is offered nothing: what it did not hear would wait for its next poll.
             if not ear.closed and (rung or not FANOUT.connected):
-                found = await _in_thread(orders.next_for, caller.node.name)
+                found = await THREADS.run(orders.next_for, caller.node)
     return found
-
-
-async def until_answered(order_id: str) -> None:
-    """Hold a page about a question for a moment: so it mostly comes with the answer, with or without scripts."""
-    with _room("answers", ANSWERS_MAX) as room, FANOUT.listen([f"look:{order_id}"]) as ear:
-        if room and FANOUT.connected and await _in_thread(orders.is_asked, order_id):
-            await ear.next(ANSWER_SECONDS_MAX)
 
 
 def _wait_seconds(scope: Scope) -> int:
@@ -138,18 +126,6 @@ async def _until_gone(receive: Receive, ear: Ear) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     ear.close()
-
-
-async def _in_thread(ask: Callable[..., T], *args: object) -> T:
-    return await asyncio.get_running_loop().run_in_executor(THREADS, partial(_with_database, ask, *args))
-
-
-def _with_database(ask: Callable[..., T], *args: object) -> T:
-    close_old_connections()
-    try:
-        return ask(*args)
-    finally:
-        close_old_connections()
 
 
 @contextmanager

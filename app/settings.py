@@ -15,11 +15,8 @@ DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
 DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
 AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
 DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
-# The web process asks for a pool (app/asgi.py): under ASGI each request has a thread of its own, and a new connection
-# would cost three times what the request does. Workers and tests need none.
-if _pool := int(os.environ.get("SLOTLIGHT_DATABASE_POOL", "0")):
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": _pool}
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# The web process (app/asgi.py) lets each of its few threads keep its connection: a new one costs three times what a request does.
+DATABASES["default"]["CONN_MAX_AGE"] = int(os.environ.get("SLOTLIGHT_KEEP_CONNECTIONS_SECONDS", "0"))
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 DEBUG = os.environ.get("SLOTLIGHT_DEBUG") == "1"
@@ -120,6 +117,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0, "options": {"expires": 10}},
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
+    "record-what-moved": {"task": "app.fleet.tasks.record_moves", "schedule": 15.0, "options": {"expires": 15}},
+    "settle-situations": {"task": "app.fleet.tasks.settle_situations", "schedule": 60.0, "options": {"expires": 60}},
     "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0, "options": {"expires": 15}},
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME
 from launcher.datafolder import DataFolder
 from launcher.installation import Installation
-from launcher.say import say
+from launcher.say import Stop, say
 from launcher.supervisor import Supervisor
 from launcher.triage import triage
 from launcher.up import data_folder, up
@@ -24,7 +24,7 @@ HELP = """\
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
 ./run bench [NAMES]     measurements, as tables
-./run agent             build dist/slotlight-agent.pyz, the agent for storage nodes
+./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
 ./run triage FILE...     what pasted outputs of a node say is wrong; - reads what is piped in
 ./run manage COMMAND    a management command, on the running servers or on ones started for it
 ./run help              this text
@@ -61,9 +61,12 @@ def bench(args: list[str]) -> int:
 
 
 def agent(args: list[str]) -> int:
-    from launcher.zipapp import build
+    """The one file, or with --deb the package around it."""
+    from agents.packaging import deb, zipapp
 
-    target, digest = build(ROOT)
+    if args not in ([], ["--deb"]):
+        raise Stop(f"./run agent takes --deb or nothing, not {' '.join(args)}.")
+    target, digest = (deb if args else zipapp).build(ROOT)
     say(f"{target.relative_to(ROOT)}  {target.stat().st_size} bytes  sha256 {digest}")
     return 0
 

@@ -69,6 +69,7 @@ class Situation:
     answers: tuple[Answer, ...] = ()
     subject: Mapping[str, str] = field(default_factory=dict)  # pool, pool_guid, vdev_guid, wwid ...
     sure: bool = True
+    cause: str = ""  # key of the open situation that explains this one
 
 
 StepKind = Literal["CHECK", "PLAN", "CONFIRM", "APPROVE", "EXECUTE", "WAIT", "VERIFY", "MANUAL", "DECIDE"]
@@ -116,7 +117,7 @@ class Step:
     until: Guard | None = None  # WAIT: done when it passes
     progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
     deadline_seconds: int | None = None  # WAIT
-    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended
+    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended; WAIT: what must be newer than it
 
     @property
     def needs_approval(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from workflows import events as ev
 from workflows import plans
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
+from workflows.facts import known
 from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
 from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, trim, void, with_hand
 
@@ -427,7 +428,7 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
     seen = replace(state, progress=progress, verdicts=verdicts)
     after = state.order.at if state.order else state.since
-    if verdicts and not blockers(verdicts) and _reported_after(event, state.params, after):
+    if verdicts and not blockers(verdicts) and _asked_after(event, state.params, after, step.sources):
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         )
@@ -438,9 +439,13 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
     return Decision(seen, (ev.Ring(RING_SECONDS),))
 
 
-def _reported_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float) -> bool:
+def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
+    """Whether the node was heard, and every one of `sources` was asked, after this moment."""
     node = event.facts.nodes.get(params.get("node", ""))
-    return node is not None and event.at - node.age_seconds > moment
+    if node is None or not event.at - node.age_seconds > moment:
+        return False
+    ages = node.ages if known(node.ages) else {}
+    return all(source in ages and event.at - ages[source] > moment for source in sources)
 
 
 def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Optional, Sequence
 
 from agents.host import Host
@@ -49,6 +50,11 @@ class Capture:
         }
 
     @property
+    def size_bytes(self) -> int:
+        """About as many as its body has on the wire."""
+        return len(self.text) + len(self.stderr)
+
+    @cached_property
     def digest(self) -> str:
         return hashlib.sha256(canonical(self.body())).hexdigest()
 

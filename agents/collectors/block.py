@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 from agents.collectors import _disks
+from agents.collectors._designators import Designator, designators
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, entries, link, whole
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
@@ -15,8 +17,17 @@ NAME = "block"
 EVERY_SECONDS = 30
 SECTOR_BYTES = 512  # sysfs counts in these, whatever the disk's own blocks are
 
-_DISK = ("size", "ro", "queue/logical_block_size", "queue/physical_block_size", "wwid")
-_DEVICE = ("vendor", "model", "rev", "firmware_rev", "serial", "state", "wwid", "sas_address")
+# What changes by itself (counters, queue depth) is not here but in io_counters: this text is to stay the same while nothing happens.
+_DISK = (
+    "size",
+    "ro",
+    "queue/logical_block_size",
+    "queue/physical_block_size",
+    "queue/rotational",
+    "queue/write_cache",
+    "wwid",
+)
+_DEVICE = ("vendor", "model", "rev", "firmware_rev", "serial", "state", "wwid", "sas_address", "timeout", "eh_timeout")
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,12 @@ class BlockDisk:
     partitions: tuple[BlockPartition, ...]
     slot_link: str | None  # "/sys/class/enclosure/6:0:89:0/68"
     read_only: bool | None
+    folder: str | None = None  # where sysfs keeps it: the way from the HBA to the disk
+    rotational: bool | None = None
+    write_cache: str | None = None  # "write back", "write through": what the kernel believes
+    timeout_seconds: int | None = None
+    eh_timeout_seconds: int | None = None
+    designators: tuple[Designator, ...] | None = None  # VPD page 0x83, as the kernel read it when it found the disk
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -66,7 +83,7 @@ def _lines(host: Host, disk: str) -> list[str]:
         lines += attribute(host, f"{base}/{name}")
     for name in _DEVICE:
         lines += attribute(host, f"{base}/device/{name}")
-    lines += binary(host, f"{base}/device/vpd_pg80") + entries(host, f"{base}/holders")
+    lines += binary(host, f"{base}/device/vpd_pg80") + binary(host, f"{base}/device/vpd_pg83") + entries(host, f"{base}/holders")
     for path in host.list(f"{base}/device/enclosure_device:*"):
         lines += link(host, path)
     for partition in _disks.partitions(host, disk):
@@ -77,11 +94,15 @@ def _lines(host: Host, disk: str) -> list[str]:
 
 _LINK = re.compile(r"/sys/block/([a-z0-9]+)/device(?:/enclosure_device:(.*))? -> (/.*)")
 _VALUE = re.compile(r"/sys/block/([a-z0-9]+)/((?:([a-z0-9]+)/)?(?:(?:queue|device)/)?[a-z0-9_]+):(.*)")
+_FLAGS = {"0": False, "1": True}
 _HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
 
 
 def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
     """Every disk in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of disks is missing", first)
@@ -117,7 +138,13 @@ def _disk(name: str, said: dict[str, str]) -> BlockDisk:
         _names(said, "holders"),
         _partitions(name, said),
         _slot(said.get("slot")),
-        {"0": False, "1": True}.get(said.get("ro", "")),
+        _FLAGS.get(said.get("ro", "")),
+        said.get("device"),
+        _FLAGS.get(said.get("queue/rotational", "")),
+        _text(said, "queue/write_cache"),
+        whole(said.get("device/timeout")),
+        whole(said.get("device/eh_timeout")),
+        designators(said.get("device/vpd_pg83")),
     )
 
 

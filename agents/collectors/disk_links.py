@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import link
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
@@ -26,6 +27,9 @@ _LINE = re.compile(rf"({ROOT}/.+) -> /dev/(.+)")
 
 def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
     """(link, kernel name) of each link, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     links = []
     for line in filter(None, text.split("\n")):
         found = _LINE.fullmatch(line)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, entries, whole
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
@@ -67,6 +68,9 @@ _SLOT = re.compile(rf"{ROOT}/([^/]+)/([^/]+)/({'|'.join(_ATTRIBUTES)}|device/blo
 
 def parse(text: str) -> tuple[Enclosure, ...] | Unparsed:
     """Every enclosure in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith(f"{ROOT}:"):
         return Unparsed("the list of enclosures is missing", first)

@@ -1,10 +1,15 @@
-"""`lsscsi -i -g -s`: one line for each SCSI device and path. Its size is rounded: it is text here, never compared."""
+"""`lsscsi` in whatever columns somebody asked for: one line for each SCSI device and path, one for each host with -H.
+
+Columns are told apart by what they look like, never by the options: versions differ in what an option prints. The agent asks
+for `-i -g -s`. Its size is rounded: it is text here, never compared.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -16,7 +21,7 @@ TIMEOUT_SECONDS = 20
 
 @dataclass(frozen=True)
 class ScsiDevice:
-    """One line. `node`, `scsi_id`, `sg` and `size_text` are None where it prints a dash or nothing."""
+    """One device. A field is None where a dash or nothing is printed, and empty where that column set has no such column."""
 
     hctl: str
     type: str  # "disk", "enclosu", ...
@@ -24,9 +29,22 @@ class ScsiDevice:
     model: str
     rev: str
     node: str | None  # "/dev/sda"
-    scsi_id: str | None  # "35000c500a65b200b": a designator type, then the name
+    scsi_id: str | None  # -i: "35000c500a65b200b": a designator type, then the name
     sg: str | None  # "/dev/sg0"
     size_text: str | None
+    transport: str | None = None  # -t: "sas:0x5000c500a65b2009", the address of a target port, which is not the disk's name
+    lu_name: str | None = None  # -u, -U: the LU name without its designator type; short forms end in "_"
+    wwn: str | None = None  # -w: "0x5000c500a65b200b"; some versions print 0
+    folder: str | None = None  # -v: where sysfs keeps it
+    attributes: tuple[tuple[str, str], ...] = ()  # -l: ("state", "running"), ("queue_depth", "64"), ...
+
+
+@dataclass(frozen=True)
+class ScsiHost:
+    """One line of -H."""
+
+    number: int
+    driver: str
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -34,25 +52,65 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 _START = r"\[([0-9]+:[0-9]+:[0-9]+:[0-9]+)\] +(\S+) +"
-_END = r"(?:(?:0x[0-9a-f]+|0) +)?(/dev/\S+|-)((?: +\S+)*) *"
+_END = r"(?:(0x[0-9a-f]+|0) +)?(/dev/\S+|-)((?: +\S+)*) *"
+_ONE = r"()((?:sas|spi|fc|iscsi|ata|sata|usb|srp|pcie|sbp|fcoe):\S*|[0-9a-f]{16,32}_?|(?:naa|eui|t10|uuid)\.\S+|)() *"
 _FORMS = (
-    re.compile(_START + r"(.{8}) (.{16}) (.{4})  " + _END),  # as printed: fixed widths, blanks within
+    re.compile(_START + r"(\S.{7}) (\S.{15}) (.{4})  " + _END),  # as printed: fixed widths, blanks within
+    re.compile(_START + _ONE + _END),  # -t, -u, -U: one word in the place of vendor, model and revision
     re.compile(_START + r"(\S+) +(\S.*?) +(\S+) +" + _END),  # pasted, blanks squeezed
     re.compile(r"\[(N:[0-9]+:[0-9]+:[0-9]+)\] +(\S+) +()(\S.*?)() +" + _END),  # model and serial in one
 )
+_NO_NVME = "NVMe module may not be loaded"  # -v says so among the devices
+_HOST = re.compile(r"\[([0-9]{1,6})\] +(\S.*?) *")
+_FOLDER = re.compile(r" +dir: \S+ +\[(/.*)\] *")
+_ATTRIBUTES = re.compile(r" +\w+=\S*(?: +\w+=\S*)* *")
 
 
-def parse(text: str) -> tuple[ScsiDevice, ...] | Unparsed:
+def parse(text: str) -> tuple[ScsiDevice | ScsiHost, ...] | Unparsed:
     """Every device in `text`, or the first line that made no sense. Never raises."""
-    devices = []
-    for line in filter(None, text.split("\n")):
-        found = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
-        columns = _columns(found.group(7).split()) if found else None
-        if found is None or columns is None:
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
+    devices: list[ScsiDevice | ScsiHost] = []
+    for line in (line for line in text.split("\n") if line and line != _NO_NVME):
+        last = devices[-1] if devices else None
+        more = _more(last, line) if isinstance(last, ScsiDevice) else None
+        if more is not None:
+            devices[-1] = more
+            continue
+        device = _host(line) or _device(line)
+        if device is None:
             return Unparsed("a line of lsscsi cannot be read", line)
-        hctl, kind, vendor, model, rev, node = (part.strip() for part in found.groups()[:6])
-        devices.append(ScsiDevice(hctl, kind, vendor, model, rev, _said(node), *columns))
+        devices.append(device)
     return tuple(devices)
+
+
+def _more(device: ScsiDevice, line: str) -> ScsiDevice | None:
+    """What an indented line adds to the device above it."""
+    folder = _FOLDER.fullmatch(line)
+    if folder:
+        return replace(device, folder=folder.group(1))
+    if _ATTRIBUTES.fullmatch(line):
+        pairs = (word.partition("=") for word in line.split())
+        return replace(device, attributes=device.attributes + tuple((name, value) for name, _, value in pairs))
+    return None
+
+
+def _host(line: str) -> ScsiHost | None:
+    found = _HOST.fullmatch(line)
+    return ScsiHost(int(found.group(1)), found.group(2)) if found else None
+
+
+def _device(line: str) -> ScsiDevice | None:
+    found = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
+    columns = _columns(found.group(8).split()) if found else None
+    if found is None or columns is None:
+        return None
+    hctl, kind, vendor, model, rev, wwn, node = ((part or "").strip() for part in found.groups()[:7])
+    device = ScsiDevice(hctl, kind, vendor, model, rev, _said(node), *columns, wwn=wwn if wwn not in ("", "0") else None)
+    if found.re is not _FORMS[1]:
+        return device
+    return replace(device, model="", **{"transport" if ":" in model else "lu_name": model or None})
 
 
 def _columns(words: list[str]) -> tuple[str | None, str | None, str | None] | None:

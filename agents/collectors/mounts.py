@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host
@@ -32,6 +33,9 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def parse(text: str) -> Mounts | Unparsed:
     """The mounts in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     mounts = []
     swaps: list[str] | None = None
     for line in text.rstrip("\n").split("\n"):

@@ -1,11 +1,15 @@
-"""Who the node is: name, hostid, this boot, kernel, and the OpenZFS versions of tools and module."""
+"""Who the node is: name, hostid, this boot, kernel, and the OpenZFS versions of tools and module.
+
+The hostid is asked three times, because ZFS takes it from the module's parameter, else from the file, else from `hostid`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from agents.collectors._sysfs import attribute
+from agents.collectors._lines import torn_end
+from agents.collectors._sysfs import attribute, binary, whole
 from agents.collectors.base import Capture, Unparsed, decode
 from agents.host import Host
 
@@ -18,7 +22,10 @@ _FILES = {
     "/proc/sys/kernel/random/boot_id": "boot_id",
     "/proc/sys/kernel/osrelease": "kernel",
     "/sys/module/zfs/version": "zfs_module",
+    "/sys/module/spl/parameters/spl_hostid": "hostid_spl",
 }
+HOSTID_FILE = "/etc/hostid"
+STAT = "/proc/stat"  # its line "btime" is when this boot began; an uptime would be news every time
 _COMMANDS = (("hostid",), ("zpool", "--version"))
 
 
@@ -32,10 +39,14 @@ class NodeInfo:
     kernel: str | None
     zfs_userland: str | None  # "2.1.11-1+deb12u1"
     zfs_module: str | None
+    hostid_file: str | None = None  # /etc/hostid, as eight hexadecimal digits
+    hostid_spl: str | None = None  # the module's parameter; "00000000" says nothing
+    booted_at: int | None = None  # Unix time, seconds
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    lines = [line for path in _FILES for line in attribute(host, path)]
+    lines = [line for path in _FILES for line in attribute(host, path)] + binary(host, HOSTID_FILE)
+    lines += [line for line in attribute(host, STAT) if line.startswith(f"{STAT}:btime ")]
     for argv in _COMMANDS:
         ran = host.run(argv, TIMEOUT_SECONDS)
         if ran.exit_code == 0:
@@ -47,6 +58,9 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def parse(text: str) -> NodeInfo | Unparsed:
     """What `text` says of the node, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
     said: dict[str, str] = {}
     for line in text.rstrip("\n").split("\n"):
         source, _, value = line.partition(":")
@@ -57,11 +71,21 @@ def parse(text: str) -> NodeInfo | Unparsed:
             said.setdefault("zfs_module", value[len("zfs-kmod-") :])  # where /sys says nothing
         elif source == "zpool --version" and value.startswith("zfs-"):
             said["zfs_userland"] = value[len("zfs-") :]
-        elif source in _FILES:
+        elif source == HOSTID_FILE and re.fullmatch("[0-9a-f]{8}", value):
+            said["hostid_file"] = bytes.fromhex(value)[::-1].hex()  # the file has its bytes in the order of the machine
+        elif source == STAT and re.fullmatch("btime [0-9]{9,11}", value):
+            said["booted_at"] = value[len("btime ") :]
+        elif source == "/sys/module/spl/parameters/spl_hostid" and (whole(value) or 0) < 2**32 and whole(value) is not None:
+            said["hostid_spl"] = f"{whole(value):08x}"
+        elif source in _FILES and _FILES[source] != "hostid_spl":
             said[_FILES[source]] = value
         else:
             return Unparsed("a line about the node cannot be read", line)
-    return NodeInfo(*(said.get(name) or None for name in ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module")))
+    booted_at = said.pop("booted_at", None)
+    return NodeInfo(**{name: said.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
+
+
+_WORDS = ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl")
 
 
 def module_version(host: Host) -> tuple[int, int] | None:

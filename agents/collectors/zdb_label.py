@@ -6,6 +6,7 @@ no label ("failed to unpack") is a fact about the disk; a copy that could not be
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +14,19 @@ from typing import Any
 
 from agents.collectors import _disks
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host import Host, Region
 
 NAME = "zdb_label"
 EVERY_SECONDS = 120
 TIMEOUT_SECONDS = 20
+WAKES = True  # reading a label spins a sleeping disk up
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 DEPTH_MAX = 12
+
+# Where the four copies keep what `zdb -l` prints: behind 8 KiB of padding and 8 KiB of boot header, in front of the uberblocks,
+# which change with every txg and are not printed. The last two copies stand at the end of the device.
+LABEL_BYTES = 256 * 1024
+NVLIST_OFFSET, NVLIST_BYTES = 16 * 1024, 112 * 1024
 
 
 @dataclass(frozen=True)
@@ -76,13 +83,44 @@ class Labels:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    """One capture for each disk: of partition 1, where ZFS puts its data, or of the disk when it has none."""
-    return _disks.each(lambda disk: collect_one(host, disk), _disks.names(host))
+    """One capture for each disk."""
+    return _disks.each(lambda device: collect_one(host, device), keys(host))
 
 
-def collect_one(host: Host, disk: str) -> Capture:
-    device = _disks.first_partition(host, disk) or disk
+def keys(host: Host) -> tuple[str, ...]:
+    """Partition 1 of each disk, where ZFS puts its data, or the disk when it has none."""
+    return tuple(_disks.first_partition(host, disk) or disk for disk in _disks.names(host))
+
+
+def collect_one(host: Host, name: str) -> Capture:
+    """Of a device as `keys` names it, or of a disk."""
+    device = _disks.first_partition(host, name) or name
     return ask(host, NAME, ("zdb", "-l", f"/dev/{device}"), TIMEOUT_SECONDS, key=device, data_exits=EXITS)
+
+
+def stamp(host: Host, device: str) -> str:
+    """Changes whenever `zdb -l` would print something else: the size, which says where the copies are, and their bytes.
+
+    Two paths to one disk have one stamp. Only what zdb prints of an L2ARC header, which we do not read, can change without it.
+    "" when the bytes cannot be read: then zdb has to say why.
+    """
+    try:
+        size_bytes = 512 * int(host.read(f"/sys/class/block/{device}/size"))
+        regions = _nvlists(size_bytes)
+        held = host.read_device(f"/dev/{device}", regions) if regions else b""
+    except (OSError, ValueError):
+        return ""
+    if not regions or len(held) != len(regions) * NVLIST_BYTES:
+        return ""
+    return f"{size_bytes}:{hashlib.sha256(held).hexdigest()}"
+
+
+def _nvlists(size_bytes: int) -> tuple[Region, ...]:
+    whole = size_bytes - size_bytes % LABEL_BYTES
+    if whole < 4 * LABEL_BYTES:
+        return ()
+    labels = (0, LABEL_BYTES, whole - 2 * LABEL_BYTES, whole - LABEL_BYTES)
+    return tuple((label + NVLIST_OFFSET, NVLIST_BYTES) for label in labels)
 
 
 def parse(text: str) -> Labels | Unparsed:
@@ -125,16 +163,16 @@ def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unp
         if found or not line.startswith("    ") or line.startswith("    Uberblock["):
             break  # what follows are uberblocks, statistics or copies that failed
         fields.append(line)
-    tree = _nvlist(fields)
+    tree = nvlist(fields)
     if isinstance(tree, Unparsed):
         return tree
     try:
-        return _label_of(tree, copies, bad_checksum)
+        return label_of(tree, copies, bad_checksum)
     except (KeyError, TypeError) as missing:
         return Unparsed(f"label {number} lacks or garbles {missing}")
 
 
-def _nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
+def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
     """Nested by four spaces a level. `key: value`, `key:` over a nested list, or a bare key; keys may hold colons."""
     root: _Tree = {}
     levels = [root]
@@ -167,7 +205,7 @@ def _value(said: str) -> int | str | None:
 _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
-def _label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
+def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
     """Raises KeyError or TypeError for what a label cannot lack."""
     return Label(
         copies,

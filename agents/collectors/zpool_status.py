@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from agents.collectors._passing import without_progress as lasting
 from agents.collectors._vdevs import (
     STATES,
     Block,
@@ -30,11 +31,12 @@ from agents.host import Host
 
 NAME = "zpool_status"
 EVERY_SECONDS = 10
+HISTORY_SECONDS = 1800  # how far a resilver came in half an hour says whether it moves at all
 ARGV = ("zpool", "status", "-P", "-p")
 TIMEOUT_SECONDS = 20
 EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is then refused
 
-__all__ = ["Pool", "Scan", "Vdev", "collect", "parse"]
+__all__ = ["Pool", "Scan", "Vdev", "collect", "lasting", "parse"]
 
 
 class Scan(NamedTuple):

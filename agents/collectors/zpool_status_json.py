@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agents.collectors._passing import json_without_progress as lasting
 from agents.collectors._vdevs import COUNTER, STATES, Vdev
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.node import module_version
@@ -17,8 +18,11 @@ from agents.host import Host
 
 NAME = "zpool_status_json"
 EVERY_SECONDS = 60
+HISTORY_SECONDS = 1800  # how far a resilver came in half an hour, to the byte
 ARGV = ("zpool", "status", "-j", "--json-int", "-p")
 SINCE = (2, 3)
+
+__all__ = ["collect", "lasting", "parse"]
 
 _SECTIONS = (("dedup", "dedup"), ("special", "special"), ("logs", "logs"), ("l2cache", "cache"), ("spares", "spares"))
 _NOTES = {

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from agents import wire
 from agents.identity import Identity, _write
 from agents.operations import OPERATIONS
+from agents.sets import place, set_digest
 from agents.times import iso
 from agents.twin import scenarios
 from agents.twin.host import TwinHost
@@ -108,15 +109,56 @@ def agent_folder(folder: Path, url: str, policy: dict | None = None) -> Path:
     return folder
 
 
+class Intake:
+    """Takes reports as the portal does, and keeps them. It has one node."""
+
+    def __init__(self) -> None:
+        self.reports: list[dict] = []
+        self.known: set[str] = set()  # digests of the texts it was sent
+        self.about: dict[str, str] = {}
+        self.places: dict[str, str] = {}
+        self.digest = ""
+
+    def take(self, report: dict) -> dict:
+        self.reports.append(report)
+        self.known |= set(report.get("bodies", {}))
+        if report["set"] == self.digest:
+            return {"missing": []}
+        if "late" in report:
+            return {"missing": sorted({capture["digest"] for capture in report["captures"]} - self.known)}
+        places = self._applied(report)
+        about = {name: report.get(name, "") for name in ("boot_id", "version", "mode")}
+        if places is None or set_digest(captures=places, **about) != report["set"]:
+            return {"need": "full"}
+        missing = sorted(set(places.values()) - self.known)
+        if not missing:
+            self.about, self.places, self.digest = about, places, report["set"]
+        return {"missing": missing}
+
+    def _applied(self, report: dict) -> dict[str, str] | None:
+        if "captures" in report:
+            return _places(report["captures"])
+        if "changed" not in report:
+            return None
+        left = {where: digest for where, digest in self.places.items() if where not in report["gone"]}
+        return {**left, **_places(report["changed"])}
+
+    def forget(self) -> None:
+        self.known, self.places, self.digest = set(), {}, ""
+
+
+def _places(listed: list[dict]) -> dict[str, str]:
+    return {place(capture["source"], capture["key"]): capture["digest"] for capture in listed}
+
+
 class StubPortal:
     """Serves on a free port of loopback until closed."""
 
     def __init__(self) -> None:
         self.orders: list[tuple[str, str]] = []  # offered until their receipt comes
         self.receipts: list[dict] = []
-        self.reports: list[dict] = []
+        self.intake = Intake()
         self.asked: list[str] = []
-        self.known: set[str] = set()
         self.last_counter = 0
         self.closed = False
         self.go: dict[str, object] = {"claim": True, "start": True}
@@ -125,6 +167,10 @@ class StubPortal:
         self.server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"portal": self}))
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def reports(self) -> list[dict]:
+        return self.intake.reports
 
     def close(self) -> None:
         with self.changed:
@@ -156,9 +202,7 @@ class StubPortal:
             self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(query.partition("=")[2])))
             return (200, {"orders": [{"order": text, "digest": digest} for text, digest in self.orders]}) if self.orders else (204, None)
         if path == "/agent/v1/reports":
-            self.known |= set(value["bodies"])
-            self.reports.append(value)
-            return 200, {"missing": sorted({c["digest"] for c in value["captures"]} - self.known), "at": iso(time.time())}
+            return 200, {**self.intake.take(value), "at": iso(time.time())}
         order_id, word = path.split("/")[-2:]
         if word == "receipt":
             self.receipts.append(value)

@@ -1,6 +1,6 @@
 """Genuine captures of a real OpenZFS node, scenario by scenario, for any test that wants them.
 
-`captures/scenarios.tar.xz` holds what our collectors read from each step of each scenario, byte for byte, plus the
+`captures/scenarios*.tar.xz` hold what our collectors read from each step of each scenario, byte for byte, plus the
 `COMMANDS.md` that says what was done and which disk really is bad. It is unpacked once per session.
 
     from agents.tests.scenarios import STEPS, step
@@ -16,7 +16,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-PACK = Path(__file__).parent / "captures" / "scenarios.tar.xz"
+PACKS = sorted((Path(__file__).parent / "captures").glob("scenarios*.tar.xz"))  # each adds files to the same steps
 
 
 @lru_cache(maxsize=1)
@@ -24,9 +24,10 @@ def root() -> Path:
     """Where the scenarios are unpacked. Gone when the session ends."""
     folder = Path(tempfile.mkdtemp(prefix="slotlight-scenarios-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with tarfile.open(PACK) as pack:
-        pack.extraction_filter = getattr(tarfile, "data_filter", None)  # older versions have and need none
-        pack.extractall(folder)
+    for path in PACKS:
+        with tarfile.open(path) as pack:
+            pack.extraction_filter = getattr(tarfile, "data_filter", None)  # older versions have and need none
+            pack.extractall(folder)
     return folder
 
 

@@ -1,18 +1,14 @@
 """What holds for every source: registered, typed, total."""
 
-from dataclasses import is_dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from agents import collectors
-from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
-from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.base import Capture, ask
 from agents.host import Ran
-from agents.tests.mangle import mangled
-from agents.tests.scenarios import STEPS, step
+from agents.tests.fuzz import genuine
 
 SHARED = {"__init__", "base"}
 
@@ -29,31 +25,6 @@ def test_a_source_has_the_name_of_its_file_and_is_asked_at_some_pace(name):
     assert 5 <= module.EVERY_SECONDS <= 3600
 
 
-@lru_cache(maxsize=1)
-def said() -> dict[str, list[str]]:
-    """Every text any step of any scenario gives a source."""
-    texts: dict[str, list[str]] = {name: [] for name in COLLECTORS}
-    for name in STEPS:
-        host = CapturedHost(step(name))
-        for source, module in COLLECTORS.items():
-            texts[source] += [capture.text for capture in module.collect(host) if capture.outcome == "data"]
-    texts["smart"] += ["smartctl 7.3 2022\n\nSMART Health Status: OK\nElements in grown defect list: 3\n"]  # no lab disk had SMART
-    return texts
-
-
-@pytest.mark.parametrize("name", COLLECTORS)
-def test_no_text_makes_a_parser_raise(name):
-    parse = COLLECTORS[name].parse
-    texts = sorted(set(said()[name]), key=len)[:40]
-    refused = 0
-    for text in mangled(texts, 3_000):
-        value = parse(text)
-        assert is_dataclass(value) or isinstance(value, tuple)
-        refused += isinstance(value, Unparsed)
-        repr(value)  # a tree without bound would end here
-    assert name == "smart" or refused > 300
-
-
 @pytest.mark.parametrize("name", COLLECTORS)
 @pytest.mark.parametrize(
     "text", ["", "\n", "\0", "²", "\t", "     ", "a" * 100_000, "\t\n" * 10_000, "{" * 10_000, "- " * 10_000, ":" * 10_000]
@@ -64,7 +35,7 @@ def test_no_strange_text_makes_a_parser_raise(name, text):
 
 @pytest.mark.parametrize("name", COLLECTORS)
 def test_the_same_text_means_the_same(name):
-    for text in said()[name][:5]:
+    for text in genuine()[name][:5]:
         assert COLLECTORS[name].parse(text) == COLLECTORS[name].parse(text)
 
 

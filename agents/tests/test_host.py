@@ -1,3 +1,4 @@
+import errno
 import os
 import time
 
@@ -76,7 +77,7 @@ def test_a_child_that_will_not_die_is_left_behind_and_collected_later(host, monk
         ran = host.run(("sleep", "1"), 0.1)
     assert (ran.exit_code, ran.why) == (None, "stuck")
     assert ran.seconds < 0.9
-    (child,) = host._left_behind
+    ((_, child),) = host._left_behind
     child.wait()
     host.run(("true",), 5.0)
     assert host._left_behind == []
@@ -125,3 +126,41 @@ def test_a_link_leads_to_its_end_or_raises(host, tmp_path):
     for name in ("dangling", "round"):
         with pytest.raises(OSError, match=name):
             host.link(str(tmp_path / name))
+
+
+def test_it_reads_regions_of_a_device(host, tmp_path):
+    """On most filesystems without the cache, on the others with its pages dropped: the bytes are the same."""
+    path = tmp_path / "disk"
+    path.write_bytes(bytes(4096) + b"a" * 8192 + b"b" * 4096 + b"tail")
+    assert host.read_device(str(path), ((4096, 4096), (12288, 4096))) == b"a" * 4096 + b"b" * 4096
+    assert host.read_device(str(path), ((16384, 4096),)) == b"tail"
+    with pytest.raises(OSError, match="4096 byte blocks"):
+        host.read_device(str(path), ((512, 4096),))
+    with pytest.raises(FileNotFoundError):
+        host.read_device(str(tmp_path / "none"), ((0, 4096),))
+
+
+def test_it_reads_a_device_where_there_is_no_way_past_the_cache(host, tmp_path, monkeypatch):
+    path, real = tmp_path / "disk", os.open
+    path.write_bytes(b"a" * 8192)
+
+    def without_direct(name, flags, *more):
+        if flags & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument", name)
+        return real(name, flags, *more)
+
+    monkeypatch.setattr(os, "open", without_direct)
+    assert host.read_device(str(path), ((4096, 4096),)) == b"a" * 4096
+
+
+def test_a_command_whose_child_is_stuck_is_not_started_again(host, monkeypatch):
+    monkeypatch.setattr("agents.host.GRACE_SECONDS", 0.1)
+    with monkeypatch.context() as undying:
+        undying.setattr(os, "killpg", lambda group, number: None)
+        host.run(("sleep", "2"), 0.1)
+    again = host.run(("sleep", "2"), 5.0)
+    assert (again.why, again.seconds) == ("stuck", 0.0)
+    assert host.left_behind() == (("sleep", "2"),)
+    ((_, child),) = host._left_behind
+    child.wait()
+    assert host.left_behind() == ()

@@ -44,12 +44,14 @@ def running(tmp_path):
 def test_it_reports_everything_and_then_only_what_changed(tmp_path):
     agent = Running(tmp_path)
     with agent as stub:
-        stub.wait(lambda: stub.reports and {c["digest"] for c in stub.reports[-1]["captures"]} <= stub.known)
-        first = stub.reports[-1]
-        assert {"zpool_status", "zdb_label", "block"} <= {c["source"] for c in first["captures"]}
-        assert stub.reports[0]["bodies"] == {}  # a portal that knows it all is sent nothing twice
-        assert all(sha256_hex(canonical(body)) == digest for report in stub.reports for digest, body in report["bodies"].items())
-        assert (first["node"], first["mode"], first["boot_id"]) == (rig.NODE, "operate", agent.host.store.view().node.boot_id)
+        stub.wait(lambda: stub.intake.digest)
+        first = stub.reports[0]
+        assert {"zpool_status", "zdb_label", "block"} <= {where.partition("/")[0] for where in stub.intake.places}
+        assert first.keys() == {"v", "node", "set", "taken_at", "ages"}  # a portal that knows it all is sent nothing twice
+        assert {"zpool_status", "zdb_label"} <= first["ages"].keys()
+        assert all(sha256_hex(canonical(body)) == digest for report in stub.reports for digest, body in report.get("bodies", {}).items())
+        assert (first["node"], stub.intake.about["mode"]) == (rig.NODE, "operate")
+        assert stub.intake.about["boot_id"] == agent.host.store.view().node.boot_id
 
 
 def test_it_answers_a_look_at_once(running):
@@ -191,7 +193,7 @@ def test_it_reports_after_a_receipt_even_when_nothing_changed(tmp_path):
     """The portal waits for facts that are newer than the receipt; the next heartbeat would be long in coming."""
     agent = Running(tmp_path, policy={"mode": "observe"})
     with agent as stub:
-        stub.wait(lambda: stub.reports and {c["digest"] for c in stub.reports[-1]["captures"]} <= stub.known)
+        stub.wait(lambda: stub.intake.digest)
         stub.offer(rig.replace_order(agent.host))
         stub.wait(lambda: stub.receipts)
         seen = len(stub.reports)

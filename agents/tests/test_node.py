@@ -13,7 +13,9 @@ def info(name: str) -> NodeInfo:
 
 
 def test_it_reads_who_the_node_is():
-    assert info("wwid-drift/1-before") == NodeInfo("oss01", "5b2f9c01", None, "6.1.0-50-amd64", "2.1.11-1+deb12u1", "2.1.11-1+deb12u1")
+    assert info("wwid-drift/1-before") == NodeInfo(
+        "oss01", "5b2f9c01", None, "6.1.0-50-amd64", "2.1.11-1+deb12u1", "2.1.11-1+deb12u1", None, "00000000"
+    )
     assert info("other-host/2-refused").hostid == "5b2f9c02"
     assert info("healthy-mixed-zfs2.3").zfs_userland == "2.3.2-2~bpo12+2"
 
@@ -25,6 +27,17 @@ def test_tools_and_module_may_differ():
 
 def test_a_short_hostid_is_the_same_hostid():
     assert parse("hostid:abcdef\n").hostid == "00abcdef"
+
+
+def test_it_reads_the_hostid_wherever_it_stands():
+    """Composed: the file has its four bytes in the order of the machine, the parameter is decimal."""
+    read = parse("hostid:5b2f9c01\n/etc/hostid:019c2f5b\n/sys/module/spl/parameters/spl_hostid:1529846785\n/proc/stat:btime 1795248425\n")
+    assert (read.hostid, read.hostid_file, read.hostid_spl, read.booted_at) == ("5b2f9c01", "5b2f9c01", "5b2f9c01", 1795248425)
+
+
+@pytest.mark.parametrize("line", ["/etc/hostid:019c2f", "/proc/stat:btime 17", "/sys/module/spl/parameters/spl_hostid:1e3"])
+def test_it_refuses_half_a_number(line):
+    assert isinstance(parse(f"{line}\n"), Unparsed)
 
 
 @pytest.mark.parametrize("text", ["", "hostid:xyz\n", "hostname:oss01\n", "hostid:123456789\n"])

@@ -14,7 +14,7 @@ from agents.tests import rig
 from agents.transport import Counter, Portal, PortalDown, connector
 
 REPORTS = "/agent/v1/reports"
-EMPTY = {"captures": [], "bodies": {}}
+EMPTY = {"set": "", "captures": [], "bodies": {}}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_it_asks_over_one_connection(stub, portal):
 
 def test_it_sends_large_bodies_compressed(stub, portal):
     body = {"exit_code": None, "outcome": "data", "reason": "", "stderr": "", "text": "x" * 100_000}
-    portal.ask("POST", REPORTS, {"captures": [], "bodies": {"d": body}})
+    portal.ask("POST", REPORTS, {**EMPTY, "bodies": {"d": body}})
     assert stub.reports[0]["bodies"] == {"d": body}
 
 

@@ -251,7 +251,7 @@ def test_it_puts_every_write_command_on_record_before_it_acts(tmp_path):
         ("zpool", "offline", "-t", "ost_0", "1"),
         ("zpool", "status", "-t"),
         ("zpool",),
-        ("zdb", "-C"),
+        ("zdb", "-e", "ost_0"),
         ("lsscsi", "-t"),
     ],
 )
@@ -266,7 +266,7 @@ def test_it_never_says_fine_to_what_it_does_not_know(argv, tmp_path):
 
 
 def test_it_has_no_other_tools(tmp_path):
-    assert host(tmp_path, tiny(), Clock()).run(("sg_ses", "/dev/sg24"), 5).why == "not found"
+    assert host(tmp_path, tiny(), Clock()).run(("sg_reset", "/dev/sg24"), 5).why == "not found"
 
 
 def test_a_replace_has_its_effect_in_the_middle(tmp_path):

@@ -4,7 +4,8 @@ from agents.captured import CapturedHost
 from agents.collectors import zdb_label
 from agents.collectors.base import Unparsed
 from agents.collectors.zdb_label import Labels, parse
-from agents.tests.scenarios import step, texts
+from agents.tests import rig
+from agents.tests.scenarios import STEPS, step, texts
 
 GENUINE = [
     (name, text)
@@ -119,3 +120,45 @@ def test_a_disk_that_hangs_fails_alone():
     captures = zdb_label.collect(CapturedHost(step("slow-disk/1-writing")))
     assert [capture.key for capture in captures if capture.outcome == "failed"] == ["sde1"]
     assert [capture.key for capture in captures if capture.outcome == "data"] == ["sda1", "sdb1", "sdc1", "sdd1", "sdf1"]
+
+
+class Disk:
+    """A partition's bytes, and nothing else of a host."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self.held = bytearray(size_bytes)
+
+    def read(self, path: str) -> bytes:
+        assert path == "/sys/class/block/sda1/size"
+        return f"{len(self.held) // 512}\n".encode()
+
+    def read_device(self, path: str, regions) -> bytes:
+        assert path == "/dev/sda1"
+        return b"".join(bytes(self.held[offset : offset + length]) for offset, length in regions)
+
+
+KIB = 1024
+
+
+@pytest.mark.parametrize("extra", [0, 512, 255 * KIB])
+def test_a_stamp_changes_with_each_copy_and_with_nothing_else(extra):
+    """Copies stand at 0 and 256 KiB, and 512 and 256 KiB before the end, rounded down to whole labels."""
+    disk = Disk(8 * 256 * KIB + extra)
+    before = zdb_label.stamp(disk, "sda1")
+    for copy in (0, 1, 6, 7):
+        for offset, seen in ((0, False), (15 * KIB, False), (16 * KIB, True), (127 * KIB, True), (128 * KIB, False), (255 * KIB, False)):
+            disk.held[copy * 256 * KIB + offset] = 1
+            assert (zdb_label.stamp(disk, "sda1") != before) == seen, (copy, offset)
+            disk.held[copy * 256 * KIB + offset] = 0
+    disk.held[3 * 256 * KIB] = 1
+    assert zdb_label.stamp(disk, "sda1") == before
+    disk.held += bytes(256 * KIB)
+    assert zdb_label.stamp(disk, "sda1") != before
+
+
+def test_without_bytes_to_read_there_is_no_stamp(tmp_path):
+    """Then zdb is asked every time, and says why."""
+    assert zdb_label.stamp(rig.twin(tmp_path), "sda1") == ""
+    assert zdb_label.stamp(CapturedHost(step(STEPS[0])), "sda1") == ""
+    assert zdb_label.stamp(Disk(1024 * KIB - 512), "sda1") == ""
+    assert zdb_label.stamp(Disk(1024 * KIB), "sda1") != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import blkid, importing, labels, lsscsi, smart, status_json
+from agents.twin import blkid, drive_logs, importing, kernel, labels, lsscsi, past, ses, smart, smart_json, status_json, tables
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -60,12 +60,17 @@ def zpool_import(view: View, args: Sequence[str], now: float) -> Answer:
 def zpool_list(view: View, args: Sequence[str], now: float) -> Answer:
     flags = {letter for a in args if a.startswith("-") for letter in a[1:]}
     words = [a for a in args if not a.startswith("-")]
-    if flags - set("Hp"):
+    if flags - set("Hpvg") or ("v" in flags and not flags >= set("Hpg")):
         return unknown(("zpool", "list", *args))
     missing = [w for w in words if not any(p.name == w for p in view.node.imported)]
     if missing:
         return refused(1, f"cannot open '{missing[0]}': no such pool")
-    rows = [_list_row(p, "p" in flags) for p in view.node.imported if not words or p.name in words]
+    pools = [p for p in view.node.imported if not words or p.name in words]
+    rows = [_list_row(p, "p" in flags) for p in pools]
+    if "H" in flags and not rows:
+        return Answer(0)
+    if "v" in flags:
+        return Answer(0, "".join(tables.space(view, pool, row) for pool, row in zip(pools, rows)))
     if not rows:
         return NO_POOLS
     if "H" in flags:
@@ -93,6 +98,37 @@ def _list_table(rows: List[Tuple[str, ...]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def zpool_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return tables.properties(view, args, now) or unknown(("zpool", "get", *args))
+
+
+def zpool_iostat(view: View, args: Sequence[str], now: float) -> Answer:
+    """An interval is not waited for: what the disks do is the same at any time."""
+    return tables.iostat(view, args, now) or unknown(("zpool", "iostat", *args))
+
+
+def zpool_history(view: View, args: Sequence[str], now: float) -> Answer:
+    flags, words = [a for a in args if a.startswith("-")], [a for a in args if not a.startswith("-")]
+    letters = set("".join(flags)) - {"-"}
+    if letters - set("il"):
+        return unknown(("zpool", "history", *args))
+    missing = [w for w in words if not any(p.name == w for p in view.node.imported)]
+    if missing:
+        return refused(1, f"cannot open '{missing[0]}': no such pool")
+    pools = [p for p in view.node.imported if not words or p.name in words]
+    if not pools:
+        return NO_POOLS
+    return Answer(0, "".join(past.history(view.node, p, "i" in letters, "l" in letters) for p in pools))
+
+
+def zpool_events(view: View, args: Sequence[str], now: float) -> Answer:
+    return Answer(0, past.events(view.node)) if list(args) == ["-v"] else unknown(("zpool", "events", *args))
+
+
+def dmesg(view: View, args: Sequence[str], now: float) -> Answer:
+    return unknown(("dmesg", *args)) if args else Answer(0, "".join(f"{line}\n" for line in kernel.log_lines(view.node)))
+
+
 def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     if args:
         return unknown(("zfs", "version", *args))
@@ -100,9 +136,11 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
-    if len(args) != 2 or args[0] != "-l":
+    if list(args) == ["-C"]:
+        return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
+    if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
-    exit_code, text = labels.dump(view, args[1])
+    exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
 
 
@@ -114,10 +152,29 @@ def scsi_list(view: View, args: Sequence[str], now: float) -> Answer:
 
 def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[-1]) if args else None
-    if "-x" not in args or device is None or device.partition is not None:
+    if not {"-x", "-i"} & set(args) or device is None or device.partition is not None:
         return unknown(("smartctl", *args))
+    if "-j" in args:
+        exit_code, text = smart_json.report(view.node, device.disk, device.name, args)
+        return Answer(exit_code, text)
     exit_code, text = smart.report(view.node, device.disk, tuple(args), now)
     return Answer(exit_code, text)
+
+
+def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
+    enclosure = ses.enclosure_at(view.node, args[-1]) if len(args) == 2 and args[0] == "--page=aes" else None
+    return unknown(("sg_ses", *args)) if enclosure is None else Answer(0, ses.page(view.node, enclosure))
+
+
+def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
+    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--page=") else None
+    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :])
+
+
+def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
+    """Only looking: whoever would set a mode is refused like any other command the twin does not know."""
+    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--get=") else None
+    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, device.name, args[0][len("--get=") :])
 
 
 def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
@@ -147,7 +204,11 @@ TOOLS: Dict[str, Command] = {
     "zdb": zdb,
     "lsscsi": scsi_list,
     "smartctl": smartctl,
+    "sg_ses": sg_ses,
+    "sg_logs": sg_logs,
+    "sdparm": sdparm,
     "blkid": blkid_probe,
+    "dmesg": dmesg,
     "hostid": hostid,
     "hostname": hostname,
     "uname": uname,
@@ -156,6 +217,10 @@ SUBCOMMANDS: Dict[Tuple[str, str], Command] = {
     ("zpool", "status"): zpool_status,
     ("zpool", "import"): zpool_import,
     ("zpool", "list"): zpool_list,
+    ("zpool", "get"): zpool_get,
+    ("zpool", "iostat"): zpool_iostat,
+    ("zpool", "history"): zpool_history,
+    ("zpool", "events"): zpool_events,
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,
@@ -182,5 +247,5 @@ def read_command(argv: Sequence[str]) -> Tuple[Optional[Command], Sequence[str]]
 
 def disk_asked(view: View, argv: Sequence[str]) -> str:
     """The WWID of the disk a command must reach to answer, "" if there is none."""
-    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid") else None
+    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid", "sg_logs", "sdparm") else None
     return device.disk.wwid if device else ""

@@ -24,6 +24,8 @@ RESILVER_SECONDS_VARIABLE = "SLOTLIGHT_TWIN_RESILVER_SECONDS"
 RESILVER_SECONDS = 90.0
 REPLACE_SECONDS = 3.0  # partitioning and attaching a real disk takes a few
 
+UPTIME_SECONDS = 41 * 86400
+
 TEN_TB = 9796820402176  # 19134414848 sectors: what both 10 TB models report here, "9.79TB" to lsscsi
 EIGHT_TB = 8001563222016
 TEBI = 1 << 40
@@ -59,6 +61,7 @@ def make(folder: os.PathLike, now: Optional[float] = None) -> Tuple[FilePath, ..
     for name, build in NODES.items():
         node = build(at)
         node.knobs = Knobs(REPLACE_SECONDS, seconds)
+        node.booted_at = at - UPTIME_SECONDS
         path = state_path(folder, name)
         Store(path).create(node)
         if name in OPERATED:

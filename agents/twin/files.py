@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, Tuple
 
+from agents.twin import kernel, sas
 from agents.twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path
 from agents.twin.tree import Tree
 
@@ -24,6 +25,7 @@ def build(node: Node) -> Tree:
         _enclosure(tree, node, enclosure)
     for link, name in dev_links(node).items():
         tree.link(link, f"/dev/{name}")
+    sas.build(tree, node)
     _system(tree, node)
     return tree
 
@@ -53,11 +55,7 @@ def _link_names(disk: Disk, path: Path) -> Iterator[str]:
 def scsi_folder(node: Node, hctl: str) -> str:
     """Where sysfs keeps the SCSI device of an H:C:T:L."""
     host, channel, target, _ = hctl.split(":")
-    end = f"{host}:{target}"
-    return (
-        f"/sys/devices/pci0000:00/{node.hosts.get(host, '0000:00:17.0')}/host{host}/port-{end}/end_device-{end}"
-        f"/target{host}:{channel}:{target}/{hctl}"
-    )
+    return f"{sas.end_folder(node, hctl)}/target{host}:{channel}:{target}/{hctl}"
 
 
 def bay_folder(node: Node, enclosure: Enclosure, bay: Bay) -> str:
@@ -72,6 +70,7 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     found = node.bay_of(disk.wwid)
     if found:
         tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if disk.wce else "write through\n")
     _block_device(tree, f"{scsi}/block/{path.name}", scsi, disk, path)
 
 
@@ -79,7 +78,7 @@ def _scsi_device(tree: Tree, scsi: str, vendor: str, model: str, rev: str, sg: i
     tree.file(f"{scsi}/vendor", f"{vendor:<8}\n")
     tree.file(f"{scsi}/model", f"{model:<16}\n")
     tree.file(f"{scsi}/rev", f"{rev:<4}\n")
-    tree.directory(f"{scsi}/scsi_generic/sg{sg}")
+    tree.link(f"{scsi}/scsi_generic/sg{sg}/device", scsi)
     tree.link(f"/sys/class/scsi_generic/sg{sg}", f"{scsi}/scsi_generic/sg{sg}")
     hctl = scsi.rpartition("/")[2]
     tree.link(f"/sys/bus/scsi/devices/{hctl}", scsi)
@@ -93,8 +92,13 @@ def _scsi_attributes(disk: Disk, path: Path) -> Iterator[Tuple[str, bytes]]:
         "type": "0",
         "state": path.state,
         "timeout": str(SCSI_TIMEOUT_SECONDS),
+        "eh_timeout": "10",
+        "device_blocked": "0",
         "queue_depth": "254" if path.sas_address else "32",
+        "iorequest_cnt": "0x1a2b3c",
+        "iodone_cnt": "0x1a2b3c",
         "ioerr_cnt": "0x0",
+        "iotmo_cnt": "0x0",
         "wwid": f"naa.{disk.hex}",
     }
     if path.sas_address:
@@ -137,7 +141,7 @@ def _block_attributes(disk: Disk) -> Iterator[Tuple[str, object]]:
     yield "queue/logical_block_size", disk.logical_block_bytes
     yield "queue/physical_block_size", disk.physical_block_bytes
     yield "queue/rotational", int(disk.rotational)
-    yield "queue/write_cache", "write back"
+    yield "queue/write_cache", "write back" if disk.wce else "write through"
 
 
 def _partition(tree: Tree, block: str, name: str, partition: Partition) -> None:
@@ -197,8 +201,7 @@ def _system(tree: Tree, node: Node) -> None:
     tree.file("/sys/module/spl/parameters/spl_hostid", "0\n")
     tree.file("/proc/mounts", "".join(f"{line}\n" for line in _mounts(node)))
     tree.file("/proc/swaps", "".join(_swaps(node)))
-    for pool in node.imported:
-        tree.file(f"/proc/spl/kstat/zfs/{pool.name}/state", "SUSPENDED\n" if pool.suspended else "ONLINE\n")
+    kernel.build(tree, node)
 
 
 def _mounts(node: Node) -> Iterator[str]:

@@ -15,8 +15,8 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
-from agents.host import Ran
-from agents.twin import members, replacing
+from agents.host import Ran, Region
+from agents.twin import members, past, replacing
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -87,6 +87,8 @@ class TwinHost:
         if verb in MEMBER_VERBS:
             with self._changing() as node:
                 answer = members.change(node, verb, argv[2:], self.now())
+                if answer and not answer.exit_code:
+                    past.record(node, argv, self.now())
             return answer or unknown(argv)
         return unknown(argv)
 
@@ -102,6 +104,8 @@ class TwinHost:
         with self._changing() as node:
             # Somebody else may have taken the disk meanwhile.
             answer = replacing.refused_by_tool(View(node), wanted) or replacing.attach(node, wanted, self.now())
+            if not answer.exit_code:
+                past.record(node, argv, self.now())
         self._wait(half, ends)
         return answer
 
@@ -123,6 +127,9 @@ class TwinHost:
         if self._is_behind_a_hanging_disk(view.node, real):
             raise TimeoutError(errno.ETIMEDOUT, "Connection timed out", path)
         return view.tree.read(path)
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
 
     def write(self, path: str, data: bytes) -> None:
         real, _ = self.view().tree.resolve(path)

@@ -36,6 +36,11 @@ def label_text(node: Node, label: Label) -> str:
     return "\n".join(lines) + "\n"
 
 
+def vdev_lines(vdev: Vdev, index: int, depth: int) -> str:
+    """A top-level vdev with all below it, as it stands in the config of its pool."""
+    return "".join(f"{'    ' * d}{key}{_printed(value)}\n" for d, key, value in _vdev(vdev, index, depth, True))
+
+
 def _printed(value: object) -> str:
     if value is None:
         return ""

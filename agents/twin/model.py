@@ -56,6 +56,9 @@ class Smart:
     passed: Optional[bool] = True  # None: the disk has no SMART
     grown_defects: int = 0
     standby: bool = False
+    pending: int = 0
+    uncorrected: int = 0  # reads
+    self_test_failed: bool = False  # the last one
 
 
 @dataclass
@@ -73,6 +76,9 @@ class Disk:
     partitions: List[Partition] = field(default_factory=list)
     holders: List[str] = field(default_factory=list)
     smart: Smart = field(default_factory=Smart)
+    link_rate: str = "12.0 Gbit"  # SAS
+    wce: bool = False
+    en_bms: bool = True
 
     @property
     def hex(self) -> str:
@@ -138,6 +144,7 @@ class Vdev:
     aux: str = ""
     errors: List[int] = field(default_factory=lambda: [0, 0, 0])
     slow: int = 0
+    wait_ms: float = 0.0  # how long each I/O of this leaf takes; 0: as long as that of any other
 
     def walk(self) -> Iterator[Vdev]:
         yield self
@@ -167,6 +174,15 @@ class Scan:
 
 
 @dataclass
+class Deed:
+    """One record of a pool's history: a command, or with a txg what the pool did by itself."""
+
+    at: float
+    text: str
+    txg: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -183,6 +199,7 @@ class Pool:
     suspended: str = ""  # "", "io", "mmp"
     data_errors: int = 0
     alloc_bytes: int = 0
+    deeds: List[Deed] = field(default_factory=list)
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:
@@ -232,6 +249,10 @@ class Node:
     mounts: List[str] = field(default_factory=list)  # lines of /proc/mounts that no partition explains
     faults: Faults = field(default_factory=Faults)
     knobs: Knobs = field(default_factory=Knobs)
+    booted_at: float = 1795000000.0
+    parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
+    modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
+    phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)
@@ -261,7 +282,7 @@ _INSIDE: Dict[type, Dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan},
+    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan, "deeds": Deed},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

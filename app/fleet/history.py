@@ -4,7 +4,6 @@ What the facts do not know leaves the history as it is: a node whose `zpool stat
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
@@ -12,7 +11,7 @@ from django.db.models import QuerySet
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known
+from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
@@ -21,15 +20,24 @@ SERIALS_KEPT = 5
 SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for so long speaks against its disk no more
 
 
-def record(node: Node, facts: NodeFacts, at: datetime) -> NodeFacts:
-    """Write down what changed; returns the facts with the leaf changes this made visible."""
-    if known(facts.disks):
+def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None = None) -> None:
+    """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
+    if known(facts.disks) and (before is None or _places(before) != _places(facts)):
         disks = _record_disks(node, facts.disks, at)
         _record_sightings(node, facts, disks, at)
         _record_labels(node, facts.disks, disks, at)
-    if known(facts.pools):
+    if lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
         _record_leaves(node, facts.pools, at)
-    return replace(facts, leaf_changes=leaf_changes(at, node).get(node.name, ()))
+
+
+def _places(facts: NodeFacts) -> object:
+    """All that disks, sightings and labels are written from."""
+    return facts.disks, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
+
+
+def _states(facts: NodeFacts) -> object:
+    """All that the states of leaves are written from."""
+    return _leaf_states(facts.pools) if known(facts.pools) else facts.pools
 
 
 def leaf_changes(at: datetime, node: Node | None = None) -> dict[str, tuple[LeafChange, ...]]:
@@ -65,7 +73,8 @@ def _record_disks(node: Node, disks: tuple[DiskFacts, ...], at: datetime) -> dic
     """The rows of these disks by WWID. A disk without an identity has no history."""
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
     rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
-    fresh = [Disk(wwid=wwid, first_seen_at=at, **_told(disk)) for wwid, disk in seen.items() if wwid not in rows]
+    # In one order, so that two nodes that see the same new disks do not wait for each other.
+    fresh = [Disk(wwid=wwid, first_seen_at=at, **_told(disk)) for wwid, disk in sorted(seen.items()) if wwid not in rows]
     Disk.objects.bulk_create(fresh, ignore_conflicts=True)  # another node may see the same disk at the same moment
     if fresh:
         rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
@@ -159,9 +168,14 @@ def _text(number: int | None) -> str:
 
 
 def _record_leaves(node: Node, pools: tuple[PoolFacts, ...], at: datetime) -> None:
+    key = ("pool_guid", "vdev_guid")
+    intervals.record(LeafHistory, node, key, _leaf_states(pools), at, passing=("pool", "name"), before="state")
+
+
+def _leaf_states(pools: tuple[PoolFacts, ...]) -> dict[tuple[str, str], dict[str, str]]:
     current: dict[tuple[str, str], dict[str, str]] = {}
     for pool in (pool for pool in pools if known(pool.guid)):
         for leaf in (leaf for leaf in _leaves(pool) if known(leaf.guid)):
             # A spare in use stands in the tree and again under "spares"; the tree comes first and says more.
             current.setdefault((str(pool.guid), str(leaf.guid)), {"pool": pool.name, "name": leaf.name, "state": leaf.state})
-    intervals.record(LeafHistory, node, ("pool_guid", "vdev_guid"), current, at, passing=("pool", "name"), before="state")
+    return current

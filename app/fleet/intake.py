@@ -4,94 +4,173 @@ An unchanged report costs one UPDATE. A report with a digest whose body we do no
 what is missing, and counts as soon as it comes again with the bodies. A node that cannot send them grows stale.
 """
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
 
+from agents.sets import set_digest
 from app.doorbell import ring
-from app.fleet import history, services, situations
+from app.fleet import earlier, history, moves, services, situations
 from app.fleet.models import Node, Report
-from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures
+from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures, read_seconds
 from app.ledger import services as ledger
 from app.ledger.models import Blob
 
-__all__ = ["BadReport", "merge", "receive"]
+__all__ = ["BadReport", "NeedFull", "asked_at", "merge", "receive"]
+
+Captures = Mapping[str, str]  # place -> digest
 
 
-def receive(node: Node, payload: object, at: datetime) -> list[str]:
-    """Take one report whose captures were read at `at`; returns the digests whose bodies are still needed."""
-    report = check(node.name, payload)
-    if _unchanged(node, report, at):
+class NeedFull(Exception):
+    """The report names a set that we cannot make from what the node stood by; it must be told in full."""
+
+
+def receive(name: str, payload: object, at: datetime) -> list[str]:
+    """Take a report of the node `name` put together at `at`; returns the digests whose bodies are still needed. Raises BadReport, NeedFull."""
+    report = check(name, payload)
+    if report.is_late:
+        return _receive_late(name, report, at)
+    if _unchanged(name, report, at):
         return []
-    missing = _keep(report)
-    if not missing:
-        with transaction.atomic():
-            node = Node.objects.select_for_update().get(pk=node.pk)
+    with transaction.atomic():
+        node = _locked(name)
+        captures = report.applied_to(_captures(node))
+        if captures is None:
+            raise NeedFull
+        missing = _keep(captures, report.bodies, _captures(node))
+        if not missing:
+            about = {"boot_id": report.boot_id, "version": report.version, "mode": report.mode}
             # The agent names whole seconds of its clock; by that much a later report may look older than the last.
-            _change(node, report, max(at, node.last_report_at or at))
+            heard = max(at, node.last_report_at or at)
+            _change(node, captures, heard, about=about, last_report_at=heard, asked=asked_at(report.ages, at))
     return missing
 
 
-def merge(node: Node, captures: object, bodies: object, at: datetime) -> list[str]:
+def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str]:
     """Take the captures that came with a receipt; they replace what the node said of the same sources before.
 
-    How old the node's facts are does not change, because the other sources were not asked again.
+    How old the node's other sources are does not change, because they were not asked again.
     """
     fresh = read_captures(captures)
-    came = read_bodies(bodies, fresh.values())
-    if fresh.items() <= (_captures(node) or {}).items():
+    came, asked = read_bodies(bodies, fresh.values()), asked_at(read_seconds(captures), at)
+    if _said_before(name, fresh, asked):
         return []
     with transaction.atomic():
-        node = Node.objects.select_for_update().get(pk=node.pk)
+        node = _locked(name)
         before = _captures(node)
-        report = Payload(node.boot_id, node.version, node.mode, {**(before or {}), **fresh}, came)
-        missing = _keep(report)
-        if before is not None and not missing and report.digest != node.report_digest:
-            _change(node, report, at, taken_at=node.last_report_at)
+        missing = _keep(fresh, came, before)
+        if node.report_digest and not missing:
+            partly = {where.partition("/")[0] for where in before.keys() - fresh.keys()}
+            whole = {source: moment for source, moment in asked.items() if source not in partly}
+            _change(node, {**before, **fresh}, at, about={}, last_report_at=node.last_report_at, asked=node.asked | whole)
     return missing
 
 
-def _captures(node: Node) -> dict[str, str] | None:
-    """What the node stands by now; None before its first report."""
-    return Report.objects.filter(node=node).values_list("captures", flat=True).first()
+# A source of which not all came was not asked: one label of a hundred says nothing of the other labels' age.
+SAID_BEFORE = """
+UPDATE fleet_node n SET asked = n.asked || (
+    SELECT coalesce(jsonb_object_agg(came.source, came.at), '{}') FROM jsonb_each(%s::jsonb) AS came(source, at)
+    WHERE NOT EXISTS (
+        SELECT FROM jsonb_object_keys(r.captures) AS place WHERE split_part(place, '/', 1) = came.source AND NOT %s::jsonb ? place
+    )
+) FROM fleet_report r WHERE r.node_id = n.id AND n.name = %s AND r.captures @> %s::jsonb
+"""
 
 
-def _unchanged(node: Node, report: Payload, at: datetime) -> bool:
-    return Node.objects.filter(pk=node.pk, report_digest=report.digest).update(last_report_at=at) == 1
+def _said_before(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
+    """Whether the node says nothing new; then it is known to hold now."""
+    said = json.dumps(fresh)
+    with connection.cursor() as cursor:
+        cursor.execute(SAID_BEFORE, [json.dumps(asked), said, name, said])
+        return cursor.rowcount == 1
 
 
-def _keep(report: Payload) -> list[str]:
+def asked_at(ages: Mapping[str, float], at: datetime) -> dict[str, float]:
+    """Source -> when it was asked, in seconds since 1970, from how long that was before `at`."""
+    now = at.timestamp()
+    return {source: round(now - seconds, 1) for source, seconds in ages.items()}
+
+
+def _locked(name: str) -> Node:
+    """The node and its report, ours until the transaction ends. Others may still refer to the node, as situations do."""
+    return Node.objects.select_for_update(of=["self"], no_key=True).select_related("report").get(name=name)
+
+
+def _captures(node: Node) -> Captures:
+    """What the node stands by now; nothing before its first report."""
+    return node.report.captures if node.report_digest else {}
+
+
+def _unchanged(name: str, report: Payload, at: datetime) -> bool:
+    as_before = Node.objects.filter(name=name, report_digest=report.set)
+    return as_before.update(last_report_at=Greatest(F("last_report_at"), at), asked=asked_at(report.ages, at)) == 1
+
+
+def _keep(captures: Captures, bodies: Mapping[str, bytes], before: Captures) -> list[str]:
     """Store what came; returns what is in no store yet. Evidence is kept even when the rest is still missing."""
-    wanted = set(report.captures.values())
-    missing = wanted - set(Blob.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    wanted = set(captures.values()) - set(before.values())
+    missing = wanted - set(Blob.objects.filter(pk__in=wanted).values_list("pk", flat=True)) if wanted else set()
+    ledger.keep_all((bodies[digest] for digest in missing & bodies.keys()), "application/json")
+    return sorted(missing - bodies.keys())
+
+
+def _receive_late(name: str, report: Payload, at: datetime) -> list[str]:
+    """A report of a time when the portal was away: evidence of then, which changes nothing of what is so now."""
     with transaction.atomic():
-        ledger.keep_all((report.bodies[digest] for digest in missing & report.bodies.keys()), "application/json")
-    return sorted(missing - report.bodies.keys())
+        now = Report.objects.select_related("node").filter(node__name=name).first()
+        stands, before = (now.node.report_digest, now.captures) if now else ("", {})
+        missing = _keep(report.captures, report.bodies, before)
+        if not missing:
+            body = {"report": report.set, "taken_at": at, "differs_from": stands, "version": report.version, "mode": report.mode}
+            ledger.record("report.late", body | moves.difference(before, report.captures), f"node:{name}", node=name)
+    return missing
 
 
-def _change(node: Node, report: Payload, at: datetime, taken_at: datetime | None = None) -> None:
-    """1. the set, 2. facts, 3. history, 4. situations, 5. the ledger, last as it must be."""
-    before = _take(node, report, at, taken_at or at)
-    situations.lock()
-    history.record(node, services.facts_of(node, at), at)
-    opened, closed = situations.settle(services.fleet_facts(at), at)
+def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str, str], last_report_at: datetime, asked: dict) -> None:
+    """1. the set, 2. what was said before, 3. history, 4. situations, 5. the ledger, last as it must be."""
+    before, was, asked_before = services.remembered(node), _captures(node), node.asked
+    changed_about = any(getattr(node, name) != value for name, value in about.items())
+    _take(node, captures, at, dict(about), last_report_at, asked)
+    earlier.keep(node, was, captures, asked_before)
+    parsed = services.parsed(node, at, captures)
+    history.record(node, parsed.facts, at, before.facts)
+    opened, closed = situations.settle_around(before.touches | parsed.touches, whole=before is services.NOTHING, at=at)
     for topic in (f"node:{node.name}", "fleet"):
         ring(topic)
-    body = {"report": report.digest, "mode": report.mode, "version": report.version, "opened": opened, "closed": closed}
-    ledger.record("report.changed", body | _difference(before, report.captures), f"node:{node.name}", node=node.name)
+    passes = not (changed_about or opened or closed) and _only_moves(was, captures, before, parsed)
+    _tell(node, moves.difference(was, captures), passes, at, opened=opened, closed=closed)
 
 
-def _take(node: Node, report: Payload, at: datetime, taken_at: datetime) -> dict[str, str]:
-    before = _captures(node) or {}
-    Report.objects.update_or_create(node=node, defaults={"captures": report.captures, "changed_at": at})
-    node.mode, node.version, node.boot_id = report.mode, report.version, report.boot_id
-    node.last_report_at, node.report_digest = taken_at, report.digest
-    node.save(update_fields=["mode", "version", "boot_id", "last_report_at", "report_digest"])
-    return before
+def _take(node: Node, captures: Captures, at: datetime, about: dict[str, str], last_report_at: datetime, asked: dict) -> None:
+    for name, value in about.items():
+        setattr(node, name, value)
+    if not node.report_digest:
+        node.report = Report(node=node)
+    node.report_digest, node.set_at = set_digest(node.boot_id, node.version, node.mode, captures), at
+    node.last_report_at, node.asked = last_report_at, asked
+    node.save(update_fields=[*about, "report_digest", "set_at", "last_report_at", "asked"])
+    node.report.captures, node.report.changed_at = captures, at
 
 
-def _difference(before: dict[str, str], now: dict[str, str]) -> dict[str, object]:
-    return {
-        "changed": {where: digest for where, digest in now.items() if before.get(where) != digest},
-        "gone": sorted(before.keys() - now.keys()),
-    }
+def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: services.Parsed) -> bool:
+    """Whether the same captures are there, and each says the same but for what moves by itself."""
+    if was.keys() != now.keys():
+        return False
+    changed = [where for where, digest in now.items() if was[where] != digest]
+    texts = before.bodies or services.bodies({was[where] for where in changed})
+    return not any(moves.lasts(where, texts[was[where]], parsed.bodies[now[where]]) for where in changed)
+
+
+def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:
+    """Write the report down with what waits beside it, or with the ledger's event."""
+    report = node.report
+    if not passes:
+        moves.record(report, **difference, **settled)
+    elif moves.wait(report, node.report_digest, difference["changed"], at):
+        report.save()
+    else:
+        moves.record_waiting(report)

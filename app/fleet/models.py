@@ -27,7 +27,9 @@ class Node(models.Model):
     version = models.CharField(max_length=40, blank=True)  # of the agent
     boot_id = models.CharField(max_length=64, blank=True)
     last_report_at = models.DateTimeField(null=True, blank=True)  # when its captures were taken, by our clock
-    report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see intake.set_digest
+    report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.sets.set_digest
+    set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
+    asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -46,9 +48,28 @@ class Report(models.Model):
     node = models.OneToOneField(Node, models.PROTECT, primary_key=True)
     captures = models.JSONField(default=dict)
     changed_at = models.DateTimeField()  # when this set first arrived
+    pending = models.JSONField(default=list, blank=True)  # sets that came and went and are not in the ledger yet; see app.fleet.moves
+    pending_since = models.DateTimeField(null=True, blank=True, db_index=True)
 
     def __str__(self):
         return f"report of {self.node}"
+
+
+class Earlier(models.Model):
+    """What a source whose numbers grow said from when to when, for as long as its collector's HISTORY_SECONDS reach back."""
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="earlier")
+    source = models.CharField(max_length=40)
+    captures = models.JSONField()  # place -> digest, of this source only
+    since = models.DateTimeField()  # when it was first asked and said so
+    until = models.DateTimeField(null=True, blank=True)  # when it was last asked and still said so; empty while it does
+
+    class Meta:
+        ordering = ["-since"]
+        indexes = [models.Index(fields=["node", "source", "-since"], name="earlier_newest")]
+
+    def __str__(self):
+        return f"{self.source} of {self.node} from {self.since}"
 
 
 class Disk(models.Model):
@@ -155,7 +176,7 @@ class Situation(models.Model):
     node = models.ForeignKey(Node, models.PROTECT, related_name="situations")
     severity = models.CharField(max_length=10)  # "act", "watch" or "info"
     title = models.TextField()
-    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure
+    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure, cause
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
 
@@ -174,3 +195,8 @@ class Situation(models.Model):
     @property
     def is_open(self):
         return self.closed_at is None
+
+    @property
+    def cause(self):
+        """Key of the situation that explains this one; empty for one that stands by itself."""
+        return self.data.get("cause", "")

@@ -1,16 +1,24 @@
-"""What a report must look like. Everything is bounded, and whatever is wrong is said by name."""
+"""What a report must look like. Everything is bounded, and whatever is wrong is said by name.
+
+A report names its set of captures by digest. With it comes nothing more (it is as before), what changed, or all of it.
+"""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from agents.collectors.base import TEXT_BYTES_MAX
+from agents.sets import place, set_digest
 from agents.wire import canonical, sha256_hex
 
-CAPTURES_MAX = 4000  # two per disk of four 90-bay shelves, with room
+VERSION = "2"
+CAPTURES_MAX = 16384  # ten per path of 400 disks with two paths each, with room
+SOURCES_MAX = 200
 SOURCE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 KEY = re.compile(r"[A-Za-z0-9._:-]{0,64}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
+SECONDS = re.compile(r"[0-9]{1,8}(\.[0-9]{1,3})?")
+PLACE = re.compile(rf"{SOURCE.pattern}(/[A-Za-z0-9._:-]{{1,64}})?")
 WORD = re.compile(r"[A-Za-z0-9._+-]{0,40}")  # version, mode, boot id
 BODY_FIELDS = {"exit_code", "outcome", "reason", "stderr", "text"}
 OUTCOMES = ("data", "nothing", "failed")
@@ -23,34 +31,82 @@ class BadReport(ValueError):
 
 @dataclass(frozen=True)
 class Payload:
-    """A report that has been checked."""
+    """A report that has been checked. One that says only its set says nothing of what is in it."""
 
-    boot_id: str
-    version: str
-    mode: str
-    captures: dict[str, str]  # "zdb_label/sda1" -> digest
-    bodies: dict[str, bytes]  # digest -> canonical bytes
+    set: str  # digest
+    ages: Mapping[str, float]  # source -> how many seconds before the report it was asked
+    boot_id: str = ""
+    version: str = ""
+    mode: str = ""
+    captures: Mapping[str, str] | None = None  # "zdb_label/sda1" -> digest, of all
+    changed: Mapping[str, str] | None = None  # the same, of what differs
+    gone: tuple[str, ...] = ()
+    bodies: Mapping[str, bytes] = field(default_factory=dict)  # digest -> canonical bytes
+    is_late: bool = False  # it tells of a time when the portal was away
 
-    @property
-    def digest(self) -> str:
-        """Names everything that would make this report differ from the one before."""
-        return sha256_hex(canonical([self.boot_id, self.version, self.mode, self.captures]))
+    def applied_to(self, before: Mapping[str, str]) -> dict[str, str] | None:
+        """The set this report is about, given the one that stood before; None when it does not come out as the report names it."""
+        if self.captures is not None:
+            return dict(self.captures)
+        if self.changed is None:
+            return None
+        now = {where: digest for where, digest in before.items() if where not in set(self.gone)} | dict(self.changed)
+        as_named = len(now) <= CAPTURES_MAX and set_digest(self.boot_id, self.version, self.mode, now) == self.set
+        return now if as_named else None
 
 
 def check(node_name: str, payload: object) -> Payload:
     """The report as we keep it. Raises BadReport with the first thing that is wrong."""
     said = _object(payload, "The report")
-    _need(said.get("v") == "1", f"The report has version {said.get('v')!r}. This portal reads version '1'; update the agent or the portal.")
-    _need(said.get("node") == node_name, f"The report is about node {said.get('node')!r} and was signed with the key of {node_name}.")
-    _need(said.get("mode") in MODES, f"The mode {said.get('mode')!r} is neither 'observe' nor 'operate'.")
-    captures = read_captures(said.get("captures"))
-    return Payload(
-        boot_id=_match(WORD, said.get("boot_id"), "boot_id"),
-        version=_match(WORD, said.get("version"), "version"),
-        mode=said["mode"],
-        captures=captures,
-        bodies=read_bodies(said.get("bodies"), captures.values()),
+    _need(
+        said.get("v") == VERSION,
+        f"The report has version {str(said.get('v'))[:40]!r}. This portal reads version {VERSION!r}; update the agent or the portal.",
     )
+    _need(
+        said.get("node") == node_name,
+        f"The report is about node {str(said.get('node'))[:63]!r} and was signed with the key of {node_name}.",
+    )
+    name, ages = _match(DIGEST, said.get("set"), "set"), read_ages(said.get("ages"))
+    return _with_content(name, ages, said) if "captures" in said or "changed" in said else Payload(name, ages)
+
+
+def _with_content(name: str, ages: Mapping[str, float], said: dict) -> Payload:
+    _need(said.get("mode") in MODES, f"The mode {str(said.get('mode'))[:40]!r} is neither 'observe' nor 'operate'.")
+    about = {"boot_id": _match(WORD, said.get("boot_id"), "boot_id"), "version": _match(WORD, said.get("version"), "version")}
+    about["mode"] = said["mode"]
+    full = "captures" in said
+    listed = read_captures(said["captures"] if full else said["changed"])
+    bodies = read_bodies(said.get("bodies"), listed.values())
+    if not full:
+        return Payload(name, ages, **about, changed=listed, gone=_places(said.get("gone")), bodies=bodies)
+    _need(
+        set_digest(captures=listed, **about) == name,
+        "The captures do not make the set that the report names. Update the agent or the portal.",
+    )
+    return Payload(name, ages, **about, captures=listed, bodies=bodies, is_late=said.get("late") == "1")
+
+
+def read_ages(said: object) -> dict[str, float]:
+    """Source -> seconds, as a report carries them."""
+    found = _object(said, "ages")
+    _need(len(found) <= SOURCES_MAX, f"ages has {len(found)} entries; {SOURCES_MAX} are the most a report may have.")
+    return {
+        _match(SOURCE, source, "a source in ages"): float(_match(SECONDS, age, f"the age of {source}")) for source, age in found.items()
+    }
+
+
+def read_seconds(said: list[dict]) -> dict[str, float]:
+    """Source -> how long its slowest answer took, from the list a receipt carries, which has been read."""
+    found: dict[str, float] = {}
+    for entry in said:
+        seconds = entry.get("seconds", "0")
+        found[entry["source"]] = max(found.get(entry["source"], 0.0), float(_match(SECONDS, seconds, f"seconds of {entry['source']}")))
+    return found
+
+
+def _places(said: object) -> tuple[str, ...]:
+    _need(isinstance(said, list) and len(said) <= CAPTURES_MAX, f"gone is not a list of at most {CAPTURES_MAX} captures.")
+    return tuple(_match(PLACE, where, "a capture in gone") for where in said)
 
 
 def read_captures(said: object) -> dict[str, str]:
@@ -61,7 +117,7 @@ def read_captures(said: object) -> dict[str, str]:
     for item in said:
         entry = _object(item, "A capture")
         source, key = _match(SOURCE, entry.get("source"), "source"), _match(KEY, entry.get("key"), "key")
-        where = f"{source}/{key}" if key else source
+        where = place(source, key)
         _need(where not in found, f"The capture {where} is listed twice.")
         found[where] = _match(DIGEST, entry.get("digest"), "digest")
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from app.fleet.drive_rows import drive
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.redundancy import margin, pool_margin
 
@@ -299,7 +300,9 @@ def place(node: NodeFacts, disk: DiskFacts) -> dict:
         "bay": f"{disk.bay.enclosure_id} slot {disk.bay.slot}" if known(disk.bay) else said(disk.bay),
         "paths": disk.paths,
         "sectors": f"{said(disk.logical_block_bytes)} B logical, {said(disk.physical_block_bytes)} B physical",
+        "conflict": disk.bay.conflict if known(disk.bay) else "",
         "health": disk.health.text if known(disk.health) else said(disk.health),
+        "drive": drive(node, disk),
         "labels": disk.labels if known(disk.labels) else (),
         "labels_unknown": why_unknown(disk.labels),
     }

@@ -1,11 +1,13 @@
-"""What the worker does for the fleet. Beat rings every 15 seconds."""
+"""What the worker does for the fleet. Beat rings every 15 seconds, and every minute for situations."""
 
 from datetime import timedelta
 
 from celery import shared_task
+from django.db import transaction
 from django.utils import timezone
 
 from app.doorbell import ring
+from app.fleet import moves, situations
 from app.fleet.models import Node
 from app.fleet.rows import STALE_SECONDS
 
@@ -20,3 +22,20 @@ def notice_silence() -> None:
     for name in silent.values_list("name", flat=True):
         ring(f"node:{name}")
         ring("fleet")
+
+
+@shared_task
+def record_moves() -> None:
+    """Write into the ledger what has waited for its minute and was followed by nothing. Twice is harmless."""
+    waiting = Node.objects.filter(report__pending_since__lte=timezone.now() - timedelta(seconds=moves.TOGETHER_SECONDS))
+    for pk in waiting.values_list("pk", flat=True):
+        with transaction.atomic():
+            # Who takes a report in holds the node, and records what waits itself.
+            mine = waiting.select_for_update(of=["self"], no_key=True, skip_locked=True).select_related("report").filter(pk=pk).first()
+            if mine is not None:
+                moves.record_waiting(mine.report)
+
+
+@shared_task
+def settle_situations() -> None:
+    situations.settle_all(timezone.now())

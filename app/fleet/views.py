@@ -6,10 +6,11 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import history, rows, services, who
+from app.fleet import figures, history, rows, services, who
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import render_page
+from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
@@ -66,7 +67,11 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     if found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
     situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
-    words = [(k, v) for k, v in (("status", found.status), ("action", found.action), ("see", found.see), ("errors", found.errors)) if v]
+    words = [
+        (k, v)
+        for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
+        if v
+    ]
     context = {
         "section": "fleet",
         "topics": f"node:{name}",
@@ -79,6 +84,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
+        "figures": figures.of(found),
         "words": words,
         **_census(fleet, found),
     }
@@ -116,12 +122,24 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
 
 
 def _open_situations(node: Node | None = None) -> list[Situation]:
-    """Open situations, worst first, each with the tone its severity has."""
+    """Open situations, worst first, each with the tone its severity has and followed by what it explains."""
     found = Situation.objects.filter(closed_at__isnull=True).select_related("node")
     listed = list(found.filter(node=node) if node is not None else found)
     for situation in listed:
         _voice(situation)
-    return sorted(listed, key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    listed.sort(key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    return under_causes(listed)
+
+
+def under_causes(listed: list[Situation]) -> list[Situation]:
+    """The same order, but with each explained situation right below its cause. `explained` says so to the page."""
+    keys = {s.key for s in listed}
+    explained: dict[str, list[Situation]] = {}
+    for situation in listed:
+        situation.explained = situation.cause in keys
+        if situation.explained:
+            explained.setdefault(situation.cause, []).append(situation)
+    return [each for root in listed if not root.explained for each in (root, *explained.get(root.key, ()))]
 
 
 def _voice(situation: Situation) -> None:
@@ -150,6 +168,9 @@ def _why(node: Node, facts: NodeFacts | None, own: list[Situation]) -> tuple[str
         return own[0].tone, f"{own[0].title}{more}"
     if isinstance(facts.pools, Unknown):
         return "watch", f"pools not known: {facts.pools.reason}"
+    unread = [pool.tops for pool in facts.pools if isinstance(pool.tops, Unknown)]
+    if unread:
+        return "watch", f"vdevs not known: {unread[0].reason}"
     return "good", "nothing wrong is known"
 
 
@@ -170,5 +191,7 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "meaning": this.data["meaning"],
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
+        "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
+        "explains": Situation.objects.filter(closed_at__isnull=True, data__cause=this.key).order_by("title"),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")

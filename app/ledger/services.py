@@ -73,7 +73,9 @@ def next_of_run(cursor, run: str) -> tuple[str, str]:
 def evidence(body) -> list[str]:
     """The kept blobs that `body` names, sorted."""
     named = set(digests(body))
-    return sorted(Blob.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(named)])
+        return sorted(digest for (digest,) in cursor)
 
 
 def keep(data: bytes, media: str) -> str:
@@ -92,10 +94,12 @@ def keep_all(bodies: Iterable[bytes], media: str) -> list[str]:
 
 def blob(digest: str) -> bytes:
     """The kept bytes. Raises KeyError when there are none, LedgerDown when they are no longer what was kept."""
-    row = Blob.objects.filter(pk=digest).first()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT bytes FROM ledger_blob WHERE sha256 = %s", [digest])
+        row = cursor.fetchone()
     if row is None:
         raise KeyError(digest)
-    data = bytes(row.bytes)
+    data = bytes(row[0])
     if sha256(data).hexdigest() != digest:
         raise LedgerDown(f"The evidence {digest} is not what was kept. Run `ledger verify`.")
     return data

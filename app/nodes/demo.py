@@ -17,11 +17,12 @@ from agents.twin.demo import node_names
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.nodes import rights
 from app.nodes.keys import issue_token
 
 ACTOR = "demo"
 POLICY = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
-PEOPLE = {"operator": "operators", "approver": "approvers"}
+PEOPLE = {"operator": ("operators",), "approver": ("approvers", rights.GROUP)}
 SIGN_INS = "sign-ins.json"
 
 
@@ -51,21 +52,21 @@ def make_people(folder: Path) -> dict[str, str]:
     path = folder / SIGN_INS
     kept = json.loads(path.read_text()) if path.exists() else {}
     with transaction.atomic():
-        passwords = {name: _person(name, group, kept.get(name, "")) for name, group in PEOPLE.items()}
+        passwords = {name: _person(name, groups, kept.get(name, "")) for name, groups in PEOPLE.items()}
         _write_secret(path, json.dumps(passwords, indent=1))
         if passwords != kept:
             ledger.record("demo.people-made", {"names": sorted(passwords)}, ACTOR)
     return passwords
 
 
-def _person(name: str, group: str, password: str) -> str:
+def _person(name: str, groups: tuple[str, ...], password: str) -> str:
     person, is_new = User.objects.get_or_create(username=name)
     if is_new or not password:
         password = secrets.token_urlsafe(12)
         person.set_password(password)
     person.is_active = True
     person.save()
-    person.groups.set([Group.objects.get(name=group)])
+    person.groups.set(Group.objects.filter(name__in=groups))
     return password
 
 

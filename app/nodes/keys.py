@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
@@ -15,8 +15,10 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.models import EnrolToken, NodeKey
+from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
+USE = "UPDATE nodes_nodekey SET counter = %s, used_at = %s WHERE id = %s AND counter < %s AND revoked_at IS NULL"
 
 
 class EnrolRefused(Exception):
@@ -27,13 +29,9 @@ class EnrolRefused(Exception):
 class Caller:
     """An agent whose request was verified."""
 
-    node: Node
-    key: NodeKey
+    node: str
+    secret: bytes
     signed: Signed
-
-    @property
-    def secret(self) -> bytes:
-        return bytes(self.key.secret)
 
     def elapsed_seconds(self, taken_at: float) -> float:
         """How long before sending this the agent did something; both times are by the node's clock, so skew cancels out."""
@@ -68,6 +66,20 @@ def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
         return _admit(token.node, secret, said, now)
 
 
+def revoke(node: Node, by, now: datetime) -> list[str]:
+    """Shut a node's agent out, and let no token that is still out let it in again; returns the ids of the keys."""
+    with transaction.atomic():
+        node = Node.objects.select_for_update().get(pk=node.pk)
+        revoked = list(node.keys.filter(revoked_at__isnull=True).values_list("key_id", flat=True))
+        node.keys.filter(key_id__in=revoked).update(revoked_at=now)
+        withdrawn = node.tokens.filter(used_at__isnull=True, expires_at__gt=now).update(expires_at=now)
+        Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
+        for topic in ("fleet", f"node:{node.name}"):
+            ring(topic)
+        ledger.record("key.revoked", {"keys": revoked, "tokens_withdrawn": withdrawn}, by, node=node.name)
+    return revoked
+
+
 def _secret(text: object) -> bytes:
     try:
         secret = base64.b64decode(str(text), validate=True)
@@ -98,21 +110,30 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     hostname, version = str(said.get("hostname", ""))[:255], str(said.get("version", ""))[:40]
     key = NodeKey.objects.create(node=node, key_id=fingerprint(secret), secret=secret, hostname=hostname, created_at=now)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
-    ring("fleet")
+    for topic in ("fleet", f"node:{node.name}"):
+        ring(topic)
     body = {"key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
     ledger.record("node.enrolled", body, f"node:{node.name}", node=node.name)
     return key
 
 
+@WrittenOnce
+def live_keys(key_id):
+    return NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret", "counter")
+
+
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
     """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
-    key = NodeKey.objects.select_related("node").filter(key_id=key_id_of(headers), revoked_at__isnull=True).first()
-    if key is None:
+    found = live_keys(key_id_of(headers))
+    if not found:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    signed = verify_request(bytes(key.secret), method, path, query, headers, body)
-    check_fresh(signed, now.timestamp(), key.counter)
+    [(pk, node, secret, counter)] = found
+    signed = verify_request(bytes(secret), method, path, query, headers, body)
+    check_fresh(signed, now.timestamp(), counter)
     # The condition decides between two copies of one request that arrive at the same moment.
-    alive = NodeKey.objects.filter(pk=key.pk, counter__lt=signed.counter, revoked_at__isnull=True)
-    if alive.update(counter=signed.counter, used_at=now) == 0:
+    with connection.cursor() as cursor:
+        cursor.execute(USE, [signed.counter, now, pk, signed.counter])
+        is_new = cursor.rowcount == 1
+    if not is_new:
         raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
-    return Caller(key.node, key, signed)
+    return Caller(node, bytes(secret), signed)

@@ -36,26 +36,28 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
     try:
         taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(said.get("taken_at")))))
         missing = intake.receive(caller.node, said, taken_at)
+    except intake.NeedFull:
+        return 200, {"need": "full", "at": now.isoformat()}
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
-    if not missing and waiting_on(caller.node.name):
-        tasks.soon(tasks.facts_arrived, caller.node.name)
+    if not missing and waiting_on(caller.node):
+        tasks.soon(tasks.facts_arrived, caller.node)
     return 200, {"missing": missing, "at": now.isoformat()}
 
 
 @signed
 def claim(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.claim(caller.node.name, order_id, str(said.get("digest"))))
+    return _go(orders.claim(caller.node, order_id, str(said.get("digest"))))
 
 
 @signed
 def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.start(caller.node.name, order_id, str(said.get("digest"))))
+    return _go(orders.start(caller.node, order_id, str(said.get("digest"))))
 
 
 @signed
 def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.receipt(caller.node.name, order_id, said))
+    return _go(orders.receipt(caller.node, order_id, said))
 
 
 def _go(reason: str) -> Answer:

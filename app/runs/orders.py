@@ -9,14 +9,17 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs import rights, services
 from app.runs.models import Approval, Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
@@ -32,25 +35,46 @@ log = logging.getLogger(__name__)
 def _in_hand(order_id: str, node: str = "") -> Iterator[Order | None]:
     """The order and its run, both locked, run first; None when this node has no such order."""
     with transaction.atomic():
-        run_id = Order.objects.filter(pk=order_id).values_list("run_id", flat=True).first()
-        run = Run.objects.select_for_update().get(pk=run_id) if run_id else None
-        order = Order.objects.select_for_update().filter(pk=order_id, **({"node": node} if node else {})).first()
-        if order is not None:
-            order.run = run
-        yield order
+        found = Order.objects.filter(pk=order_id, **({"node": node} if node else {}))
+        yield found.filter(run=None).select_for_update().first() or _behind_its_run(found)
+
+
+def _behind_its_run(found: QuerySet[Order]) -> Order | None:
+    run_id = found.values_list("run_id", flat=True).first()
+    run = Run.objects.select_for_update().filter(pk=run_id).first()
+    order = found.select_for_update().first()
+    if order is not None:
+        order.run = run
+    return order
 
 
 # --- what the agent asks
 
 
+class Out(NamedTuple):
+    """What the node needs of an order that is out, and we to hand it over."""
+
+    id: str
+    effect: str
+    status: str
+    canonical: str
+    digest: str
+
+
+@WrittenOnce
+def to_be_taken(node, now):
+    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
+    return out.order_by("sealed_at").values_list(*Out._fields)
+
+
 def next_for(node: str) -> list[dict[str, str]]:
     """Every order this node may take now, oldest first."""
     now = timezone.now()
-    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now).order_by("sealed_at")
-    found = list(out.values_list("pk", "effect"))
-    if any(effect != "pure" for _, effect in found) and not _ledger_signs():
-        found = [(pk, effect) for pk, effect in found if effect == "pure"]
-    return [{"order": order.canonical, "digest": order.digest} for pk, _ in found if (order := _offer(pk, now))]
+    found = [Out(*row) for row in to_be_taken(node, now)]
+    if any(order.effect != "pure" for order in found) and not _ledger_signs():
+        found = [order for order in found if order.effect == "pure"]
+    offered = [_put(order) if order.effect == "pure" else _offer(order.id, now) for order in found]
+    return [{"order": order.canonical, "digest": order.digest} for order in offered if order]
 
 
 def _ledger_signs() -> bool:
@@ -62,6 +86,13 @@ def _ledger_signs() -> bool:
         log.error("No order is offered: %s", down)
         return False
     return True
+
+
+def _put(question: Out) -> Out:
+    """A question may be put any number of times, also one that has just ended: so nothing is locked for it."""
+    if question.status == "SEALED":
+        Order.objects.filter(pk=question.id, status="SEALED").update(status="OFFERED")
+    return question
 
 
 def _offer(order_id: str, now: datetime) -> Order | None:
@@ -147,7 +178,6 @@ def receipt(node: str, order_id: str, said: dict) -> str:
 
 def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
     order.receipt, order.receipt_digest = told.shown, told.digest
-    order.save(update_fields=["receipt", "receipt_digest"])
     evidence, problem = take_captures(node, told, now)
     status = told.status(order.effect)
     moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
@@ -159,13 +189,9 @@ def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
         _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
     else:
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
+        order.save(update_fields=["receipt", "receipt_digest"])
         _record(order, "order.receipt-out-of-turn", node, body | {"stands": order.status})
         log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
-
-
-def is_asked(order_id: str) -> bool:
-    """Whether the node has still to answer this."""
-    return Order.objects.filter(pk=order_id, status__in=("SEALED", "OFFERED")).exists()
 
 
 # --- what time does
@@ -226,7 +252,6 @@ def _move(
     if order.run is None:
         if status not in ORDER_IS_OUT:  # that it was offered changes no page
             ring(f"looks:{order.node}")
-            ring(f"look:{order.id}")
         return
     if order.effect != "pure":
         said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}

@@ -199,9 +199,12 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": sorted(COLLECTORS)}
 
 
+SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt")
+
+
 def answer(order_id: str) -> dict[str, Any]:
     """One look, as far as it has come."""
-    order = get_object_or_404(Order, pk=order_id, operation="look")
+    order = get_object_or_404(Order.objects.only(*SHOWN), pk=order_id, operation="look")
     shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
     if order.status in ("SEALED", "OFFERED"):
         return shown | {"waiting": True}

@@ -6,7 +6,6 @@ from typing import Any
 
 from agents.wire import canonical, sha256_hex
 from app.fleet import intake
-from app.fleet.models import Node
 from app.ledger.forms import plain
 
 OUTCOMES = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}
@@ -77,7 +76,7 @@ def take_captures(node: str, told: Receipt, now: datetime) -> tuple[tuple[str, .
     if not told.captures:
         return (), ""
     try:
-        missing = intake.merge(Node.objects.get(name=node), told.captures, told.bodies, now)
+        missing = intake.merge(node, told.captures, told.bodies, now)
     except intake.BadReport as bad:
         return (), str(bad)
     if missing:

@@ -5,14 +5,19 @@ from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
 
 from app.accounts.models import User
+from app.once import WrittenOnce
 
 OPERATE, APPROVE = "runs.operate", "runs.approve"
 GROUPS = {"operators": ("operate",), "approvers": ("operate", "approve")}
+HAVING = {
+    OPERATE: WrittenOnce(lambda pk: User.objects.with_perm(OPERATE).filter(pk=pk).values_list("pk")),
+    APPROVE: WrittenOnce(lambda pk: User.objects.with_perm(APPROVE).filter(pk=pk).values_list("pk")),
+}
 
 
 def may(person: User, right: str) -> bool:
     """Whether this person has the right now. Read from the database: what a session remembers may be old."""
-    return User.objects.with_perm(right).filter(pk=person.pk).exists()
+    return bool(HAVING[right](person.pk))
 
 
 def make_groups(sender: AppConfig, using: str = "default", **_) -> None:

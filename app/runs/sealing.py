@@ -8,6 +8,7 @@ from agents.wire import canonical, sha256_hex
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs.models import Order, Run
 from workflows import events as ev
 from workflows.core import Step
@@ -73,8 +74,12 @@ def _seal(node: str, said: Mapping, now: datetime, seconds: int, **row) -> Order
     return order
 
 
+@WrittenOnce
+def live_keys(name):
+    return Node.objects.filter(name=name, keys__revoked_at__isnull=True).values_list("keys__key_id")
+
+
 def _key_of(node: str) -> str:
-    key = Node.objects.filter(name=node, keys__revoked_at__isnull=True).values_list("keys__key_id", flat=True).first()
-    if key is None:
-        raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
-    return key
+    for (key_id,) in live_keys(node):
+        return key_id
+    raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")

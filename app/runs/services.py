@@ -14,6 +14,7 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.fleet.services import fleet_facts
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs import locks, sealing
 from app.runs.applying import apply
 from app.runs.models import Order, Plan, Run
@@ -178,6 +179,12 @@ def advance_from_facts(node: str) -> None:
 # --- looking
 
 
+@WrittenOnce
+def looks_out(node, now):
+    out = Order.objects.filter(node=node, operation="look", run=None, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
+    return out.values_list("pk", "canonical")
+
+
 def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     """Have a node look again. While the same question is out, that order is returned."""
     ledger.refuse_if_broken()
@@ -187,10 +194,9 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
         raise RunRefused("Say which sources the node should look at.")
     now = timezone.now()
     with transaction.atomic():
-        out = Order.objects.filter(node=node, operation="look", run=None, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
-        for order in out:
-            if f'"sources":"{listed}"' in order.canonical:
-                return order
+        for pk, asked in looks_out(node, now):
+            if f'"sources":"{listed}"' in asked:
+                return Order.objects.get(pk=pk)
         try:
             order = sealing.look(node, listed, user, now)
         except sealing.NotEnrolled as error:

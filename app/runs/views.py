@@ -8,12 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import render_page, wants_partial
 from app.ledger.services import LedgerDown
 from app.runs import pages, services
 from app.runs.acts import ACTS
 from app.runs.models import Run
+
+ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
 
 
 @login_required
@@ -97,16 +100,22 @@ def approvals(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def look(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask a node to read one source again, now."""
-    node = get_object_or_404(Node, name=name)
+    """Ask a node to read one source again, now. Most nodes answer while we wait, so this mostly shows the answer, with or without scripts."""
     try:
-        order = services.look(request.user, node.name, (request.POST.get("source", ""),))
+        with FANOUT.listen_in_thread(f"looks:{name}") as answers:  # before the question is put, so that none is missed
+            order = services.look(request.user, name, (request.POST.get("source", ""),))
+            answers.wait(ANSWER_SECONDS_MAX)
     except (services.RunRefused, LedgerDown) as refused:
+        get_object_or_404(Node, name=name)
         return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
-    return redirect("look-answer", order.pk)
+    return _answer(request, order.pk) if wants_partial(request) else redirect("look-answer", order.pk)
 
 
 @login_required
 @require_safe
 def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
+    return _answer(request, pk)
+
+
+def _answer(request: HttpRequest, pk: str) -> HttpResponse:
     return render_page(request, "runs/look.html", pages.answer(pk), partial="look")

@@ -1,7 +1,13 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
+from workflows.facts.condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
+from workflows.facts.divergence import Suspect, suspects
+from workflows.facts.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
+from workflows.facts.hostids import HostidFacts
 from workflows.facts.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
+from workflows.facts.kstats import KstatFacts
+from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
     BayFacts,
     DiskFacts,
@@ -19,25 +25,55 @@ from workflows.facts.model import (
     VdevFacts,
     known,
 )
+from workflows.facts.modes import ModeFacts, Switch
+from workflows.facts.progress import Advance, Amount, ScanProgress
+from workflows.facts.slots import BayWitness
+from workflows.facts.tunables import TunableFacts, TunablesFacts
+from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
+    "Advance",
+    "Amount",
     "BayFacts",
+    "BayWitness",
+    "ConditionFacts",
     "DiskFacts",
+    "DiskLink",
+    "DiskTimeline",
+    "ErrorFacts",
+    "FabricFacts",
     "FleetFacts",
+    "Growth",
     "HealthFacts",
+    "HostidFacts",
     "Identity",
     "ImportableFacts",
     "Known",
+    "KstatFacts",
     "LabelFacts",
     "LeafChange",
+    "LeafLatency",
+    "LinkFacts",
+    "ModeFacts",
+    "Moment",
     "NodeFacts",
     "PathFacts",
+    "PhyFacts",
     "PoolFacts",
+    "PoolLatency",
+    "PoolTimeline",
     "Remembered",
     "ScanFacts",
+    "ScanProgress",
+    "SelfTestFacts",
+    "Suspect",
+    "Switch",
+    "TunableFacts",
+    "TunablesFacts",
     "Unknown",
     "VdevFacts",
     "identify",
     "known",
     "node_facts",
+    "suspects",
 ]

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.collectors.lsscsi import ScsiDevice
 from workflows.facts.bays import bay_of
+from workflows.facts.condition import read_condition
+from workflows.facts.fabric import link_of
 from workflows.facts.labels import Copies, Read
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
+from workflows.facts.modes import read_modes
+from workflows.facts.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.sources import Sources
 from workflows.facts.witnesses import Lists, identity, lists
 
@@ -22,19 +27,20 @@ class Around:
     use: Known[Mapping[str, tuple[str, ...]]]  # kernel name -> "mounted on /", "swap"
     labels: Mapping[str, Read]  # kernel name of a partition or disk
     bays: Known[tuple[BayFacts, ...]]
+    places: Map
     told: Lists
 
 
 def around(sources: Sources, labels: Mapping[str, Read], bays: Known[tuple[BayFacts, ...]]) -> Around:
     links = _links(sources)
-    return Around(links, _sg(sources), _use(sources), labels, bays, lists(sources, links, labels))
+    return Around(links, _sg(sources), _use(sources), labels, bays, read_map(sources), lists(sources, links, labels))
 
 
 def read_disks(sources: Sources, about: Around) -> Known[tuple[DiskFacts, ...]]:
     devices = sources.read("block")
     if not known(devices):
         return devices
-    return tuple(_disk(sources, about, group) for group in by_disk(devices).values())
+    return with_only_one_left(tuple(_disk(sources, about, group) for group in by_disk(devices).values()), about.bays)
 
 
 def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
@@ -54,6 +60,8 @@ def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
 
 def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
     one = devices[0]
+    linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
+    witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
         wwid=one.wwid or Unknown("The device gives no WWID."),
         serial=_same(devices, "serial", "serial number"),
@@ -66,8 +74,11 @@ def _disk(sources: Sources, about: Around, devices: list[Any]) -> DiskFacts:
         paths=tuple(_path(about, device) for device in devices),
         labels=_labels(about, devices),
         in_use=_in_use(about, devices),
-        bay=bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link)),
+        bay=settled(linked, witnesses, about.bays),
+        bay_witnesses=witnesses,
         health=_health(sources, devices),
+        condition=read_condition(sources, devices),
+        modes=read_modes(sources, devices),
         copies=_copies(about, devices),
         identity=identity(about.told, devices, _label_places(about, devices)),
     )
@@ -83,6 +94,7 @@ def _path(about: Around, device: Any) -> PathFacts:
         partitions=tuple(p.name for p in device.partitions),
         by_id=about.links.get(device.name, ()),
         sg=about.sg.get(device.name),
+        link=link_of(device.folder),
     )
 
 
@@ -166,7 +178,7 @@ def _links(sources: Sources) -> dict[str, tuple[str, ...]]:
 
 def _sg(sources: Sources) -> dict[str, str]:
     said = sources.read("lsscsi")
-    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if d.node and d.sg}
+    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
 
 
 def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:

@@ -7,16 +7,24 @@ that needed it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import around, by_disk, label_names, read_disks
+from workflows.facts.fabric import read_fabric
+from workflows.facts.figures import with_figures
+from workflows.facts.hostids import read_hostids
+from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Read, index, read_labels
-from workflows.facts.model import Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
 from workflows.facts.sources import Sources
+from workflows.facts.tunables import read_tunables
+from workflows.facts.uberblocks import read_timelines
 
 
 def node_facts(
@@ -24,11 +32,22 @@ def node_facts(
     captures: Mapping[str, Capture | Mapping[str, Any]],
     age_seconds: float,
     leaf_changes: Known[tuple[LeafChange, ...]],
+    *,
+    ages: Known[Mapping[str, float]] = NO_AGES,
+    earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+    digests: Mapping[str, str] | None = None,
 ) -> NodeFacts:
-    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds age and history."""
-    sources = Sources(captures)
+    """Join what one node said. `captures` is by "source" or "source/key"; the portal adds ages and history.
+
+    `ages`: source -> how many seconds ago it was asked. `earlier`: place -> (body, how many seconds before what it says now).
+    `digests`: place -> digest, where they need not be computed again.
+    """
+    sources = Sources(captures, earlier, digests)
     labels, bays, devices = read_labels(sources), read_bays(sources), sources.read("block")
     about, carried = around(sources, labels, bays), _index(labels, devices)
+    disks = read_disks(sources, about)
+    kstats = read_kstats(sources)
+    pools = with_kernel(read_pools(sources, carried, _resolver(devices, about.links)), kstats)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -37,13 +56,23 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=read_pools(sources, carried, _resolver(devices, about.links)),
-        disks=read_disks(sources, about),
+        pools=with_figures(pools, sources, disks),
+        disks=disks,
         bays=bays,
         importable=read_importable(sources),
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
+        ages=ages,
+        timelines=read_timelines(sources, disks),
+        cached=sources.read("zdb_config", if_nothing=()),
+        kstats=kstats,
+        tunables=read_tunables(sources),
+        hostids=read_hostids(sources),
+        kernel_log=read_kernel_log(sources),
+        events=read_events(sources),
+        histories=read_histories(sources),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
     )
 

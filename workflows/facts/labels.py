@@ -109,6 +109,8 @@ class Written:
     devid: str | None
     ashift: int | None
     filling_since_txg: int | None
+    phys_path: str | None = None
+    enc_path: str | None = None
 
 
 @dataclass
@@ -162,7 +164,8 @@ def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
 
 
 def _written(vdev: Any) -> Written:
-    return Written(vdev.devid, vdev.ashift, vdev.resilver_txg if vdev.resilver_txg is not None else vdev.rebuild_txg)
+    filling = vdev.resilver_txg if vdev.resilver_txg is not None else vdev.rebuild_txg
+    return Written(vdev.devid, vdev.ashift, filling, vdev.phys_path, vdev.enc_path)
 
 
 def _expected(tree: Any, label: LabelFacts) -> Iterator[Expected]:

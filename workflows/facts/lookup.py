@@ -47,6 +47,18 @@ def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts |
     return _pick(here.pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
 
 
+def trees_known(here: NodeFacts) -> bool:
+    """Whether every imported pool and every vdev of it is known. The kernel alone tells of pools without their vdevs."""
+    return not why_trees_unknown(here)
+
+
+def why_trees_unknown(here: NodeFacts) -> str:
+    """Empty when they are known."""
+    if not known(here.pools):
+        return here.pools.reason
+    return next((pool.tops.reason for pool in here.pools if not known(pool.tops)), "")
+
+
 def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
     """The disk with this WWID, as this node sees it."""
     here = node(fleet, node_name)

@@ -10,9 +10,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
+    from agents.collectors.kernel_log import KernelLog
+    from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zpool_events import Event
+    from agents.collectors.zpool_history import History
+    from agents.collectors.zpool_list import PoolSpace
+    from workflows.facts.condition import ConditionFacts
+    from workflows.facts.fabric import FabricFacts, LinkFacts
+    from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
+    from workflows.facts.latency import PoolLatency
+    from workflows.facts.modes import ModeFacts
+    from workflows.facts.progress import ScanProgress
+    from workflows.facts.slots import BayWitness
+    from workflows.facts.tunables import TunablesFacts
+    from workflows.facts.uberblocks import PoolTimeline
 
 T = TypeVar("T")
 
@@ -70,6 +85,8 @@ class VdevFacts:
     devid: str | None = None  # from the labels' vdev_tree; a hint only
     ashift: Known[int] = Unknown("no label was joined")  # top-level vdevs
     rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
+    phys_path: str | None = None  # like devid: as old as the last import that found the disk
+    enc_path: str | None = None
 
     def walk(self) -> Iterator[VdevFacts]:
         yield self
@@ -99,6 +116,10 @@ class PoolFacts:
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
+    space: Known[PoolSpace] = Unknown("zpool_list was not collected.")
+    properties: Known[Mapping[str, str]] = Unknown("zpool_get was not collected.")
+    latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
+    progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
 
 
 @dataclass(frozen=True)
@@ -137,6 +158,7 @@ class PathFacts:
     partitions: tuple[str, ...]
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
+    link: Known[LinkFacts] = Unknown("The kernel's way to it was not collected.")
 
 
 @dataclass(frozen=True)
@@ -152,6 +174,7 @@ class BayFacts:
     fault: Known[bool]
     device: str | None  # kernel name of the disk in it, when linked
     evidence: int = 1
+    conflict: str = ""  # what says otherwise
 
 
 @dataclass(frozen=True)
@@ -178,6 +201,9 @@ class DiskFacts:
     in_use: Known[tuple[str, ...]]  # mounts, swap, holders: "mounted on /", "held by dm-3"
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
+    bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
+    condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
+    modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
@@ -209,9 +235,15 @@ class LeafChange:
     age_seconds: float
 
 
+NO_AGES = Unknown("When its sources were asked is not known.")
+
+
 @dataclass(frozen=True)
 class NodeFacts:
-    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256."""
+    """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256.
+
+    `age_seconds` says when it was last heard, `ages` when each source was last asked: most are asked less often than it reports.
+    """
 
     node: str
     age_seconds: float
@@ -227,6 +259,16 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
+    fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
+    ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
+    timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
+    cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
+    kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not collected.")
+    tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
+    hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
+    kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
+    events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
+    histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
 
 

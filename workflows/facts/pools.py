@@ -99,8 +99,10 @@ def _pool_guid(by_json: int | None, by_label: Known[int]) -> Known[int]:
 
 
 def _json_guids(sources: Sources) -> dict[str, int]:
-    said = sources.read("zpool_status_json")
-    return {pool.name: pool.guid for pool in said if pool.guid is not None} if known(said) else {}
+    """The guids that ZFS itself says: since 2.2 in the kernel's statistics, since 2.3 in the JSON."""
+    kernel, said = sources.read("kstat_pools"), sources.read("zpool_status_json")
+    pools = (*(kernel.pools if known(kernel) else ()), *(said if known(said) else ()))
+    return {pool.name: pool.guid for pool in pools if pool.guid is not None}
 
 
 def _guid(vdev: Any, twin: Known[Any]) -> Known[int]:
@@ -142,6 +144,8 @@ def _vdev(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex
         devid=written.devid,
         ashift=Unknown("No label of it gives its ashift.") if written.ashift is None else written.ashift,
         rebuilding_since_txg=written.filling_since_txg,
+        phys_path=written.phys_path,
+        enc_path=written.enc_path,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from agents.collectors import COLLECTORS
@@ -16,15 +17,25 @@ from agents.wire import canonical
 from workflows.facts.model import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
+AS_IT_IS = frozenset(("agent",))  # what an agent tells of itself is for people, not for facts
 
 
 class Sources:
     """The captures of one node by "source" or "source/key"; each is a `Capture` or the body of one."""
 
-    def __init__(self, captures: Mapping[str, Capture | Mapping[str, Any]]):
+    def __init__(
+        self,
+        captures: Mapping[str, Capture | Mapping[str, Any]],
+        earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+        digests: Mapping[str, str] | None = None,
+    ):
+        """`earlier` holds what some captures said before, with how many seconds before; `digests` where they are known already."""
         self._bodies = {where: c.body() if isinstance(c, Capture) else c for where, c in captures.items()}
+        self._earlier, self._digests = earlier, digests
 
     def digests(self) -> dict[str, str]:
+        if self._digests is not None:
+            return dict(self._digests)
         return {where: _digest(body) for where, body in self._bodies.items()}
 
     def failures(self) -> dict[str, str]:
@@ -41,18 +52,35 @@ class Sources:
         body = self._bodies.get(where)
         if body is None:
             return Unknown(f"{where} was not collected.")
-        if body["outcome"] == "nothing":
-            return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
-        if body["outcome"] != "data":
-            return Unknown(f"{where}: {body['reason']}.")
-        value = _parsed(where.partition("/")[0], body["text"])
-        if isinstance(value, Unparsed):
-            return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
-        return value
+        return _value(where, body, if_nothing)
+
+    def earlier(self, where: str) -> Known[tuple[Any, float]]:
+        """What the same source said before, parsed, and how many seconds before what it says now: for what grows.
+
+        The portal keeps earlier texts of sources whose collector has HISTORY_SECONDS, and picks the one about so old.
+        """
+        if where not in self._earlier:
+            return Unknown(f"What {where} said before is not known yet.")
+        body, seconds = self._earlier[where]
+        value = _value(where, body)
+        return (value, seconds) if known(value) else Unknown(f"Before, {value.reason}")
+
+
+def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known[Any]:
+    if body["outcome"] == "nothing":
+        return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
+    if body["outcome"] != "data":
+        return Unknown(f"{where}: {body['reason']}.")
+    value = _parsed(where.partition("/")[0], body["text"])
+    if isinstance(value, Unparsed):
+        return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
+    return value
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
 def _parsed(source: str, text: str) -> Any:
+    if source in AS_IT_IS:
+        return text
     collector = COLLECTORS.get(source)
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
 

@@ -4,8 +4,9 @@ A guard is a function `(facts, params) -> Verdict` whose name is the sentence it
 """
 
 from workflows.guards.candidate import CANDIDATE_GUARDS
+from workflows.guards.fresh import FACTS_AGE_SECONDS_MAX, facts_are_fresh
 from workflows.guards.replaced import REPLACED_GUARDS
-from workflows.guards.target import FACTS_AGE_SECONDS_MAX, TARGET_GUARDS, facts_are_fresh
+from workflows.guards.target import TARGET_GUARDS
 
 GUARDS = {guard.__name__.replace("_", "-"): guard for guard in (*TARGET_GUARDS, *CANDIDATE_GUARDS, *REPLACED_GUARDS)}
 

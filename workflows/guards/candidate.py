@@ -6,8 +6,9 @@ from agents.wwid import by_id_path
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, identify, known, lookup
 from workflows.facts.census import candidate_case
+from workflows.guards.fresh import OF_OTHERS, stale
+from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
-from workflows.guards.target import FACTS_AGE_SECONDS_MAX
 
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
 
@@ -60,8 +61,9 @@ def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Ve
 def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
     """Why a witness that should be heard says nothing; empty when all were heard."""
     here, sharing = facts.nodes[params["node"]], sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
-    if not known(here.pools):
-        return f"The pools of {here.node} are not known, so what they have open on {name_of(disk)} is not either: {here.pools.reason}"
+    if not lookup.trees_known(here):
+        why = lookup.why_trees_unknown(here)
+        return f"The pools of {here.node} are not known, so what they have open on {name_of(disk)} is not either: {why}"
     if not known(sharing):
         return sharing.reason
     for node in sharing:
@@ -157,23 +159,14 @@ def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}.")
 
 
-def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(disk.health):
-        return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
-    if not disk.health.passed:
-        return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
-    return ok(f"{name_of(disk)} says of itself: {disk.health.text}.")
-
-
 def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
     disk = the_disk(facts, params)
     if not known(disk):
         return unknown(disk.reason)
     if not known(disk.bay):
         return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
+    if disk.bay.conflict:
+        return unknown(f"The bay of {name_of(disk)} is in dispute: {disk.bay.conflict}. Light bay {disk.bay.slot} and look at it first.")
     if disk.bay.evidence > BAY_EVIDENCE_MAX:
         return unknown(f"The bay of {name_of(disk)} is only guessed. Light the bay and look at it first.")
     return ok(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}.")
@@ -190,6 +183,7 @@ CANDIDATE_GUARDS = (
     the_disk_is_large_enough,
     the_disk_block_size_fits,
     the_disk_is_healthy,
+    the_disk_link_is_as_fast_as_others,
     the_disk_sits_in_a_known_bay,
 )
 
@@ -197,9 +191,9 @@ CANDIDATE_GUARDS = (
 def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
     """What another node that sees the disk says of it."""
     disk = lookup.disk(facts, node.node, wwid)
-    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-        return unknown(f"{node.node} sees {wwid} too and last reported {node.age_seconds:.0f} s ago. Check its agent.")
-    if not known(disk) or disk is None or not known(disk.in_use) or not known(node.pools):
+    if why := stale(node, OF_OTHERS):
+        return unknown(f"{node.node} sees {wwid} too. {why}")
+    if not known(disk) or disk is None or not known(disk.in_use) or not lookup.trees_known(node):
         return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
     if disk.in_use:
         return refuse(f"{node.node} uses {name_of(disk)}: {', '.join(disk.in_use)}. Choose another disk.")

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from workflows import redundancy
 from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
+from workflows.facts.versions import TESTED_RELEASES, is_tested, release
+from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
+from workflows.situations import many_disks_offline
 
-FACTS_AGE_SECONDS_MAX = 60
-TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
 MASS_EVENT_SECONDS = 30 * 60
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
-
-
-def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    if 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
-        return ok(f"{node.node} reported {node.age_seconds:.0f} s ago.")
-    if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-        return unknown(f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent.")
-    return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
 
 
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
@@ -40,8 +28,8 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
     if not known(sharing):
         return unknown(sharing.reason)
     for node in sharing:
-        if node.age_seconds > FACTS_AGE_SECONDS_MAX:
-            return unknown(f"{node.node} sees disks of {pool.name} and last reported {node.age_seconds:.0f} s ago. Check its agent.")
+        if why := stale(node, OF_OTHERS):
+            return unknown(f"{node.node} sees disks of {pool.name} too. {why}")
         if not known(node.pools) or not all(known(p.guid) for p in node.pools):
             return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")
     return ok(f"{pool.name} is imported on {params['node']} only.")
@@ -51,12 +39,12 @@ def the_zfs_versions_match_and_are_tested(facts: FleetFacts, params: Params) -> 
     node = lookup.node(facts, params.get("node", ""))
     if not known(node):
         return unknown(node.reason)
-    userland, module = _release(node.zfs_userland), _release(node.zfs_module)
+    userland, module = release(node.zfs_userland), release(node.zfs_module)
     if not known(userland) or not known(module):
         return unknown(f"The ZFS versions of {node.node} are not known: {(module if known(userland) else userland).reason}")
     if userland != module:
         return refuse(f"{node.node} runs the ZFS tools {userland} with the kernel module {module}. Bring them to one version first.")
-    if not userland.startswith(tuple(f"{release}." for release in TESTED_RELEASES)):
+    if not is_tested(userland):
         return refuse(f"{node.node} runs OpenZFS {userland}; this was tested with {' and '.join(TESTED_RELEASES)} only. Do it by hand.")
     return ok(f"Tools and kernel module are both OpenZFS {userland}.")
 
@@ -151,6 +139,9 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
+    together = [s for s in many_disks_offline.detect(FleetFacts({target.node.node: target.node})) if s.node == target.node.node]
+    if together:
+        return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
     changes = target.node.leaf_changes
     if not known(changes):
         return unknown(f"Which disks of {target.node.node} changed lately is not known: {changes.reason}")
@@ -208,14 +199,6 @@ TARGET_GUARDS = (
 
 def _wwids(pool) -> frozenset[str]:
     return frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid))
-
-
-def _release(version: Known[str]) -> Known[str]:
-    """The upstream part: "zfs-kmod-2.1.11-1+deb12u1" -> "2.1.11". Packages of one release are built apart."""
-    if not known(version):
-        return version
-    match = re.search(r"(?:^|-)([0-9]+\.[0-9]+\.[0-9]+)", version)
-    return match.group(1) if match else Unknown(f"{version!r} is no version")
 
 
 def _elsewhere(target: Target) -> bool:

@@ -214,6 +214,7 @@ RUNBOOK = Runbook(
             kind="WAIT",
             why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
+            sources=("zpool_status", "zpool_status_guid", "zdb_label"),
             progress=how_far_the_resilver_is,
             deadline_seconds=RESILVER_SECONDS_MAX,
         ),

@@ -1,21 +1,59 @@
-"""Every situation we detect. To add one: add a file with `SLUG` and `detect(fleet)`, list it here."""
+"""Every situation we detect. To add one: add a file with `SLUG` and `detect(fleet)`, list it here.
+
+A situation that can be the cause of others also has `explains(cause, other)`.
+"""
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.situations import disk_missing, foreign_pool_imported_elsewhere, identity_conflict, label_corrupt, wwid_mismatch
+from workflows.situations import (
+    disk_faulted,
+    disk_missing,
+    foreign_pool_imported_elsewhere,
+    hidden_by_resilver,
+    identity_conflict,
+    import_blocked,
+    label_corrupt,
+    many_disks_offline,
+    phy_errors,
+    pool_suspended,
+    resilver_running,
+    resilver_slow,
+    resilver_stuck,
+    slow_disk,
+    spare_in_use,
+    tunables_left_raised,
+    version_mismatch,
+    wwid_mismatch,
+)
+from workflows.situations._ranking import ranked
 
 SITUATIONS = {
     module.SLUG: module
     for module in (
+        many_disks_offline,
+        pool_suspended,
         wwid_mismatch,
+        disk_faulted,
         disk_missing,
+        import_blocked,
         foreign_pool_imported_elsewhere,
+        slow_disk,
+        resilver_stuck,
+        resilver_slow,
         label_corrupt,
         identity_conflict,
+        phy_errors,
+        hidden_by_resilver,
+        spare_in_use,
+        resilver_running,
+        tunables_left_raised,
+        version_mismatch,
     )
 }
+CAUSES = (many_disks_offline,)  # the farthest up first
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
-    """Everything wrong in the fleet. One lost disk is one situation: the more telling one."""
-    return tuple(found for module in SITUATIONS.values() for found in module.detect(fleet))
+    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one."""
+    found = (situation for module in SITUATIONS.values() for situation in module.detect(fleet))
+    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import redundancy
 from workflows.core import Answer, Evidence
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
+from workflows.situations import _words
 
 RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
 
@@ -55,25 +55,16 @@ class Lost:
 
     def carrier(self) -> DiskFacts | None:
         """The disk that carries its label, when one is there."""
-        if not known(self.leaf.wwid) or not known(self.node.disks):
-            return None
-        return next((d for d in self.node.disks if d.wwid == self.leaf.wwid), None)
+        return _words.disk_of(self.node, self.leaf)
 
     def evidence(self, source: str, line: str) -> Evidence:
-        return Evidence(self.node.node, source, self.node.digests.get(source, ""), line)
+        return _words.evidence(self.node, source, line)
 
     def tree_line(self) -> Evidence:
         return self.evidence("zpool_status", "  ".join(part for part in (self.leaf.name, self.leaf.state, self.leaf.note) if part))
 
     def margin_sentence(self) -> str:
-        margin = redundancy.top_margin(self.pool, self.top)
-        if not known(margin):
-            return f"How many more losses {self.top.name} survives is not known: {margin.reason}"
-        if margin < 0:
-            return f"{self.top.name} has lost more disks than it can rebuild."
-        if margin == 0:
-            return f"One more loss in {self.top.name} loses the pool."
-        return f"{self.top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
+        return _words.margin_sentence(self.pool, self.top)
 
     def params(self) -> dict[str, str] | None:
         """What a run needs to be about this vdev; None when its guids are not known."""
@@ -90,8 +81,17 @@ class Lost:
         return (Answer(RUNBOOK, params, why),)
 
     def is_back(self) -> bool:
-        """Whether its own disk is there. A FAULTED disk under its own name is sick, not back."""
-        return self.carrier() is not None and not (self.leaf.state == "FAULTED" and self.leaf.was is None)
+        """Whether its own disk is there and fit to serve, under another name or after a pause."""
+        return self.carrier() is not None and not self.is_sick()
+
+    def is_sick(self) -> bool:
+        """Whether its own disk is there and ZFS gave it up: a FAULTED leaf that was opened and then failed."""
+        gave_up = self.leaf.state == "FAULTED" and self.leaf.was is None and not self.wrong_label()
+        return gave_up and self.carrier() is not None
+
+    def wrong_label(self) -> bool:
+        """Whether ZFS found the label of something else, or none, where it expected this leaf."""
+        return "corrupted data" in self.leaf.note or "invalid label" in self.leaf.note
 
     def back_sentence(self) -> str:
         carrier = self.carrier()

@@ -1,6 +1,7 @@
 """A member of a pool serves nothing: its disk is gone, switched off, or was given up.
 
-A lost member whose old name leads to another disk is a `wwid-mismatch` instead.
+A lost member whose old name leads to another disk is a `wwid-mismatch` instead, and one whose own disk is there and sick is a
+`disk-faulted`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.core import Evidence, Situation
-from workflows.facts import DiskFacts, FleetFacts, known
-from workflows.facts.census import title
+from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-missing"
@@ -24,7 +25,7 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None)
+    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None and not lost.is_sick())
 
 
 def _situation(lost: Lost) -> Situation:
@@ -49,8 +50,10 @@ def _meaning(lost: Lost) -> str:
         said.append(f"{new.name} takes its place. Wait, and take nothing else out of {lost.top.name} until it is done.")
     elif lost.is_back():
         said.append(lost.back_sentence())
-    elif lost.leaf.state == "FAULTED" and (sick := lost.carrier()) is not None:
-        said.append(f"The disk is still there: {title(sick)}{_bay(sick)}.")
+    elif (silent := _silent(lost)) is not None:
+        said.append(
+            f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."
+        )
     else:
         said.append(
             "If it is only a cable or a loose tray, putting it back resilvers what it missed. If it is gone for good, replace it by its guid."
@@ -59,8 +62,10 @@ def _meaning(lost: Lost) -> str:
     return " ".join(said)
 
 
-def _bay(disk: DiskFacts) -> str:
-    return f", bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else ""
+def _silent(lost: Lost) -> DiskFacts | None:
+    """The disk that has its by-id name, when nobody could read its label. A kernel name of the past proves nothing."""
+    disk = lookup.at_path(lost.node, lost.path) if lost.path.startswith("/dev/disk/by-id/") else None
+    return disk if isinstance(disk, DiskFacts) and not known(disk.labels) else None
 
 
 def _evidence(lost: Lost) -> Iterator[Evidence]:

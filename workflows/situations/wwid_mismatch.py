@@ -35,7 +35,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def mismatch(fleet: FleetFacts, lost: Lost) -> Mismatch | None:
     """What contradicts the name of a lost leaf; None when nothing does."""
-    if lost.leaf.was is None and not _wrong_label(lost.leaf):
+    if lost.leaf.was is None and not lost.wrong_label():
         return None
     now = lookup.at_path(lost.node, lost.path)
     now = now if known(now) else None
@@ -56,7 +56,7 @@ def _clues(lost: Lost, now: DiskFacts | None, member: Member | None, same: tuple
     for other in same:
         said = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
         yield lost.evidence(_label_source(lost, other), said)
-    if now is not None and member is None and _wrong_label(lost.leaf) and _labels_of_others(now, lost):
+    if now is not None and member is None and lost.wrong_label() and _labels_of_others(now, lost):
         yield lost.evidence("block", f"{title(now)} answers under {lost.path} and carries the label of another vdev.")
 
 
@@ -153,11 +153,6 @@ def _member(fleet: FleetFacts, lost: Lost, now: DiskFacts | None) -> Member | No
 def _same_devid(lost: Lost) -> tuple[VdevFacts, ...]:
     leaves = (leaf for _, leaf in lookup.pool_leaves(lost.pool))
     return tuple(leaf for leaf in leaves if lost.leaf.devid and leaf.devid == lost.leaf.devid and leaf is not lost.leaf)
-
-
-def _wrong_label(leaf: VdevFacts) -> bool:
-    """ZFS found a label of something else, or none, where it expected this leaf."""
-    return "corrupted data" in leaf.note or "invalid label" in leaf.note
 
 
 def _labels_of_others(disk: DiskFacts, lost: Lost) -> bool:

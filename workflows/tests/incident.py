@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agents.collectors import COLLECTORS
 from workflows.facts import (
     BayFacts,
+    ConditionFacts,
     DiskFacts,
+    DiskLink,
+    ErrorFacts,
     FleetFacts,
     HealthFacts,
     LabelFacts,
@@ -17,6 +21,7 @@ from workflows.facts import (
     PathFacts,
     PoolFacts,
     ScanFacts,
+    SelfTestFacts,
     Unknown,
     VdevFacts,
 )
@@ -49,6 +54,23 @@ def label(partition, guid, pool_guid=POOL_GUID, pool_name="ost_0", state=0, **mo
     return LabelFacts(partition, (0, 1, 2, 3), pool_name, pool_guid, guid, TOP_GUID, state, 4000, 1529846785, "oss01", 12, **more)
 
 
+WELL = ConditionFacts(
+    temperature=31,
+    temperature_trip=60,
+    power_on_hours=22630,
+    grown_defects=0,
+    pending_defects=0,
+    errors=(ErrorFacts("read", 2170, 0, 214 * 10**12),),
+    non_medium=12,
+    self_tests=(SelfTestFacts(22540, "Background short", 0, "Completed"),),
+    background="scan is active",
+    scan_findings=0,
+    links=(DiskLink(0, 0, "phy enabled; 12 Gbps", 12.0, (0, 0, 0, 0)),),
+    attributes=(),
+    percent_used=Unknown("The disk does not say."),
+)
+
+
 def identity(name, wwid, serial, *more):
     """What the kernel and udev say; `more` statements may contradict them."""
     kernel = (
@@ -60,7 +82,7 @@ def identity(name, wwid, serial, *more):
 
 def disk(name, wwid, *labels, slot=1, size_bytes=TEN_TB, **more):
     partitions = (f"{name}1", f"{name}9") if labels else ()
-    path = PathFacts(name, "6:0:176:0", "running", None, (), partitions, (by_id(wwid),), "/dev/sg176")
+    path = PathFacts(name, "6:0:176:0", "running", f"0x{wwid.removeprefix('naa:')}", (), partitions, (by_id(wwid),), "/dev/sg176")
     bay = BayFacts("0x50050cc11ac016e2", "6:0:89:0", slot, str(slot), "OK", False, False, name)
     return DiskFacts(
         **{
@@ -77,6 +99,7 @@ def disk(name, wwid, *labels, slot=1, size_bytes=TEN_TB, **more):
             "in_use": (),
             "bay": bay,
             "health": HealthFacts(True, "SMART Health Status: OK", 0),
+            "condition": WELL,
             "identity": identity(name, wwid, f"ZA{slot:06}"),
         }
         | more
@@ -134,6 +157,7 @@ NODE = NodeFacts(
     leaf_changes=(),
     digests={"zpool_status": "a" * 64, "block": "b" * 64},
     failures={},
+    ages=dict.fromkeys(COLLECTORS, 9.0),
 )
 OTHER = replace(
     NODE, node="oss02", hostname="oss02", pools=(), disks=(disk("sda", "naa:5000c500a65bffff"),), bays=(), digests={}, age_seconds=7200.0

@@ -4,8 +4,9 @@ import pytest
 
 from workflows import events as ev
 from workflows.engine import PLAN_AGE_SECONDS_MAX, Decision, Refused, decide
+from workflows.facts import FleetFacts, Unknown
 from workflows.state import ORDER_MOVES, RunState
-from workflows.tests.cast import ANN, BOB, EVE, RUNBOOK, Walk, at, facts, new, node_plan, ordered
+from workflows.tests.cast import ANN, BOB, EVE, NODE, RUNBOOK, Walk, at, facts, new, node_plan, ordered
 
 STEPS = [step.slug for step in RUNBOOK.steps[:-1]]
 
@@ -288,6 +289,17 @@ def test_it_waits_until_the_fact_holds_in_a_report_from_after_the_command():
     assert walk.state.progress.percent == 12.0
     walk.must(ev.FactsArrived, facts=facts(age_seconds=0))
     assert walk.state.step == "verify"
+
+
+def test_it_waits_until_what_it_reads_was_asked_after_the_command():
+    """A node that reports is not a node that was asked again: labels are read seldom."""
+    walk = at("wait")
+    waits = dataclasses.replace(RUNBOOK.step("wait"), sources=("zdb_label",))
+    runbook = dataclasses.replace(RUNBOOK, steps=tuple(waits if step.slug == "wait" else step for step in RUNBOOK.steps))
+    for ages, moves in (({"zdb_label": 60.0}, False), ({}, False), (Unknown("Nobody said."), False), ({"zdb_label": 0.0}, True)):
+        heard = FleetFacts({"oss01": dataclasses.replace(NODE, age_seconds=0, ages=ages)})
+        outcome = decide(runbook, walk.state, ev.FactsArrived(at=walk.clock + 1, facts=heard))
+        assert (outcome.state.step == "verify") is moves, ages
 
 
 def test_waiting_too_long_is_said_once_and_breaks_nothing_off():

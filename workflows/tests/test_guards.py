@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 import pytest
 
 from workflows.core import ask, blockers
-from workflows.facts import FleetFacts, LeafChange, ScanFacts, Unknown, known
+from workflows.facts import ErrorFacts, FleetFacts, LeafChange, ScanFacts, SelfTestFacts, Unknown, known
 from workflows.facts.identity import Statement
 from workflows.guards import CANDIDATE_GUARDS, GUARDS, REPLACED_GUARDS, TARGET_GUARDS
 from workflows.tests.incident import (
@@ -30,6 +30,7 @@ from workflows.tests.incident import (
     SPARE_WWID,
     TOP,
     TWIN,
+    WELL,
     after,
     disk,
     fleet,
@@ -243,6 +244,30 @@ WRONG = {
         with_disk(BLANK_WWID, health=replace(BLANK.health, passed=False, text="SMART Health Status: FAILURE PREDICTION")),
         PARAMS,
         "FAILURE PREDICTION",
+    ),
+    "a disk with a failed self-test": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, self_tests=(SelfTestFacts(40011, "Background long", 7, "Failed in segment"),))),
+        PARAMS,
+        "last self-test",
+    ),
+    "a disk with errors it could not correct": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, errors=(ErrorFacts("read", 9, 2, 10**12),))),
+        PARAMS,
+        "2 errors it could not correct",
+    ),
+    "a disk with pending defects": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, pending_defects=3)),
+        PARAMS,
+        "3 places it could not read",
+    ),
+    "a slow link": (
+        "the-disk-link-is-as-fast-as-others",
+        with_disk(BLANK_WWID, condition=replace(WELL, links=(replace(WELL.links[0], gbit=6.0),))),
+        PARAMS,
+        "6 Gbit/s, those of its model at 12",
     ),
     "an old member that stays": ("the-old-member-is-gone", FLEET, PARAMS, f"{LOST} is still in raidz2-0 of ost_0"),
     "a new disk under replacing": ("the-new-disk-has-its-place", after(FILLED), PARAMS, "still under replacing-0"),

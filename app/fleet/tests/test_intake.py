@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 
 from agents.captured import CapturedHost
 from agents.tests.scenarios import step
@@ -23,7 +25,7 @@ def captured(name):
 
 
 def report(name, captures, at=AT, **more):
-    return intake.receive(node(name), payload(name, captures, **more), at)
+    return intake.receive(node(name).name, payload(name, captures, **more), at)
 
 
 def replaced(captures, source, key="", **more):
@@ -44,9 +46,9 @@ def test_it_keeps_every_body_as_it_was_said(oss01):
 
 def test_it_answers_an_unchanged_report_with_one_query(oss01, django_assert_num_queries):
     report("oss01", oss01)
-    here, again = Node.objects.get(), payload("oss01", oss01, bodies=False)
+    again = payload("oss01", oss01, bodies=False)
     with django_assert_num_queries(1):
-        assert intake.receive(here, again, LATER) == []
+        assert intake.receive("oss01", again, LATER) == []
     assert Node.objects.get().last_report_at == LATER
 
 
@@ -55,9 +57,9 @@ def test_it_asks_for_what_it_lacks_and_changes_nothing_until_it_has_it(oss01):
     assert set(missing) == {c.digest for c in oss01}
     assert Node.objects.get().last_report_at is None
     some = payload("oss01", oss01, bodies=False) | {"bodies": {c.digest: c.body() for c in oss01[:3]}}
-    assert set(intake.receive(node(), some, AT)) == {c.digest for c in oss01[3:]}
+    assert set(intake.receive(node().name, some, AT)) == {c.digest for c in oss01[3:]}
     rest = payload("oss01", oss01, bodies=False) | {"bodies": {c.digest: c.body() for c in oss01[3:]}}
-    assert intake.receive(node(), rest, AT) == []
+    assert intake.receive(node().name, rest, AT) == []
     assert Node.objects.get().last_report_at == AT
 
 
@@ -108,6 +110,43 @@ def test_it_does_not_close_a_situation_because_zpool_hangs():
     report("n1", removed)
     report("n1", replaced(removed, "zpool_status", outcome="failed", text="", reason="timeout"), LATER)
     assert Situation.objects.get().closed_at is None
+
+
+def test_it_keeps_the_leaves_of_a_pool_of_which_only_the_kernel_tells():
+    """The pool is known to be there, and no vdev of it; neither a state nor a situation is over by that."""
+    removed = captured("disk-removed/2-removed")
+    report("n1", removed)
+    before = list(LeafHistory.objects.filter(until=None).values_list("vdev_guid", "state"))
+    report("n1", replaced(removed, "zpool_status", outcome="nothing", text="", reason="zpool is not installed"), LATER)
+    (pool,) = services.fleet_facts(LATER).nodes["n1"].pools
+    assert (pool.name, pool.state, known(pool.tops)) == ("ost_0", "DEGRADED", False)
+    assert len(before) == 6
+    assert list(LeafHistory.objects.filter(until=None).values_list("vdev_guid", "state")) == before
+    assert Situation.objects.get().closed_at is None
+
+
+def test_its_pages_show_a_suspended_pool_while_zpool_hangs(client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("reader"))
+    hung = [
+        replace(c, outcome="failed", text="", reason="timeout after 20.0 s") if c.source.startswith("zpool") else c
+        for c in captured("mmp-suspended/2-suspended")
+    ]
+    report("n1", hung)
+    assert [s.slug for s in Situation.objects.all()] == ["pool-suspended"]
+    page = client.get(reverse("pool", args=["n1", "ost_5"])).content.decode()
+    assert "SUSPENDED" in page
+    assert "Only the kernel" in page
+    assert "timeout after 20.0 s" in page
+    assert "ost_5 is suspended" in client.get(reverse("fleet")).content.decode()
+
+
+def test_a_pool_without_known_vdevs_does_not_look_well(client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("reader"))
+    hung = replaced(captured("healthy-raidz2"), "zpool_status", outcome="failed", text="", reason="timeout after 20.0 s")
+    report("n1", hung, timezone.now())
+    page = client.get(reverse("fleet")).content.decode()
+    assert "vdevs not known" in page
+    assert "nothing wrong is known" not in page
 
 
 def test_it_keeps_a_situation_open_as_one_row_while_its_evidence_changes(oss01):
@@ -195,7 +234,7 @@ def test_it_takes_what_came_with_a_receipt(oss01):
     status = next(c for c in oss01 if c.source == "zpool_status")
     fresh = replace(status, text=status.text.replace("ost_0", "ost_9"))
     said = payload("oss01", [fresh])
-    assert intake.merge(node(), said["captures"], said["bodies"], LATER) == []
+    assert intake.merge("oss01", said["captures"], said["bodies"], LATER) == []
     facts = services.fleet_facts(LATER).nodes["oss01"]
     assert [pool.name for pool in facts.pools] == ["ost_9"]
     assert facts.age_seconds == 15
@@ -204,13 +243,13 @@ def test_it_takes_what_came_with_a_receipt(oss01):
 
 BAD = {
     "another node": {"node": "oss02"},
-    "another version": {"v": "2"},
+    "another version": {"v": "1"},
     "a mode we do not know": {"mode": "root"},
     "captures that are no list": {"captures": {}},
     "a capture listed twice": {"captures": [{"source": "node", "key": "", "digest": "0" * 64}] * 2},
     "a digest that is none": {"captures": [{"source": "node", "key": "", "digest": "0"}]},
     "a source that is a path": {"captures": [{"source": "../x", "key": "", "digest": "0" * 64}]},
-    "too many captures": {"captures": [{"source": "node", "key": str(n), "digest": "0" * 64} for n in range(5000)]},
+    "too many captures": {"captures": [{"source": "node", "key": str(n), "digest": "0" * 64} for n in range(20_000)]},
     "a body that belongs to nothing": {"bodies": {"1" * 64: {}}},
     "a body that is not what its name says": {
         "captures": [{"source": "node", "key": "", "digest": "0" * 64}],
@@ -223,14 +262,14 @@ BAD = {
 @pytest.mark.parametrize("what", BAD)
 def test_it_refuses(what):
     with pytest.raises(intake.BadReport, match=r"\."):
-        intake.receive(node(), payload("oss01", []) | BAD[what], AT)
+        intake.receive(node().name, payload("oss01", []) | BAD[what], AT)
     assert Node.objects.get().last_report_at is None
 
 
 @pytest.mark.parametrize("said", [None, [], "x", 7, {}])
 def test_it_refuses_what_is_no_report_at_all(said):
     with pytest.raises(intake.BadReport):
-        intake.receive(node(), said, AT)
+        intake.receive(node().name, said, AT)
 
 
 def test_it_refuses_a_body_that_was_changed_on_the_way(oss01):
@@ -238,5 +277,5 @@ def test_it_refuses_a_body_that_was_changed_on_the_way(oss01):
     digest = next(iter(said["bodies"]))
     said["bodies"][digest] = said["bodies"][digest] | {"text": "all is well"}
     with pytest.raises(intake.BadReport, match="changed on the way"):
-        intake.receive(node(), said, AT)
+        intake.receive(node().name, said, AT)
     assert not Blob.objects.exists()

@@ -33,8 +33,8 @@ def reader():
 def report(name: str) -> Node:
     """The node after its agent has reported this step: first what it has, then the texts that the portal lacks."""
     node, captures = cast.node(), everything(CapturedHost(step(name)))
-    assert set(intake.receive(node, cast.payload(node.name, captures, bodies=False), timezone.now())) <= {c.digest for c in captures}
-    assert intake.receive(node, cast.payload(node.name, captures), timezone.now()) == []
+    assert set(intake.receive(node.name, cast.payload(node.name, captures, bodies=False), timezone.now())) <= {c.digest for c in captures}
+    assert intake.receive(node.name, cast.payload(node.name, captures), timezone.now()) == []
     return Node.objects.get(pk=node.pk)
 
 

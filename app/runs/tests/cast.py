@@ -16,7 +16,6 @@ from agents.executor import Executor, read_order, send
 from agents.identity import Identity
 from agents.journal import Journal
 from agents.orders import Order
-from agents.receipts import listed
 from agents.transport import Reply
 from agents.twin import demo
 from agents.twin.host import TwinHost
@@ -24,6 +23,7 @@ from agents.twin.model import Knobs
 from app.accounts.models import User
 from app.fleet import intake
 from app.fleet.models import Node, Situation
+from app.fleet.tests import cast as fleet
 from app.nodes import keys
 from app.runs import orders, services
 from app.runs.models import Run
@@ -64,18 +64,8 @@ class Oss01:
 
     def report(self) -> None:
         said = self.captures()
-        bodies = {capture.digest: capture.body() for capture in said}
-        payload = {
-            "v": "1",
-            "node": self.name,
-            "boot_id": "boot",
-            "version": "0",
-            "mode": "operate",
-            "captures": listed(said),
-            "bodies": bodies,
-        }
-        self.node.refresh_from_db()
-        assert intake.receive(self.node, payload, timezone.now()) == []
+        payload = fleet.payload(self.name, said, boot_id="boot", version="0", mode="operate")
+        assert intake.receive(self.name, payload, timezone.now()) == []
 
     def ask(self, method: str, path: str, body: dict) -> Reply:
         """What the executor takes for its portal."""

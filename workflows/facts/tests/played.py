@@ -20,7 +20,7 @@ def captures(name: str) -> dict[str, Capture]:
 
 @lru_cache(maxsize=256)
 def played(name: str) -> NodeFacts:
-    return node_facts("oss01", captures(name), 1.0, ())
+    return node_facts("oss01", captures(name), 1.0, (), ages=dict.fromkeys(COLLECTORS, 1.0))
 
 
 def fleet(name: str) -> FleetFacts:

@@ -43,7 +43,7 @@ def test_every_genuine_disk_agrees_with_itself(name):
 
 def test_it_hears_every_source_that_speaks():
     found = of(played(HEALTHY))
-    assert {s.source for s in found.statements} == {"block", "lsscsi", "disk_links", "zdb_label/sda1", "zpool_status"}
+    assert {s.source for s in found.statements} == {"block", "lsscsi", "disk_links", "smart/sda", "zdb_label/sda1", "zpool_status"}
     assert {w.kind: w.value for w in found.witnesses} == {
         "wwid": SDA,
         "serial": "ZA20000X",

@@ -46,7 +46,7 @@ def leaves(facts):
 
 # Which fields cannot be known without a source.
 NEEDS = {
-    "zpool_status": lambda f: [f.pools],
+    "zpool_status": lambda f: [p.tops for p in f.pools] + [pool(f).scans, pool(f).guid],  # the kernel tells of the pool itself
     "zpool_status_guid": lambda f: (
         [leaf.guid for leaf in leaves(f) if leaf.was is None] + [pool(f).guid]
     ),  # an absent leaf is named by its guid
@@ -82,7 +82,8 @@ def test_a_source_that_gave_nothing_leaves_its_fields_unknown(where, broken):
 
 def test_no_zfs_tools_is_not_no_pools():
     facts = joined(captures(DRIFT) | {"zpool_status": Capture("zpool_status", "", "nothing", "", "zpool is not installed")})
-    assert facts.pools == Unknown("zpool_status: zpool is not installed.")
+    assert [(p.name, p.state, p.suspended) for p in facts.pools] == [("ost_1", "DEGRADED", False)]
+    assert "zpool is not installed" in facts.pools[0].tops.reason
     assert "zpool_status" not in facts.failures
 
 
@@ -188,6 +189,7 @@ def test_it_says_what_holds_a_disk():
 
 
 SMART = CapturedHost(step("healthy-raidz2")), "sda", "naa:5000c500a65b200b"
+SMART_TEXT = step("healthy-raidz2") / "smartctl-x-sda.txt"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ SMART = CapturedHost(step("healthy-raidz2")), "sda", "naa:5000c500a65b200b"
 )
 def test_health_is_the_disks_own_verdict(verdict, passed):
     host, name, wwid = SMART
-    genuine = COLLECTORS["smart"].collect_one(host, name)
+    genuine = replace(COLLECTORS["smart"].collect_one(host, name), text=SMART_TEXT.read_text())
     facts = joined(captures("healthy-raidz2") | {f"smart/{name}": replace(genuine, text=genuine.text + verdict + "\n")})
     assert (disk(facts, wwid).health.passed, disk(facts, wwid).health.text) == (passed, verdict)
 
@@ -211,7 +213,7 @@ def test_a_disk_that_gives_no_verdict_is_not_healthy():
 def test_a_report_on_another_disk_says_nothing_about_this_one():
     """Names moved since smartctl was asked: sda's report is about the disk that was sda then."""
     host, name, wwid = SMART
-    genuine = COLLECTORS["smart"].collect_one(host, name)
+    genuine = replace(COLLECTORS["smart"].collect_one(host, name), text=SMART_TEXT.read_text())
     said = replace(genuine, text=genuine.text.replace("0x5000c500a65b200b", "0x5000c500a65b201b") + "SMART Health Status: OK\n")
     facts = joined(captures("healthy-raidz2") | {f"smart/{name}": said})
     assert "is about naa:5000c500a65b201b" in disk(facts, wwid).health.reason

@@ -194,7 +194,7 @@ TRUTHS = {
     "scrub-states/12-exported": Truth((), 8, importable=(("ost_7", OST7, "ONLINE"),)),
     "sixty-disks-zfs2.3/1-healthy": Truth(ost_60(0, "ONLINE", 60, 2, labelled=False)),
     "sixty-disks-zfs2.3/2-one-removed": Truth(
-        ost_60(0, "DEGRADED", 60, 1, Bad(7759401941992960840, PULLED37, "REMOVED"), False), situations=ACT
+        ost_60(1106881941466723896, "DEGRADED", 60, 1, Bad(7759401941992960840, PULLED37, "REMOVED"), False), situations=ACT
     ),
     "sixty-disks-zfs2.3/3-resilvering": Truth(
         ost_60(0, "DEGRADED", 61, 1, Bad(7759401941992960840, PULLED37, "REMOVED"), False), situations=WATCH

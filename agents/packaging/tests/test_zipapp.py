@@ -1,19 +1,21 @@
 """The agent in one file: whole, without tests and twin, and the same bytes for the same source."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-from launcher import zipapp
+from agents.packaging import zipapp
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_it_holds_the_agent_and_neither_tests_nor_twin():
     names = {path.as_posix() for path in zipapp.sources(ROOT)}
     assert {"agents/host.py", "agents/wire.py", "agents/collectors/zpool_status.py", "agents/operations/zpool_replace.py"} <= names
-    assert not [name for name in names if "/tests/" in name or "/twin/" in name]
+    assert not [name for name in names if "/tests/" in name or "/twin/" in name or "/packaging/" in name]
 
 
 def test_the_same_source_gives_the_same_bytes(tmp_path):

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 NAME = "slotlight-agent.pyz"
-LEFT_OUT = {"tests", "twin", "__pycache__"}  # a storage node has no use for a simulated one
+LEFT_OUT = {"tests", "twin", "packaging", "__pycache__"}  # a storage node has no use for a simulated one
 SHEBANG = b"#!/usr/bin/env python3\n"
 START = b"import sys\n\nfrom agents.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -19,10 +19,15 @@ def build(root: Path) -> tuple[Path, str]:
     """Write dist/slotlight-agent.pyz and return it with its SHA-256."""
     target = root / "dist" / NAME
     target.parent.mkdir(exist_ok=True)
-    data = SHEBANG + _archive(root)
+    data = content(root)
     target.write_bytes(data)
     target.chmod(0o755)
     return target, hashlib.sha256(data).hexdigest()
+
+
+def content(root: Path) -> bytes:
+    """The file itself."""
+    return SHEBANG + _archive(root)
 
 
 def sources(root: Path) -> list[Path]:

@@ -1,0 +1,65 @@
+"""What a schedule keeps about each source, and the host through which a source is asked."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.host import Host, Ran
+
+ASKS_NO_POOL = (("--version",), ("version",))  # the only things `zpool` answers while it hangs
+
+
+@dataclass
+class Source:
+    name: str
+    module: Any
+    due: float = 0.0
+    begun: float | None = None  # when this round of it began; None between rounds
+    again: bool = False  # it was hurried while it was being asked
+    hung: bool = False  # in this round
+    asking: set[str] = field(default_factory=set)
+    pending: deque[str] = field(default_factory=deque)
+    parked: dict[str, str] = field(default_factory=dict)  # disk -> the key that waits to hear whether it sleeps
+
+    @property
+    def keyed(self) -> bool:
+        return hasattr(self.module, "keys")
+
+    @property
+    def wakes(self) -> bool:
+        """Whether asking spins a sleeping disk up."""
+        return getattr(self.module, "WAKES", False)
+
+    @property
+    def group(self) -> str:
+        """Sources that hang together."""
+        return "zpool" if self.name.startswith("zpool_") else ""
+
+
+@dataclass
+class Trouble:
+    since: str  # when it was first asked in vain, as text
+    next_try: float
+    tries: int = 1
+
+
+class Heard:
+    """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question."""
+
+    def __init__(self, host: Host, held: Collection[str]) -> None:
+        self._host, self._held, self.hung = host, held, ""
+
+    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
+        if argv[0] in self._held and tuple(argv[1:]) not in ASKS_NO_POOL:
+            self.hung = "held"
+            return Ran(tuple(argv), None, b"", b"", 0.0, "stuck")
+        ran = self._host.run(argv, timeout_seconds)
+        if ran.why in ("timeout", "stuck"):
+            self.hung = ran.why
+        return ran
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)

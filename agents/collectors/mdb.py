@@ -1,0 +1,72 @@
+"""ZFS's tunables on illumos, as `mdb -k` prints them to a person. No agent asks for them: the debugger is not for that.
+
+`NAME/D` prints decimal and `NAME/X` hexadecimal digits, and what is printed looks the same: 10 or sixteen. So a number counts only where
+the text shows what was asked for; a value that was written (`/W`) is printed with its 0x.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors._lines import decimal, hexadecimal, whole_lines
+from agents.collectors.base import Capture, Unparsed
+from agents.host import Host
+
+NAME = "mdb"
+EVERY_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Tunable:
+    name: str
+    value: int
+    was: int | None = None  # before it was written, where it was
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    return (Capture(NAME, "", "nothing", "", "the agent does not run the illumos kernel debugger; paste its text instead"),)
+
+
+_ASKED = re.compile(r"(?:.*?[\s>'\"])?(\w+)/([DEX])(?:['\"]?\s*\|\s*mdb -kw?)?\s*")
+_WROTE = re.compile(r".*\w+/[WZ](?:0t|0x)?[0-9a-f]+(?:['\"]?\s*\|\s*mdb -kw)?\s*")
+_SAID = re.compile(r"(\w+):\s*([0-9a-f]{1,16})\s*")
+_CHANGED = re.compile(r"(\w+):\s*(0x[0-9a-f]{1,16})\s+=\s+(0x[0-9a-f]{1,16})\s*")
+
+
+def parse(text: str) -> tuple[Tunable, ...] | Unparsed:
+    """Every tunable, or the first line that made no sense. Never raises."""
+    lines = whole_lines(text)
+    if isinstance(lines, Unparsed):
+        return lines
+    asked: dict[str, str] = {}
+    found: dict[str, Tunable] = {}
+    for line in lines:
+        tunable = _tunable(line, asked)
+        if isinstance(tunable, Unparsed):
+            return tunable
+        if tunable is not None:
+            found[tunable.name] = tunable
+    return tuple(found.values())
+
+
+def _tunable(line: str, asked: dict[str, str]) -> Tunable | Unparsed | None:
+    said, changed, question = _SAID.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
+    if changed:
+        was, now = hexadecimal(changed.group(2)), hexadecimal(changed.group(3))
+        return Unparsed("a written value cannot be read", line) if was is None or now is None else Tunable(changed.group(1), now, was)
+    if question:
+        asked[question.group(1)] = question.group(2)
+        return None
+    if said:
+        return _number(said.group(1), said.group(2), asked.get(said.group(1), ""), line)
+    if not line.strip() or _WROTE.fullmatch(line) or re.fullmatch(r"\w+:\s*", line):
+        return None
+    return Unparsed("this is no line of mdb about a tunable", line)
+
+
+def _number(name: str, digits: str, form: str, line: str) -> Tunable | Unparsed:
+    if not form:
+        return Unparsed(f"the text does not show how {name} was asked for, so its digits may be decimal or hexadecimal", line)
+    value = int(digits, 16) if form == "X" else decimal(digits)
+    return Unparsed("a decimal value has other digits", line) if value is None else Tunable(name, value)

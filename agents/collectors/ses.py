@@ -1,0 +1,118 @@
+"""What each enclosure itself says of its bays, by `sg_ses --page=aes`: slot number and the SAS address of what sits there.
+
+It needs no ses driver, and it sees disks that the kernel's links miss. The page has no sensor in it, so it stays the same
+while nobody moves a disk. The text of `sg_ses --join` is read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors import _disks
+from agents.collectors._lines import torn_end
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.host import Host
+
+NAME = "ses"
+EVERY_SECONDS = 300
+TIMEOUT_SECONDS = 30
+ENCLOSURE_TYPE = b"13"
+
+
+@dataclass(frozen=True)
+class SesSlot:
+    """One bay. `number` is the device slot number; the element index is something else and is not kept."""
+
+    number: int
+    occupied: bool | None  # whether a SAS device answers there; None when the page does not say
+    addresses: tuple[str, ...]  # of the ports in the bay: "0x5000c500a6754ab9"; empty for an empty bay
+    expander: str | None  # SAS address of the expander phy it is attached to
+
+
+@dataclass(frozen=True)
+class SesEnclosure:
+    id: str  # "0x50050cc11ac016e2"
+    slots: tuple[SesSlot, ...]
+
+
+def keys(host: Host) -> tuple[str, ...]:
+    """Generic devices of the enclosures: sg90."""
+    found = []
+    for path in host.list("/sys/class/scsi_generic/sg*"):
+        try:
+            kind = host.read(f"{path}/device/type").strip()
+        except OSError:
+            continue
+        if kind == ENCLOSURE_TYPE and re.fullmatch("sg[0-9]{1,6}", path.rsplit("/", 1)[1]):
+            found.append(path.rsplit("/", 1)[1])
+    return tuple(sorted(found, key=lambda name: int(name[2:])))
+
+
+def collect_one(host: Host, key: str) -> Capture:
+    return ask(host, NAME, ("sg_ses", "--page=aes", f"/dev/{key}"), TIMEOUT_SECONDS, key=key)
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    return _disks.each(lambda key: collect_one(host, key), keys(host))
+
+
+_ID = re.compile(r" *Primary enclosure logical identifier \(hex\): ([0-9a-f]{16})")
+_TYPE = re.compile(r"(?:.*\[-?[0-9]+,-?[0-9]+\] +| +)Element type: ([^,]+?)(?:, subenclosure id.*)?")
+_SLOT = re.compile(r" +number of phys: [0-9]+, not all phys: [01], device slot number: ([0-9]{1,3})")
+_DEVICE = re.compile(r" +SAS device type: (.*)")
+_ATTACHED = re.compile(r" +attached SAS address: (0x[0-9a-f]{16}|0x0)")
+_ADDRESS = re.compile(r" +SAS address: (0x[0-9a-f]{16}|0x0)")
+_BAYS = ("Array device slot", "Device slot", "Array device", "Device")
+_MAYBE = ("SAS address", "device slot number")  # a line with these words that fits no pattern is torn
+
+
+def parse(text: str) -> SesEnclosure | Unparsed:
+    """Every bay of the enclosure in `text`, or the first line that made no sense. Never raises."""
+    torn = torn_end(text)
+    if torn is not None:
+        return torn
+    identity, in_bays, slots = None, False, []
+    for line in text.split("\n"):
+        kind = _TYPE.fullmatch(line)
+        if kind:
+            in_bays = kind.group(1) in _BAYS
+        elif identity is None and (found := _ID.fullmatch(line)):
+            identity = "0x" + found.group(1)
+        elif in_bays and (found := _SLOT.fullmatch(line)):
+            slots.append(_Slot(int(found.group(1))))
+        elif in_bays and slots and not slots[-1].take(line) and any(word in line for word in _MAYBE):
+            return Unparsed("a line about a bay cannot be read", line)
+    if identity is None or int(identity, 16) == 0:
+        return Unparsed("the enclosure gives no logical identifier")
+    numbers = [slot.number for slot in slots]
+    if len(set(numbers)) != len(numbers):
+        return Unparsed("two bays have the same slot number", next(f"slot {n}" for n in numbers if numbers.count(n) > 1))
+    return SesEnclosure(identity, tuple(slot.read() for slot in sorted(slots, key=lambda slot: slot.number)))
+
+
+class _Slot:
+    """A bay while its lines are read."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.kinds: list[str] = []
+        self.addresses: list[str] = []
+        self.expander: str | None = None
+
+    def take(self, line: str) -> bool:
+        """Whether the line said something of this bay."""
+        for pattern, keep in ((_DEVICE, self.kinds.append), (_ATTACHED, self._attached), (_ADDRESS, self.addresses.append)):
+            found = pattern.fullmatch(line)
+            if found:
+                keep(found.group(1))
+                return True
+        return False
+
+    def _attached(self, address: str) -> None:
+        self.expander = None if address == "0x0" else address
+
+    def read(self) -> SesSlot:
+        occupied = any(kind != "no SAS device attached" for kind in self.kinds) if self.kinds else None
+        addresses = tuple(dict.fromkeys(address for address in self.addresses if address != "0x0"))
+        return SesSlot(self.number, occupied, addresses if occupied else (), self.expander)

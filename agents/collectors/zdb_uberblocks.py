@@ -1,0 +1,134 @@
+"""The uberblocks of one partition, as `zdb -lu` reads them: the last points in time to which this disk could take its pool back.
+
+Four rings of up to 128 on each disk. It is dear, and a disk of an imported pool writes into its rings all the time, so only
+disks of no imported pool are asked, and seldom; that is where an import is blocked.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.collectors import _disks
+from agents.collectors.base import Capture, Unparsed, ask, decode
+from agents.host import Host
+
+NAME = "zdb_uberblocks"
+EVERY_SECONDS = 3600
+TIMEOUT_SECONDS = 30
+EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
+MEMBERS = ("zpool", "status", "-L", "-P")
+MEMBERS_TIMEOUT_SECONDS = 20
+MMP_MAGIC = 0xA11CEA11
+UBERBLOCK_MAGIC = 0xBAB10C
+
+
+@dataclass(frozen=True)
+class Uberblock:
+    """One uberblock and the labels whose rings hold it at that slot."""
+
+    slot: int
+    txg: int
+    timestamp: int  # Unix seconds of the host that wrote it
+    guid_sum: int
+    labels: tuple[int, ...]
+    multihost: bool  # the pool had multihost=on when it was written
+    checkpoint_txg: int
+
+
+def keys(host: Host) -> tuple[str, ...]:
+    """First partitions, or disks without any, that no imported pool holds; none when we cannot tell."""
+    imported = _imported(host)
+    if imported is None:
+        return ()
+    names = (_disks.first_partition(host, disk) or disk for disk in _disks.names(host))
+    return tuple(name for name in names if f"/dev/{name}" not in imported)
+
+
+def collect(host: Host) -> tuple[Capture, ...]:
+    return _disks.each(lambda key: collect_one(host, key), keys(host))
+
+
+def collect_one(host: Host, key: str) -> Capture:
+    return ask(host, NAME, ("zdb", "-lu", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=EXITS)
+
+
+def _imported(host: Host) -> frozenset[str] | None:
+    """Every word of `zpool status -LP` that is a device; None when zpool does not answer."""
+    ran = host.run(MEMBERS, MEMBERS_TIMEOUT_SECONDS)
+    if ran.exit_code != 0:
+        return None
+    return frozenset(re.findall(r"^\t +(/dev/\S+)", decode(ran.stdout), re.MULTILINE))
+
+
+def parse(text: str) -> tuple[Uberblock, ...] | Unparsed:
+    """Every uberblock, the newest first, or the first line that made no sense. A blank disk has none. Never raises."""
+    found = []
+    for head, *lines in (block.split("\n") for block in re.split(r"^(?=    Uberblock\[)", text, flags=re.MULTILINE)[1:]):
+        uberblock = _uberblock(head, lines)
+        if isinstance(uberblock, Unparsed):
+            return uberblock
+        if uberblock is not None:
+            found.append(uberblock)
+    if not found and "Uberblock" in text:
+        return Unparsed("zdb -lu speaks of uberblocks and none of them can be read")
+    if not found and not re.search(r"^LABEL |failed to (?:unpack|read) label", text, re.MULTILINE):
+        return Unparsed("this is not what zdb -lu prints", text.split("\n")[0])
+    return tuple(sorted(found, key=lambda u: (-u.txg, -u.timestamp, u.slot)))
+
+
+_HEAD = re.compile(r"    Uberblock\[([0-9]{1,3})\](?: invalid)?")
+_FIELD = re.compile(r"\t([a-z_]+) = (.*)")
+_LABELS = re.compile(r" +labels = ((?:[0-3] )*[0-3]) *")
+_TIME = re.compile(r"([0-9]{1,20}) UTC = .*")
+
+
+def _uberblock(head: str, lines: list[str]) -> Uberblock | Unparsed | None:
+    """None for a slot that zdb itself calls invalid."""
+    slot = _HEAD.fullmatch(head)
+    if slot is None:
+        return Unparsed("the head of an uberblock cannot be read", head)
+    if head.endswith("invalid"):
+        return None
+    said: dict[str, str] = {}
+    for line in lines:
+        labels, field = _LABELS.fullmatch(line), _FIELD.fullmatch(line)
+        if labels:
+            said["labels"] = labels.group(1)
+            break
+        if field and field.group(1) in said:
+            return Unparsed("an uberblock says one thing twice", line)
+        if field:
+            said[field.group(1)] = field.group(2)
+    try:
+        return _of(int(slot.group(1)), said)
+    except (KeyError, ValueError) as wrong:
+        return Unparsed(f"the uberblock in slot {slot.group(1)} lacks or garbles {wrong}", head)
+
+
+def _of(slot: int, said: dict[str, str]) -> Uberblock:
+    """Raises KeyError or ValueError for what an uberblock cannot lack."""
+    when = _TIME.fullmatch(said["timestamp"])
+    if when is None or _hex(said["magic"]) != UBERBLOCK_MAGIC:
+        raise ValueError("timestamp or magic")
+    return Uberblock(
+        slot,
+        _whole(said["txg"]),
+        int(when.group(1)),
+        _whole(said["guid_sum"]),
+        tuple(map(int, said["labels"].split())),
+        _hex(said.get("mmp_magic", "0")) == MMP_MAGIC and _whole(said.get("mmp_delay", "0")) > 0,
+        _whole(said.get("checkpoint_txg", "0")),
+    )
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,20}", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _hex(text: str) -> int:
+    if not re.fullmatch("[0-9a-f]{1,16}", text):
+        raise ValueError(text)
+    return int(text, 16)

@@ -1,0 +1,195 @@
+"""What this node lacks for the agent to see and to do everything, each with what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+
+from agents import bell, identity, places, policy
+from agents.collectors import mounts, node
+from agents.host import Host, find
+from agents.transport import connector
+from agents.wire import SKEW_SECONDS_MAX
+
+PROBE_SECONDS = 10.0
+FREE_BYTES_LEAST = 256 * 1024 * 1024  # the spool's bound and the journal, with room
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`level` is "ok", "lacks" (something is not seen, or cannot be done) or "bad" (the agent cannot work, or must not)."""
+
+    level: str
+    about: str
+    so: str
+    do: str = ""
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    package: str  # Debian's
+    gives: str
+    needed: bool = False
+
+
+TOOLS = (
+    Tool("zpool", "zfsutils-linux", "pools, their state and everything that is done to them", needed=True),
+    Tool("zdb", "zfsutils-linux", "labels, the only proof of which disk is which member", needed=True),
+    Tool("lsscsi", "lsscsi", "SCSI devices and their sg nodes"),
+    Tool("smartctl", "smartmontools", "what disks say of their own health; without it no new disk is accepted"),
+    Tool("sg_ses", "sg3-utils", "slots that the kernel does not link to a disk"),
+    Tool("sg_logs", "sg3-utils", "error counters and self-tests of SAS disks"),
+    Tool("sdparm", "sdparm", "write cache and background scan settings"),
+    Tool("blkid", "util-linux", "the last check that a new disk carries nothing", needed=True),
+)
+
+
+def examine(host: Host, folder: str, policy_path: str, which: Callable[[str], str | None] = find) -> Iterator[Finding]:
+    """Every finding, in the order in which they should be put right."""
+    yield _python()
+    yield _root()
+    yield from _tools(which)
+    yield from _zfs(host)
+    yield _hostid(host)
+    yield _enclosures(host)
+    yield from _folder(host, folder)
+    yield _policy(policy_path)
+    yield _hook(host, folder)
+    yield from _portal(host, folder)
+
+
+def _python() -> Finding:
+    return Finding("ok", "python", f"{'.'.join(map(str, sys.version_info[:3]))}.")  # an older one than 3.9 does not come this far
+
+
+def _root() -> Finding:
+    if os.geteuid() != 0:
+        return Finding("lacks", "user", "Not root: labels, SMART and pool events cannot be read.", "Run it as root, as the unit does.")
+    return Finding("ok", "user", "root.")
+
+
+def _tools(which: Callable[[str], str | None]) -> Iterator[Finding]:
+    for tool in TOOLS:
+        path = which(tool.name)
+        if path:
+            yield Finding("ok", tool.name, f"{path}.")
+        else:
+            level = "bad" if tool.needed else "lacks"
+            yield Finding(level, tool.name, f"It is not installed. It gives {tool.gives}.", f"Install it (Debian: {tool.package}).")
+
+
+def _zfs(host: Host) -> Iterator[Finding]:
+    said = node.parse(node.collect(host)[0].text)
+    module = getattr(said, "zfs_module", None)
+    userland = getattr(said, "zfs_userland", None)
+    if module is None:
+        yield Finding("bad", "zfs module", "It is not loaded.", "Load it with `modprobe zfs`; if that fails, build it for this kernel.")
+    elif userland is not None and userland.split("-")[0] != module.split("-")[0]:
+        so = f"The tools are {userland}, the loaded module is {module}. Every change to a pool is refused."
+        yield Finding("bad", "zfs versions", so, "Reboot after an upgrade, or bring both to one version.")
+    else:
+        yield Finding("ok", "zfs", f"module {module}, tools {userland or 'that do not say their version'}.")
+    if module is not None and not host.list("/proc/spl/kstat/zfs"):
+        do = "Without it a pool whose `zpool` hangs is not seen. Mount /proc as usual."
+        yield Finding("lacks", "kstat", "/proc/spl/kstat/zfs is not there.", do)
+
+
+def _hostid(host: Host) -> Finding:
+    said = getattr(node.parse(node.collect(host)[0].text), "hostid", None)
+    if said in (None, "00000000"):
+        so = "This node has no hostid: two nodes on one shelf cannot tell who has a pool."
+        return Finding("lacks", "hostid", so, "Make one with `zgenhostid`, once, before pools are shared.")
+    return Finding("ok", "hostid", f"{said}.")
+
+
+def _enclosures(host: Host) -> Finding:
+    found = host.list("/sys/class/enclosure/*")
+    if not found:
+        do = "Load the ses driver (`modprobe ses`) if this node has shelves with slot lights."
+        return Finding("lacks", "enclosures", "The kernel knows none, so no disk has a known bay.", do)
+    return Finding("ok", "enclosures", f"{len(found)}.")
+
+
+def _folder(host: Host, folder: str) -> Iterator[Finding]:
+    if not os.path.isdir(folder):
+        yield Finding("bad", folder, "It is not there.", "Enrol the node; that makes it.")
+        return
+    room = os.statvfs(folder)
+    free_bytes = room.f_bavail * room.f_frsize
+    if free_bytes < FREE_BYTES_LEAST:
+        do = "Make room: without a journal nothing is carried out."
+        yield Finding("bad", folder, f"Only {free_bytes // 1024 // 1024} MiB are free.", do)
+    fstype, where = _filesystem(host, os.path.realpath(folder))
+    if fstype == "zfs":
+        so = f"It lies on {where}, which is ZFS. A pool that hangs would take the journal with it."
+        yield Finding("lacks", folder, so, "Keep it on a disk that belongs to no pool under repair.")
+    elif free_bytes >= FREE_BYTES_LEAST:
+        yield Finding(
+            "ok", folder, f"{free_bytes // 1024 // 1024} MiB free, on {fstype or 'a file system that /proc/mounts does not name'}."
+        )
+
+
+def _filesystem(host: Host, folder: str) -> tuple[str, str]:
+    """(type, device) of the mount that holds `folder`."""
+    said = mounts.parse(mounts.collect(host)[0].text)
+    known = getattr(said, "mounts", ())
+    holding = [m for m in known if folder == m[1] or folder.startswith(m[1].rstrip("/") + "/")]
+    device, _, fstype = max(holding, key=lambda mount: len(mount[1]), default=("", "", ""))
+    return fstype, device
+
+
+def _policy(path: str) -> Finding:
+    rule = policy.load(path)
+    if rule.mode == "observe":
+        return Finding("ok", "policy", f"observes only: {rule.why}")
+    return Finding(
+        "ok", "policy", f"may operate: {', '.join(rule.operations) or 'nothing'} on {', '.join(rule.pools) or 'no pool'}. {rule.why}"
+    )
+
+
+def _hook(host: Host, folder: str) -> Finding:
+    if not host.list(places.ZED_FOLDER):
+        return Finding("lacks", "zed", f"{places.ZED_FOLDER} is not there: pool events are noticed seconds later.", "Install zfs-zed.")
+    if not host.list(f"{places.ZED_FOLDER}/{bell.HOOK_NAME}"):
+        do = f"slotlight-agent zed --dir {folder} > {places.ZED_FOLDER}/{bell.HOOK_NAME}; chmod 755 it."
+        return Finding("lacks", "zed", "ZED does not ring the agent: pool events are noticed seconds later.", do)
+    return Finding("ok", "zed", "rings the agent on pool events.")
+
+
+def _portal(host: Host, folder: str) -> Iterator[Finding]:
+    try:
+        who = identity.load(folder)
+    except identity.NoIdentity as error:
+        yield Finding("bad", "identity", str(error), "The portal's Add node page has the line that enrols this node.")
+        return
+    yield Finding("ok", "identity", f"{who.node}, key {who.key_id}. The portal must show the same key.")
+    try:
+        date = _date_of(who)
+    except (OSError, HTTPException, ValueError) as error:
+        do = "Check name, port, firewall and certificate. Reports wait on disk meanwhile."
+        yield Finding("bad", who.portal, f"It does not answer: {error or type(error).__name__}.", do)
+        return
+    skew = host.now() - date if date is not None else 0.0
+    if abs(skew) > SKEW_SECONDS_MAX / 2:
+        so = (
+            f"This node's clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} the portal's; {SKEW_SECONDS_MAX} s are refused."
+        )
+        yield Finding("bad", "clock", so, "Let a time service set it (chrony, systemd-timesyncd).")
+    else:
+        yield Finding("ok", who.portal, "answers, and the clocks agree.")
+
+
+def _date_of(who: identity.Identity) -> float | None:
+    """The portal's clock, as its Date header says it; None when there is none."""
+    connection = connector(who.portal, who.ca_file)(PROBE_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        said = connection.getresponse().getheader("Date")
+    finally:
+        connection.close()
+    return parsedate_to_datetime(said).timestamp() if said else None

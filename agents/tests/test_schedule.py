@@ -1,0 +1,433 @@
+"""What is due, what hangs, what it says meanwhile. Sources of our own where the shape of one matters, the twin's where texts do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from agents.collectors import COLLECTORS, zdb_label
+from agents.collectors.base import Capture, ask
+from agents.crew import BULK_MAX, WORKERS
+from agents.host import Ran
+from agents.operations import zpool_replace
+from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
+from agents.tests import rig
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Machine:
+    """Commands answer at once, hang until they are killed, or hang for ever, by their last word."""
+
+    def __init__(self, clock):
+        self.clock, self.asked, self.hangs, self.sleep, self.lock = clock, [], {}, 0.0, threading.Lock()
+
+    def run(self, argv, timeout_seconds):
+        with self.lock:
+            self.asked.append(" ".join(argv))
+        time.sleep(self.sleep)
+        why = self.hangs.get(argv[-1], "")
+        return Ran(tuple(argv), None if why else 0, b"" if why else b"said\n", b"", 20.0 if why else 0.01, why)
+
+    def now(self):
+        return 1_800_000_000.0 + self.clock.now
+
+
+def source(name, every=10, collect=None, **more):
+    collect = collect or (lambda host: (ask(host, name, ("tool", name), 1.0),))
+    return SimpleNamespace(NAME=name, EVERY_SECONDS=every, collect=collect, **more)
+
+
+def per_disk(name, disks, every=10, **more):
+    return source(
+        name, every, keys=lambda host: tuple(disks), collect_one=lambda host, key: ask(host, name, ("tool", key), 1.0, key=key), **more
+    )
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def machine(clock):
+    return Machine(clock)
+
+
+@pytest.fixture
+def make(machine, clock, monkeypatch):
+    made = []
+
+    def make(*modules):
+        modules = {module.NAME: module for module in (source("zdb_label"), *modules)}
+        monkeypatch.setattr("agents.schedule.COLLECTORS", modules)
+        made.append(Schedule(machine, clock))
+        return made[-1]
+
+    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("agents.crew.SLOW_SECONDS", 0.1)
+    monkeypatch.setattr("agents.schedule.LOOK_SECONDS", 0.02)
+    yield make
+    for schedule in made:
+        schedule.close()
+
+
+def said(schedule, name, key=""):
+    return next((kept for kept in schedule.captures() if (kept.source, kept.key) == (name, key)), None)
+
+
+def test_it_asks_each_source_as_often_as_it_says(make, machine, clock):
+    schedule = make(source("often", 10), source("seldom", 120))
+    for _ in range(9):
+        schedule.round()
+        clock.now += 5.0
+    assert machine.asked.count("tool often") == 5
+    assert machine.asked.count("tool seldom") == 1
+    assert {kept.source for kept in schedule.captures()} == {"often", "seldom", "zdb_label", OWN}
+
+
+def test_a_fleet_does_not_march_in_step(make):
+    dues = set()
+    for _ in range(5):
+        schedule = make(source("often", 10))
+        schedule.round()
+        dues.add(round(schedule.next_due(), 3))
+    assert len(dues) == 5
+    assert all(1009.0 <= due <= 1010.0 for due in dues)
+
+
+def test_every_disk_is_a_task_of_its_own(make, machine):
+    schedule = make(per_disk("labels", ["sda", "sdb", "sdc"]))
+    machine.hangs["sdb"] = "timeout"
+    schedule.round()
+    assert [(kept.key, kept.outcome) for kept in schedule.captures() if kept.source == "labels"] == [
+        ("sda", "data"),
+        ("sdb", "failed"),
+        ("sdc", "data"),
+    ]
+
+
+def test_a_disk_that_hangs_is_tried_again_ever_more_seldom_and_says_when(make, machine, clock):
+    schedule = make(per_disk("labels", ["sda", "sdb"]))
+    machine.hangs["sdb"] = "timeout"
+    texts, tries = [], []
+    for _ in range(120):
+        schedule.round()
+        texts.append(said(schedule, "labels", "sdb").reason)
+        tries.append(machine.asked.count("tool sdb"))
+        clock.now += 5.0
+    assert tries[-1] == 5  # at 0, 30, 90, 210 and 450 seconds
+    assert len(set(texts)) == 5  # the text stays while nothing happens
+    assert texts[0] == "labels/sdb was asked at 2027-01-15T08:16:40Z and has not answered; next try 2027-01-15T08:17:10Z."
+    assert texts[-1].startswith("labels/sdb was asked at 2027-01-15T08:16:40Z and has not answered; next try ")
+    machine.hangs.clear()
+    schedule.hurry()
+    schedule.round()
+    assert said(schedule, "labels", "sdb").outcome == "data"
+
+
+def test_the_report_says_when_a_process_cannot_be_killed(make, machine):
+    schedule = make(source("status"))
+    machine.hangs["status"] = "stuck"
+    machine.left_behind = lambda: (("tool", "status"),)
+    schedule.round()
+    assert said(schedule, "status").reason.endswith("Its process is stuck in the kernel and cannot be killed.")
+    assert "left_behind:tool status\n" in said(schedule, OWN).text
+
+
+def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock):
+    schedule = make(source("zpool_status"), source("zpool_list"), per_disk("zpool_get", ["tank", "dozer"]), source("kstat"))
+    schedule.round()
+    assert {kept.outcome for kept in schedule.captures()} == {"data"}
+    machine.hangs["zpool_status"] = "stuck"
+    clock.now += 10.0
+    schedule.round()
+    before = len(machine.asked)
+    for where in (("zpool_list", ""), ("zpool_get", "tank"), ("zpool_get", "dozer")):
+        assert "is not asked while zpool_status" in said(schedule, *where).reason
+    clock.now += 25.0
+    schedule.round()
+    assert {word.split()[1] for word in machine.asked[before:]} <= {"kstat", "zdb_label"}
+    machine.hangs.clear()
+    clock.now += RETRY_SECONDS
+    schedule.round()
+    assert {kept.outcome for kept in schedule.captures()} == {"data"}
+
+
+def test_while_zpool_hangs_no_other_source_runs_it_either(make, machine, clock):
+    """Some sources ask zpool for something in passing: which disks to read, or its version, which it says even then."""
+    aside = per_disk("uberblocks", ["sda"])
+    aside.keys = lambda host: ("sda",) if host.run(("zpool", "list"), 5.0).exit_code == 0 else ()
+    version = source("node", collect=lambda host: (ask(host, "node", ("zpool", "--version"), 1.0),))
+    schedule = make(source("zpool_status"), aside, version)
+    schedule.round()
+    machine.hangs["zpool_status"] = "stuck"
+    clock.now += 10.0
+    schedule.round()
+    clock.now += 10.0
+    schedule.round()
+    assert machine.asked.count("zpool list") <= 2
+    assert machine.asked.count("zpool --version") == 3
+    assert said(schedule, "uberblocks").reason == "uberblocks needs a tool that hangs, and is asked again when that answers."
+    assert said(schedule, "uberblocks", "sda").outcome == "data"  # known from before, and as old as its age says
+    machine.hangs.clear()
+    clock.now += 200.0
+    for _ in range(2):
+        schedule.round()
+    assert said(schedule, "uberblocks") is None
+    assert schedule.ages()["uberblocks"] == 0.0
+
+
+def test_zpool_commands_are_run_one_at_a_time(make):
+    running, most = [], []
+
+    def collect(name):
+        def run(host):
+            running.append(name)
+            most.append(len(running))
+            time.sleep(0.02)
+            running.remove(name)
+            return (Capture(name, "", "data", "x"),)
+
+        return run
+
+    names = ("zpool_status", "zpool_list", "zpool_events", "zpool_history")
+    schedule = make(*(source(name, collect=collect(name)) for name in names))
+    schedule.round()
+    assert (max(most), len(most)) == (1, 4)
+    assert {kept.source for kept in schedule.captures()} >= set(names)
+
+
+def test_a_read_that_never_returns_is_said_and_not_repeated_until_it_does(make, clock, monkeypatch):
+    monkeypatch.setattr("agents.schedule.HUNG_AFTER_SECONDS", 0.4)
+    release, calls = threading.Event(), []
+    collect = lambda host: calls.append(1) or (release.wait(20) and (Capture("enclosure", "", "data", "bays"),))  # noqa: E731
+    schedule = make(source("enclosure", collect=collect), source("quick"))
+    begun = time.monotonic()
+    schedule.round()
+    assert time.monotonic() - begun < 1.0
+    assert said(schedule, "quick").outcome == "data"
+    texts = set()
+    for _ in range(3):
+        time.sleep(0.15)
+        schedule.round()
+        texts.add(said(schedule, "enclosure") and said(schedule, "enclosure").reason)
+        clock.now += 10.0
+    (text,) = texts - {None}
+    assert text.endswith("and has not answered. The read hangs in the kernel and is not repeated until it returns.")
+    assert "hangs:enclosure\n" in said(schedule, OWN).text
+    assert len(calls) == 1
+    release.set()
+    time.sleep(0.1)
+    schedule.round()
+    assert said(schedule, "enclosure").outcome == "data"
+    assert "hangs" not in said(schedule, OWN).text
+
+
+def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, clock, monkeypatch):
+    """A dead HBA. The few sources that ask no disk go on, and the disks nobody asked say so."""
+    monkeypatch.setattr("agents.schedule.HUNG_AFTER_SECONDS", 0.3)
+    release = threading.Event()
+    disks = [f"sd{n}" for n in range(100)]
+    dead = per_disk("labels", disks)
+    dead.collect_one = lambda host, key: release.wait(20) and Capture("labels", key, "data", "x")
+    schedule = make(dead, source("quick"))
+    for _ in range(12):
+        schedule.round()
+        time.sleep(0.1)
+        clock.now += 10.0
+    assert schedule.threads <= BULK_MAX + WORKERS
+    assert sum("hangs in the kernel" in kept.reason for kept in schedule.captures()) == BULK_MAX
+    assert sum("other disks hang" in kept.reason for kept in schedule.captures()) == 100 - BULK_MAX
+    assert schedule.ages()["quick"] <= 10.0
+    release.set()
+    time.sleep(0.3)
+    schedule.round()
+    assert all(said(schedule, "labels", disk).outcome == "data" for disk in disks)
+
+
+def test_one_slow_disk_takes_no_time_from_the_others(make, machine):
+    disks = [f"sd{n}" for n in range(64)]
+
+    def seconds(slow):
+        arrived = {}
+
+        def collect_one(host, key):
+            time.sleep(0.6 if key in slow else 0.02)
+            arrived[key] = time.monotonic()
+            return Capture("labels", key, "data", "x")
+
+        module = per_disk("labels", disks)
+        module.collect_one = collect_one
+        begun = time.monotonic()
+        make(module).round()
+        return max(at for key, at in arrived.items() if key not in slow) - begun
+
+    assert seconds({f"sd{n}" for n in range(6)}) < seconds(set()) + 0.3
+
+
+def test_an_unchanged_stamp_spares_the_question_and_keeps_the_text_fresh(make, machine, clock):
+    stamps = {"sda": "1", "sdb": "2"}
+    schedule = make(per_disk("labels", stamps, stamp=lambda host, key: stamps[key]))
+    schedule.round()
+    clock.now += 100.0
+    schedule.round()
+    assert [machine.asked.count(f"tool {disk}") for disk in stamps] == [1, 1]
+    assert schedule.ages()["labels"] == 0.0
+    stamps["sda"] = "3"
+    clock.now += 100.0
+    schedule.round()
+    assert [machine.asked.count(f"tool {disk}") for disk in stamps] == [2, 1]
+
+
+def test_what_failed_is_asked_again_whatever_its_stamp(make, machine, clock):
+    schedule = make(per_disk("labels", ["sda"], stamp=lambda host, key: "1"))
+    machine.hangs["sda"] = "timeout"
+    schedule.round()
+    machine.hangs.clear()
+    clock.now += RETRY_SECONDS
+    schedule.round()
+    assert said(schedule, "labels", "sda").outcome == "data"
+
+
+def test_a_disk_that_is_gone_says_nothing_any_more(make, clock):
+    disks = ["sda", "sdb"]
+    schedule = make(per_disk("labels", disks))
+    schedule.round()
+    disks.remove("sda")
+    clock.now += 10.0
+    schedule.round()
+    assert [kept.key for kept in schedule.captures() if kept.source == "labels"] == ["sdb"]
+
+
+def test_a_disk_that_sleeps_is_not_woken(make, machine):
+    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
+    schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True))
+    schedule.round()
+    assert "tool sdb1" not in machine.asked
+    assert said(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
+    assert said(schedule, "labels", "sda1").outcome == "data"
+
+
+def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine):
+    """SMART takes long to answer for sdb; the label of sda is not held up by it."""
+    said_at = {}
+
+    def smart_of(host, key):
+        time.sleep(0.3 if key == "sdb" else 0.0)
+        return Capture("smart", key, *(("nothing", "", "sdb sleeps and was not woken") if key == "sdb" else ("data", "ok")))
+
+    def label_of(host, key):
+        said_at[key] = time.monotonic()
+        return Capture("labels", key, "data", "x")
+
+    smart, labels = per_disk("smart", ["sda", "sdb", "sdc"]), per_disk("labels", ["sda1", "sdb1", "sdc"], WAKES=True)
+    smart.collect_one, labels.collect_one = smart_of, label_of
+    schedule, begun = make(smart, labels), time.monotonic()
+    schedule.round()
+    assert sorted(said_at) == ["sda1", "sdc"]
+    assert max(said_at.values()) - begun < 0.25
+    assert said(schedule, "labels", "sdb1").outcome == "nothing"
+
+
+def test_it_hurries_even_for_what_is_being_asked(make, machine):
+    """An answer that was on its way when something changed may describe what was before."""
+    schedules = []
+    collect = lambda host: schedules[0].hurry() or (Capture("node", "", "data", "x"),)  # noqa: E731
+    schedules.append(make(source("node", collect=collect)))
+    schedules[0].round()
+    assert schedules[0].next_due() == 0.0
+
+
+def test_a_ring_hurries_what_is_cheap_and_leaves_alone_what_hangs(make, machine, clock):
+    schedule = make(source("zpool_status"), source("zpool_history", 600), source("block", 30), source("smart", 3600))
+    schedule.round()
+    schedule.ring()
+    schedule.round()
+    assert [machine.asked.count(f"tool {name}") for name in ("zpool_status", "zpool_history", "block", "smart")] == [2, 2, 2, 1]
+    machine.hangs["zpool_status"] = "timeout"
+    schedule.ring()
+    schedule.round()
+    for _ in range(5):
+        clock.now += 1.0
+        schedule.ring()
+        schedule.round()
+    assert machine.asked.count("tool zpool_status") == 3
+
+
+def test_it_says_how_old_each_source_is(make, clock):
+    schedule = make(source("often", 10), source("seldom", 120))
+    schedule.round()
+    clock.now += 12.0
+    schedule.round()
+    ages = schedule.ages()
+    assert (ages["often"], ages["seldom"]) == (0.0, 12.0)
+    schedule.learn("seldom", (Capture("seldom", "", "data", "new"),))
+    assert schedule.taken("seldom") == 0.0
+    assert schedule.taken("unheard of") is None
+
+
+def test_what_a_look_brought_takes_the_place_of_what_was_known(make):
+    schedule = make(per_disk("labels", ["sda"]))
+    schedule.round()
+    schedule.learn("labels", (Capture("labels", "sda", "data", "by a look"),))
+    assert [kept.text for kept in schedule.captures() if kept.source == "labels"] == ["by a look"]
+
+
+def test_what_a_collector_raises_is_not_hidden(make):
+    schedule = make(source("broken", collect=lambda host: {}["missing"]))
+    with pytest.raises(KeyError):
+        schedule.round()
+
+
+@pytest.fixture
+def twin(tmp_path):
+    return rig.twin(tmp_path)
+
+
+@pytest.fixture
+def on_twin(twin, clock):
+    schedule = Schedule(twin, clock)
+    yield schedule
+    schedule.close()
+
+
+def test_it_reads_a_whole_twin(on_twin, twin):
+    on_twin.round()
+    by_hand = {(c.source, c.key): c.digest for module in COLLECTORS.values() for c in module.collect(twin)}
+    assert {(kept.source, kept.key): kept.digest for kept in on_twin.captures() if kept.source != OWN} == by_hand
+
+
+def test_it_asks_often_while_a_resilver_runs(twin, on_twin):
+    twin.run(zpool_replace.argv(rig.params(twin)), 10)
+    on_twin.round()
+    dues = {name: on_twin._sources[name].due - 1000.0 for name in (*FAST_SOURCES, "zdb_label")}
+    assert all(0.85 * FAST_SECONDS <= dues[name] <= FAST_SECONDS for name in FAST_SOURCES)
+    assert dues["zdb_label"] >= 0.85 * zdb_label.EVERY_SECONDS
+
+
+def test_it_reads_the_labels_again_when_a_resilver_ends(twin, on_twin, clock):
+    """They said who was being filled. Without this a run would wait two minutes more for nothing."""
+    with twin.store.changing() as node:
+        node.knobs.resilver_seconds = 0.2
+    twin.run(zpool_replace.argv(rig.params(twin)), 10)
+    on_twin.round()
+    time.sleep(0.3)
+    clock.now += FAST_SECONDS
+    on_twin.round()
+    assert on_twin._sources["zdb_label"].due == 0.0
+    clock.now += 1.0
+    on_twin.round()
+    assert on_twin.taken("zdb_label") == 0.0
+    clock.now += 20.0
+    on_twin.round()
+    assert on_twin.taken("zdb_label") == 20.0

@@ -1,0 +1,123 @@
+"""What a disk's page says of the drive itself: how it feels, how it is reached, its switches, and who says where it sits.
+
+Each list holds (name, words, tone); pure, so that the words are tested without a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.facts import ConditionFacts, DiskFacts, LinkFacts, NodeFacts, PhyFacts, known
+from workflows.facts.slots import LEVELS
+
+Row = tuple[str, str, str]
+UNKNOWN_TONE = "watch"
+
+
+def drive(node: NodeFacts, disk: DiskFacts) -> dict:
+    return {
+        "seats": tuple(seat_rows(disk)),
+        "condition": tuple(condition_rows(disk)),
+        "links": tuple(link_rows(node, disk)),
+        "modes": tuple(mode_rows(disk)),
+    }
+
+
+def seat_rows(disk: DiskFacts) -> Iterator[Row]:
+    """Every witness, the best first. A level beyond the fourth is a guess and looks like one."""
+    best = (disk.bay.enclosure_id, disk.bay.slot) if known(disk.bay) else None
+    for witness in disk.bay_witnesses:
+        agrees = (witness.enclosure_id, witness.slot) == best
+        tone = "bad" if not agrees else "good" if witness.level <= 4 else "watch"
+        yield LEVELS[witness.level].capitalize(), f"bay {witness.slot} of {witness.enclosure_id} (level {witness.level})", tone
+
+
+def condition_rows(disk: DiskFacts) -> Iterator[Row]:
+    said = disk.condition
+    if not known(said):
+        yield "Its own logs", f"not known: {said.reason}", UNKNOWN_TONE
+        return
+    yield from _defects(said)
+    for line in said.errors:
+        rate = (
+            ""
+            if line.corrected_per_tib is None
+            else f", {line.corrected_per_tib:,.0f} per TiB{'' if line.bytes_are_exact else ' (rounded)'}"
+        )
+        corrected = "not counted" if line.corrected is None else f"{line.corrected:,} corrected{rate}"
+        lost = "unknown" if line.uncorrected is None else f"{line.uncorrected:,}"
+        yield f"Errors while it {_DOES[line.what]}", f"{corrected}; {lost} not corrected", "bad" if line.uncorrected else "good"
+    yield _self_test(said)
+    if known(said.background):
+        yield "Background scan", said.background, "idle"
+    if known(said.temperature):
+        hot = known(said.temperature_trip) and 0 < said.temperature_trip <= said.temperature
+        trip = f", trips at {said.temperature_trip} °C" if known(said.temperature_trip) and said.temperature_trip else ""
+        yield "Temperature", f"{said.temperature} °C{trip}", "bad" if hot else "good"
+    if known(said.power_on_hours):
+        yield "Powered on", f"{said.power_on_hours:,} hours", "idle"
+
+
+_DOES = {"read": "reads", "write": "writes", "verify": "verifies"}
+
+
+def _defects(said: ConditionFacts) -> Iterator[Row]:
+    if known(said.grown_defects):
+        yield "Grown defects", f"{said.grown_defects:,}", "watch" if said.grown_defects else "good"
+    if known(said.pending_defects) and said.pending_defects is not None:
+        yield "Defects not yet replaced", f"{said.pending_defects:,}", "bad" if said.pending_defects else "good"
+    for name, count in said.attributes:
+        yield name.capitalize(), f"{count:,}", "watch" if count else "good"
+    if known(said.percent_used):
+        yield "Endurance used", f"{said.percent_used} %", "bad" if said.percent_used >= 100 else "good"
+
+
+def _self_test(said: ConditionFacts) -> Row:
+    if not known(said.self_tests):
+        return "Last self-test", f"not known: {said.self_tests.reason}", UNKNOWN_TONE
+    test = said.last_test
+    if test is None:
+        return "Last self-test", "none was ever run", "idle"
+    when = "" if test.hours is None else f" at {test.hours:,} hours"
+    return "Last self-test", f"{test.what}: {test.said}{when}", "bad" if test.failed else "good"
+
+
+def link_rows(node: NodeFacts, disk: DiskFacts) -> Iterator[Row]:
+    for path in disk.paths:
+        yield f"Way to {path.name}", _way(node, path.link) if known(path.link) else f"not known: {path.link.reason}", "idle"
+    for phy in node.fabric.phys if known(node.fabric) and known(disk.wwid) else ():
+        if phy.wwid == disk.wwid:
+            yield (
+                f"Our end, {phy.name}",
+                f"{phy.rate or 'no rate'}; {_counts(phy)}",
+                "watch" if known(phy.growth) and phy.growth.any else "good",
+            )
+    for link in disk.condition.links if known(disk.condition) else ():
+        yield f"Its end, port {link.port} phy {link.phy}", link.said, "good" if link.gbit else "idle"
+
+
+def _way(node: NodeFacts, link: LinkFacts) -> str:
+    models = node.fabric.models if known(node.fabric) else {}
+    hops = (link.host, *link.expanders)
+    return " → ".join(f"{hop} ({models[hop]})" if hop in models else hop for hop in hops)
+
+
+def _counts(phy: PhyFacts) -> str:
+    total = (
+        "counters not known" if not known(phy.counts) else f"{sum(phy.counts):,} errors since its reset" if any(phy.counts) else "no errors"
+    )
+    return f"{total}, {phy.growth.words} added" if known(phy.growth) and phy.growth.any else total
+
+
+def mode_rows(disk: DiskFacts) -> Iterator[Row]:
+    modes = disk.modes
+    if not known(modes):
+        yield "Mode pages", f"not known: {modes.reason}", UNKNOWN_TONE
+        return
+    cache = modes.write_cache
+    believed = f"; the kernel believes {modes.kernel_believes}" if known(modes.kernel_believes) else ""
+    if known(cache):
+        lost = ", and never flushes it: a power cut loses what was acknowledged" if modes.is_never_flushed else ""
+        yield "Write cache (WCE)", f"{cache.words}{believed}{lost}", "bad" if modes.is_never_flushed else "good"
+    if known(modes.background_scan):
+        yield "Background scan (EN_BMS)", modes.background_scan.words, "idle"

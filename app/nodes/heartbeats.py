@@ -1,0 +1,242 @@
+"""Reports that say "as before", many at a time: checked on the event loop, written together, answered after COMMIT.
+
+Each is signed like every request and raises its key's counter. The database decides whether it does, in the same statement
+that moves the node's times: a heartbeat that was acknowledged is one that nobody can send again. What is not simply as
+before goes the way of all other reports.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import Error, connection
+from django.utils import timezone
+
+from agents.times import seconds_of
+from agents.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
+from app.fleet import intake
+from app.fleet.payload import BadReport, check
+from app.nodes.door import BadBody, read_json
+from app.nodes.models import NodeKey
+from app.runs import tasks
+from app.runs.models import Run
+from app.threads import Threads
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[dict]]
+Send = Callable[[dict], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+BYTES_MAX = 8192  # a hundred sources with their ages
+FIELDS = {"v", "node", "set", "taken_at", "ages"}
+GATHER_SECONDS = 0.003  # how long the first one waits for company
+TOGETHER_MAX = 200
+KEYS_REMEMBERED = 20_000
+JSON = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+WRITER, THREADS = Threads(1, "heartbeats"), Threads(2, "reports")
+NO_SET = "-"  # the digest of no set, not even that of a node that has never reported
+
+
+@dataclass(frozen=True)
+class Key:
+    """What never changes about a key. Whether it is still one, and its counter, the database says each time."""
+
+    pk: int
+    node: str
+    secret: bytes
+
+
+@dataclass(frozen=True)
+class Beat:
+    """A verified heartbeat, not yet written."""
+
+    key: Key
+    signed: Signed
+    set: str
+    at: datetime
+    asked: str  # JSON
+
+
+class Together:
+    """Beats of one loop, written in one statement for all that came while the last was under way."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, tuple[Beat, asyncio.Future]] = {}
+        self._writer: asyncio.Task | None = None
+
+    async def write(self, beat: Beat) -> str:
+        """ "kept", "differs" (the node stands by another set, or is being changed just now) or "refused". Raises django.db.Error."""
+        while (before := self._waiting.get(beat.key.pk)) is not None:  # one of each key at a time
+            await asyncio.wait([before[1]])
+        future = asyncio.get_running_loop().create_future()
+        self._waiting[beat.key.pk] = (beat, future)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        return await future
+
+    async def _write(self) -> None:
+        await asyncio.sleep(GATHER_SECONDS)
+        while self._waiting:
+            taken = dict(list(self._waiting.items())[:TOGETHER_MAX])
+            for pk in taken:
+                del self._waiting[pk]
+            [outcome] = await asyncio.gather(WRITER.run(keep, [beat for beat, _ in taken.values()], timezone.now()), return_exceptions=True)
+            for pk, (_, future) in taken.items():
+                if future.cancelled():
+                    continue
+                if isinstance(outcome, BaseException):
+                    future.set_exception(outcome)
+                else:
+                    future.set_result(outcome.get(pk, "refused"))
+
+
+_keys: dict[str, Key] = {}
+_together = Together()
+
+
+async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) -> None:
+    """`POST /agent/v1/reports`."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    body = await _short_body(headers, receive)
+    said = _heartbeat(body, headers) if body is not None else None
+    if said is None:
+        return await otherwise(scope, receive if body is None else _again(body, receive), send)
+    try:
+        status, answer, beat = await _answer(scope, headers, body, said)
+    except BadSignature as error:
+        return await _say(send, 401, canonical({"reason": str(error)}), {})
+    except Error:
+        return await _say(send, 503, canonical({"reason": "The portal's database does not answer. Try again."}), {})
+    data = canonical(answer)
+    await _say(send, status, data, sign_answer(beat.key.secret, status, data, beat.signed.nonce))
+
+
+async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict) -> tuple[int, dict, Beat]:
+    """Raises BadSignature and django.db.Error."""
+    now = timezone.now()
+    key = await _key(headers)
+    signed = verify_request(key.secret, "POST", scope["path"], scope["query_string"].decode("latin-1"), headers, body)
+    check_fresh(signed, now.timestamp(), 0)
+    try:
+        beat = _beat(key, signed, said, now)
+        reason = ""
+    except (BadReport, ValueError, OverflowError) as bad:
+        beat, reason = Beat(key, signed, NO_SET, now, "{}"), str(bad)  # its counter is used up all the same
+    outcome = await _together.write(beat)
+    if outcome == "refused":
+        raise BadSignature(f"The counter {signed.counter} was used already, or the key was revoked or its node retired.")
+    if reason:
+        return 422, {"reason": reason}, beat
+    if outcome == "differs":
+        return 200, await THREADS.run(_receive, beat, said), beat
+    return 200, {"missing": [], "at": now.isoformat()}, beat
+
+
+def _beat(key: Key, signed: Signed, said: dict, now: datetime) -> Beat:
+    report = check(key.node, said)
+    at = now - timedelta(seconds=max(0.0, signed.created - seconds_of(str(said.get("taken_at")))))
+    return Beat(key, signed, report.set, at, json.dumps(intake.asked_at(report.ages, at)))
+
+
+def _receive(beat: Beat, said: dict) -> dict:
+    try:
+        return {"missing": intake.receive(beat.key.node, said, beat.at), "at": beat.at.isoformat()}
+    except intake.NeedFull:
+        return {"need": "full", "at": beat.at.isoformat()}
+
+
+KEEP = """
+WITH came AS (
+    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[]) AS t(key, counter, set, at, asked)
+), mine AS (
+    SELECT k.id, k.node_id FROM nodes_nodekey k JOIN came c ON c.key = k.id JOIN fleet_node n ON n.id = k.node_id
+    WHERE k.counter < c.counter AND k.revoked_at IS NULL AND n.state <> 'retired' ORDER BY k.id FOR NO KEY UPDATE OF k
+), raised AS (
+    UPDATE nodes_nodekey k SET counter = c.counter, used_at = %s FROM came c, mine m
+    WHERE m.id = k.id AND c.key = k.id AND k.counter < c.counter AND k.revoked_at IS NULL RETURNING k.id, k.node_id
+), free AS (
+    SELECT n.id, r.id AS key FROM fleet_node n JOIN raised r ON r.node_id = n.id JOIN came c ON c.key = r.id
+    WHERE n.report_digest = c.set FOR NO KEY UPDATE OF n SKIP LOCKED
+), kept AS (
+    UPDATE fleet_node n SET last_report_at = greatest(n.last_report_at, c.at), asked = c.asked FROM free f, came c
+    WHERE n.id = f.id AND c.key = f.key AND n.report_digest = c.set RETURNING f.key
+)
+SELECT r.id, EXISTS (SELECT FROM kept WHERE kept.key = r.id) FROM raised r
+"""
+
+
+def keep(beats: list[Beat], now: datetime) -> dict[int, str]:
+    """Key -> "kept" or "differs"; a key that is missing was refused. Committed when this returns."""
+    columns = zip(*((beat.key.pk, beat.signed.counter, beat.set, beat.at, beat.asked) for beat in beats), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP, [*map(list, columns), now])
+        outcomes = {pk: "kept" if kept else "differs" for pk, kept in cursor.fetchall()}
+    for node in _waited_for({beat.key.node for beat in beats if outcomes.get(beat.key.pk) == "kept"}):
+        tasks.soon(tasks.facts_arrived, node)
+    return outcomes
+
+
+def _waited_for(nodes: set[str]) -> set[str]:
+    return set(Run.objects.filter(status="waiting", node__in=nodes).values_list("node", flat=True))
+
+
+async def _key(headers: dict[str, str]) -> Key:
+    key_id = key_id_of(headers)
+    if key_id not in _keys:
+        if len(_keys) >= KEYS_REMEMBERED:
+            _keys.clear()
+        _keys[key_id] = await THREADS.run(_look_up, key_id)
+    return _keys[key_id]
+
+
+def _look_up(key_id: str) -> Key:
+    found = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret").first()
+    if found is None:
+        raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
+    return Key(found[0], found[1], bytes(found[2]))
+
+
+def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
+    """What it says, when it is one that says no more than "as before"."""
+    try:
+        said = read_json(body, headers.get("content-encoding", ""))
+    except BadBody:
+        return None
+    return said if said.keys() == FIELDS else None
+
+
+async def _short_body(headers: dict[str, str], receive: Receive) -> bytes | None:
+    """The whole body when it is short enough for a heartbeat and says so."""
+    length = headers.get("content-length", "")
+    if re.fullmatch(r"[0-9]{1,4}", length) is None or int(length) > BYTES_MAX:
+        return None
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that begins with what was read already."""
+    said = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def again() -> dict:
+        message = next(said, None)
+        return await receive() if message is None else message
+
+    return again
+
+
+async def _say(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [*JSON, *_encoded(headers)]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _encoded(headers: dict[str, str]) -> Iterator[tuple[bytes, bytes]]:
+    return ((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items())

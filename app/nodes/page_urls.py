@@ -1,0 +1,10 @@
+from django.urls import path
+
+from app.nodes import downloads, pages
+
+urlpatterns = [
+    path("add-node/", pages.add, name="add-node"),
+    path("nodes/<str:name>/agent/", pages.agent, name="node-agent"),
+    path("nodes/<str:name>/agent/revoke/", pages.revoke, name="node-agent-revoke"),
+    path("agent/<str:name>", downloads.download, name="agent-download"),
+]

@@ -1,0 +1,82 @@
+"""Letting a node in, and shutting it out, as pages."""
+
+from urllib.parse import urlsplit
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agents.packaging import deb, zipapp
+from agents.transport import LOOPBACK
+from app.fleet.models import Node
+from app.htmx import render_page
+from app.nodes import downloads, keys
+from app.nodes.forms import AddNode, Revoke
+from app.nodes.rights import ENROL
+
+
+@login_required
+@permission_required(ENROL, raise_exception=True)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def add(request: HttpRequest) -> HttpResponse:
+    """The token is in the answer to this POST and nowhere else, ever."""
+    form = AddNode(request.POST) if request.method == "POST" else AddNode(initial={"name": request.GET.get("name", "")})
+    if request.method != "POST" or not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return render(request, "nodes/add.html", {"section": "fleet", "form": form}, status=status)
+    name = form.cleaned_data["name"]
+    token = keys.issue_token(name, request.user.get_username(), request.user)
+    node = Node.objects.get(name=name)
+    return render(request, "nodes/add.html", {"section": "fleet", "topics": f"node:{name}"} | _agent(node) | _line(request, name, token))
+
+
+def _line(request: HttpRequest, name: str, token: str) -> dict:
+    portal = request.build_absolute_uri("/").rstrip("/")
+    parts = urlsplit(portal)
+    file, digest = zipapp.NAME, downloads.digest(zipapp.NAME)
+    enrol = f"--portal {portal} --node {name} --token={token}"
+    fetch = f'curl -fsSO {portal}/agent/{file} && echo "{digest}  {file}" | sha256sum -c'
+    package = f'curl -fsSO {portal}/agent/{deb.NAME} && echo "{downloads.digest(deb.NAME)}  {deb.NAME}" | sha256sum -c'
+    return {
+        "token": token,
+        "line": f"{fetch} && sudo python3 {file} install {enrol}",
+        "package_line": f"{package} && sudo apt install ./{deb.NAME} && sudo slotlight-agent enrol {enrol} && "
+        "sudo systemctl restart slotlight-agent",
+        "minutes": keys.TOKEN_SECONDS // 60,
+        "unsafe": parts.scheme != "https" and parts.hostname not in LOOPBACK,
+        "portal": portal,
+    }
+
+
+@login_required
+@require_safe
+def agent(request: HttpRequest, name: str) -> HttpResponse:
+    node = get_object_or_404(Node, name=name)
+    context = {"section": "fleet", "topics": f"node:{name}", "form": Revoke(node=node)} | _agent(node)
+    return render_page(request, "nodes/agent.html", context, partial="agent")
+
+
+def _agent(node: Node) -> dict:
+    return {
+        "node": node,
+        "key": node.keys.filter(revoked_at__isnull=True).first(),
+        "old_keys": node.keys.filter(revoked_at__isnull=False).order_by("-revoked_at")[:20],
+        "open_tokens": node.tokens.filter(used_at__isnull=True, expires_at__gt=timezone.now()).count(),
+    }
+
+
+@login_required
+@permission_required(ENROL, raise_exception=True)
+@require_POST
+def revoke(request: HttpRequest, name: str) -> HttpResponse:
+    node = get_object_or_404(Node, name=name)
+    form = Revoke(request.POST, node=node)
+    if not form.is_valid():
+        context = {"section": "fleet", "topics": f"node:{name}", "form": form} | _agent(node)
+        return render_page(request, "nodes/agent.html", context, partial="agent", status=422)
+    keys.revoke(node, request.user.get_username(), timezone.now())
+    return redirect("node-agent", name)

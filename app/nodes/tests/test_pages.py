@@ -1,0 +1,117 @@
+"""Letting nodes in and shutting them out: by whom, with which words, and what it leaves."""
+
+import io
+import re
+import subprocess
+import zipfile
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+
+from agents.packaging import deb, zipapp
+from agents.wire import fingerprint
+from app.ledger.models import LedgerEvent
+from app.nodes import downloads
+from app.nodes.models import EnrolToken, NodeKey
+from app.nodes.tests.cast import Agent, through
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def administrator(client):
+    person = get_user_model().objects.create_user("ada")
+    person.groups.add(Group.objects.get(name="administrators"))
+    client.force_login(person)
+    return client
+
+
+def add(client, name="oss09", **more):
+    return client.post("/add-node/", {"name": name, **more})
+
+
+def test_an_operator_may_neither_add_nor_revoke(client, agent):
+    person = get_user_model().objects.create_user("oz")
+    person.groups.add(Group.objects.get(name="operators"))
+    client.force_login(person)
+    assert client.get("/add-node/").status_code == 403
+    assert client.post("/nodes/oss01/agent/revoke/", {"name": "oss01"}).status_code == 403
+    assert client.get("/nodes/oss01/agent/").status_code == 200
+    assert NodeKey.objects.filter(revoked_at=None).count() == 1
+
+
+def test_the_line_holds_the_digest_of_the_very_file_and_a_token_that_enrols(administrator):
+    page = add(administrator).content.decode()
+    digest, file = re.search(r'echo (?:"|&quot;)([0-9a-f]{64})  (\S+?)(?:"|&quot;)', page).groups()
+    served = administrator.get(f"/agent/{file}").content
+    assert digest == downloads.digest(file)
+    assert zipfile.ZipFile(io.BytesIO(served)).testzip() is None
+    token = re.search(r"--token=([\w-]+)", page)[1]
+    newcomer = Agent(through(administrator), node="oss09")
+    assert newcomer.enrol(token)[0] == 200
+    assert fingerprint(newcomer.key) in administrator.get("/nodes/oss09/agent/").content.decode()
+
+
+def test_the_token_is_told_once_and_kept_nowhere(administrator):
+    answer = add(administrator)
+    token = re.search(r"--token=([\w-]+)", answer.content.decode())[1]
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert token not in administrator.get("/nodes/oss09/agent/").content.decode()
+    assert token not in str(EnrolToken.objects.values_list())
+
+
+def test_a_new_key_for_a_node_that_has_one_needs_its_name_again(administrator, agent):
+    refused = add(administrator, "oss01")
+    assert refused.status_code == 422
+    assert "has an agent already" in refused.content.decode()
+    assert 'value="oss01"' in refused.content.decode()
+    assert add(administrator, "oss01", again="oss01").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", "x" * 64, "-x"])
+def test_a_name_that_is_none_is_refused_in_words(administrator, name):
+    refused = add(administrator, name)
+    assert refused.status_code == 422
+    assert not EnrolToken.objects.exists()
+
+
+def test_a_revoked_agent_is_not_believed_and_its_tokens_are_withdrawn(administrator, agent):
+    add(administrator, "oss01", again="oss01")
+    assert administrator.post("/nodes/oss01/agent/revoke/", {"name": "oss02"}).status_code == 422
+    assert agent.ask("/agent/v1/reports", {})[0] != 401
+    assert administrator.post("/nodes/oss01/agent/revoke/", {"name": "oss01"}).status_code == 302
+    status, said = agent.ask("/agent/v1/reports", {})
+    assert status == 401
+    assert "revoked" in said["reason"]
+    event = LedgerEvent.objects.order_by("pk").last()
+    assert (event.type, event.actor) == ("key.revoked", "ada")
+    page = administrator.get("/nodes/oss01/agent/").content.decode()
+    assert "no agent" in page
+    assert "No token waits" in page
+
+
+def test_an_unknown_download_is_404(client):
+    assert client.get("/agent/slotlight-agent.exe").status_code == 404
+
+
+def test_the_package_is_one_that_dpkg_reads(tmp_path):
+    file = tmp_path / deb.NAME
+    file.write_bytes(downloads.content(deb.NAME))
+    said = subprocess.run(["dpkg-deb", "--info", file], capture_output=True, text=True, check=True).stdout
+    assert "Package: slotlight-agent" in said
+    held = subprocess.run(["dpkg-deb", "--contents", file], capture_output=True, text=True, check=True).stdout
+    assert "./usr/sbin/slotlight-agent" in held
+    assert "./etc/slotlight/policy.json" in held
+
+
+def test_both_files_are_the_same_bytes_each_time():
+    for name, (build, _) in downloads.FILES.items():
+        assert build(zipapp_root()) == downloads.content(name)
+
+
+def zipapp_root():
+    from django.conf import settings
+
+    assert zipapp.sources(settings.BASE_DIR)
+    return settings.BASE_DIR

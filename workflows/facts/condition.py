@@ -1,0 +1,160 @@
+"""How a disk feels, by all it says of itself: verdict, defects, errors it mended and not, self-tests, temperature, its own link.
+
+smartctl says most; the log pages that sg_logs reads are exact where smartctl rounds, and come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from workflows.facts.model import Known, Unknown, known
+
+if TYPE_CHECKING:
+    from workflows.facts.sources import Sources
+
+TEBIBYTE = 1 << 40
+
+
+@dataclass(frozen=True)
+class ErrorFacts:
+    """One direction of the error counter log. `bytes_are_exact` is False where smartctl rounded to the megabyte."""
+
+    what: str  # "read", "write", "verify"
+    corrected: int | None
+    uncorrected: int | None
+    processed_bytes: int | None
+    bytes_are_exact: bool = True
+
+    @property
+    def corrected_per_tib(self) -> float | None:
+        """To compare disks of one model only: what a model counts as corrected is its vendor's habit."""
+        if self.corrected is None or not self.processed_bytes:
+            return None
+        return self.corrected * TEBIBYTE / self.processed_bytes
+
+
+@dataclass(frozen=True)
+class SelfTestFacts:
+    """One self-test; `result` as in the SCSI log: 0 is well, 1 and 2 aborted, 3 to 7 failed, 15 running."""
+
+    hours: int | None  # the disk's age then
+    what: str
+    result: int
+    said: str
+
+    @property
+    def failed(self) -> bool:
+        return 3 <= self.result <= 8
+
+
+@dataclass(frozen=True)
+class DiskLink:
+    """A phy of the disk, as the disk itself tells it."""
+
+    port: int
+    phy: int
+    said: str
+    gbit: float | None
+    counts: tuple[int | None, int | None, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class ConditionFacts:
+    """What is not said is `Unknown`; an empty tuple means that the disk has none."""
+
+    temperature: Known[int]
+    temperature_trip: Known[int]
+    power_on_hours: Known[int]
+    grown_defects: Known[int]
+    pending_defects: Known[int | None]  # None: it keeps no list of them
+    errors: tuple[ErrorFacts, ...]
+    non_medium: Known[int]
+    self_tests: Known[tuple[SelfTestFacts, ...]]  # the newest first
+    background: Known[str]
+    scan_findings: Known[int]
+    links: tuple[DiskLink, ...]
+    attributes: tuple[tuple[str, int], ...]  # SATA and NVMe: ("pending", 8)
+    percent_used: Known[int]
+
+    @property
+    def uncorrected(self) -> int:
+        return sum(line.uncorrected or 0 for line in self.errors)
+
+    @property
+    def last_test(self) -> SelfTestFacts | None:
+        """The newest self-test that came to an end by itself."""
+        tests = self.self_tests if known(self.self_tests) else ()
+        return next((test for test in tests if test.result not in (1, 2, 15)), None)
+
+
+def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts]:
+    """Of one disk, by the first of its devices about which something was said. A report on another disk says nothing."""
+    for device in devices:
+        smart, logs = sources.read(f"smart/{device.name}"), sources.read(f"sg_logs/{device.name}")
+        about = known(smart) and smart.wwid is not None and smart.wwid == device.wwid
+        if about:
+            return _condition(smart, logs)
+    said = sources.read(f"smart/{devices[0].name}")
+    return (
+        said if not known(said) else Unknown(f"smartctl's report on {devices[0].name} is about {said.wwid or 'a disk it does not name'}.")
+    )
+
+
+def _condition(smart: Any, logs: Any) -> ConditionFacts:
+    more, log = smart.details, logs if known(logs) else None
+    silent = Unknown("The disk does not say.") if more is not None else Unknown("This smartctl prints no JSON, and its text says less.")
+
+    def of(name: str) -> Known[Any]:
+        value = None if more is None else getattr(more, name)
+        return silent if value is None else value
+
+    background = log.background if log is not None else None
+    return ConditionFacts(
+        temperature=of("temperature"),
+        temperature_trip=of("temperature_trip"),
+        power_on_hours=of("power_on_hours"),
+        grown_defects=silent if smart.grown_defects is None else smart.grown_defects,
+        pending_defects=silent if more is None else more.pending_defects,
+        errors=tuple(_errors(more, log)),
+        non_medium=silent if log is None or log.non_medium is None else log.non_medium,
+        self_tests=_tests(more, log, logs),
+        background=background.status if background is not None else of("background"),
+        scan_findings=silent if background is None else background.findings,
+        links=tuple(DiskLink(link.port, link.phy, link.said, link.gbit, link.counters) for link in more.links) if more is not None else (),
+        attributes=tuple(_attributes(more)),
+        percent_used=of("percent_used"),
+    )
+
+
+def _errors(more: Any, log: Any) -> Iterator[ErrorFacts]:
+    rounded = {line.what: line for line in more.errors} if more is not None else {}
+    for what in ("read", "write", "verify"):
+        exact = getattr(log, what) if log is not None else None
+        if exact is not None:
+            yield ErrorFacts(what, exact.corrected, exact.uncorrected, exact.processed_bytes)
+        elif what in rounded:
+            line = rounded[what]
+            size = None if line.gigabytes is None else int(Decimal(line.gigabytes) * 10**9)
+            yield ErrorFacts(what, line.corrected, line.uncorrected, size, False)
+
+
+def _tests(more: Any, log: Any, logs: Any) -> Known[tuple[SelfTestFacts, ...]]:
+    if log is not None and log.self_tests is not None:
+        found = log.self_tests
+    elif more is not None and more.self_tests is not None:
+        found = more.self_tests
+    else:
+        return Unknown(f"Its self-test log could not be read. {'' if known(logs) else logs.reason}".rstrip())
+    return tuple(SelfTestFacts(test.hours, test.what, test.result, test.said) for test in found)
+
+
+def _attributes(more: Any) -> Iterator[tuple[str, int]]:
+    if more is None:
+        return
+    yield from more.attributes
+    for name, value in (("media errors", more.media_errors), ("critical warning", more.critical_warning)):
+        if value is not None:
+            yield name, value

@@ -1,0 +1,67 @@
+"""Hang what the tables of numbers say onto the pools: fill, properties, latency and how far a scan is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workflows.facts.latency import read_latency
+from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, known
+from workflows.facts.progress import ScanProgress, read_progress
+from workflows.facts.sources import Sources
+
+
+def with_figures(
+    pools: Known[tuple[PoolFacts, ...]], sources: Sources, disks: Known[tuple[DiskFacts, ...]]
+) -> Known[tuple[PoolFacts, ...]]:
+    """The same pools with their figures."""
+    if not known(pools):
+        return pools
+    return tuple(
+        replace(
+            pool,
+            space=_space(sources, pool.name),
+            properties=_properties(sources, pool.name),
+            latency=read_latency(sources, pool, disks),
+            progress=_progress(sources, pool),
+        )
+        for pool in pools
+    )
+
+
+def _space(sources: Sources, name: str) -> Known[Any]:
+    said = sources.read("zpool_list")
+    return said if not known(said) else _named(said, name, lambda p: p.pool.name, "zpool list")
+
+
+def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
+    said = sources.read("zpool_get")
+    if not known(said):
+        return said
+    return {p.name: p.value for p in said if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
+
+
+def _progress(sources: Sources, pool: PoolFacts) -> Known[tuple[ScanProgress, ...]]:
+    if not known(pool.scans):
+        return pool.scans
+    exact = _exact(sources.read("zpool_status_json"), pool.name)
+    return read_progress(pool.scans, exact, _earlier(sources, "zpool_status", pool.name), _earlier(sources, "zpool_status_json", pool.name))
+
+
+def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+    said = sources.earlier(source)
+    if not known(said):
+        return said
+    scans = next((pool.scans for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
+    return (scans, said[1]) if known(scans) else scans
+
+
+def _exact(said: Known[Any], name: str) -> Any:
+    """The scan as the JSON of 2.3 gives it, to the byte; None where there is none."""
+    found = [scan for pool in said if pool.name == name for scan in pool.scans] if known(said) else []
+    return found[0] if len(found) == 1 else None
+
+
+def _named(things: Any, name: str, of: Any, tool: str) -> Known[Any]:
+    return next((thing for thing in things if of(thing) == name), Unknown(f"{tool} does not list {name}."))

@@ -1,0 +1,52 @@
+"""How old facts may be. A report says when the node was heard; what a guard rests on is when its sources were asked."""
+
+from __future__ import annotations
+
+from agents.collectors import COLLECTORS
+from workflows.core import Params, Verdict, ok, unknown
+from workflows.facts import FleetFacts, NodeFacts, known, lookup
+
+FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone
+
+# What the guards about a lost member and its replacement read.
+SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label", "block", "disk_links", "mounts", "enclosure", "node")
+OF_OTHERS = ("zpool_status", "zdb_label", "block", "mounts")  # what they read of other nodes that see the same disks
+
+
+def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if not node.age_seconds >= 0:  # so that NaN is caught too
+        return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
+    if why := stale(node, SOURCES):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago. {_oldest(node)}")
+
+
+def stale(node: NodeFacts, sources: tuple[str, ...]) -> str:
+    """Why what these sources say of the node cannot be relied upon now; empty when it can."""
+    if not 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
+        return f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent."
+    if not known(node.ages):
+        return f"{node.node}: {node.ages.reason} Have the node look again."
+    return next((why for source in sources if (why := _too_old(node, source))), "")
+
+
+def age_seconds_max(source: str) -> float:
+    """How long ago a source may have been asked: as long as it is left alone, and what a report may be late."""
+    return COLLECTORS[source].EVERY_SECONDS + FACTS_AGE_SECONDS_MAX
+
+
+def _too_old(node: NodeFacts, source: str) -> str:
+    seconds = node.ages.get(source)
+    if seconds is None:
+        return f"{node.node} has not been asked for {source} yet. Wait for its next report, or have it look."
+    if 0 <= seconds <= age_seconds_max(source):
+        return ""
+    return f"{source} of {node.node} was read {seconds:.0f} s ago; {age_seconds_max(source):.0f} s is the limit. Have the node look at it again."
+
+
+def _oldest(node: NodeFacts) -> str:
+    source = max(SOURCES, key=lambda source: node.ages[source])
+    return f"The oldest of what is asked here, {source}, was read {node.ages[source]:.0f} s ago."

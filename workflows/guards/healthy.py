@@ -1,0 +1,68 @@
+"""Is the chosen disk well: by its own verdict, its self-tests, the errors it could not mend, and the rate of its link?"""
+
+from __future__ import annotations
+
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, known
+from workflows.guards.subject import name_of, the_disk
+
+
+def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.health):
+        return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
+    if not disk.health.passed:
+        return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
+    if not known(disk.condition):
+        return unknown(f"What {name_of(disk)} logged is not known: {disk.condition.reason}")
+    return _by_its_logs(disk, disk.condition)
+
+
+def _by_its_logs(disk: DiskFacts, said: ConditionFacts) -> Verdict:
+    """A disk that keeps no list of pending defects is common and no worse for it. Its self-tests must be readable."""
+    name = name_of(disk)
+    if not known(said.pending_defects):
+        return unknown(f"Whether {name} has defects that it has not replaced yet is not known: {said.pending_defects.reason}")
+    pending = said.pending_defects or dict(said.attributes).get("pending", 0)
+    if pending:
+        return refuse(f"{name} has {pending} places it could not read and has not replaced yet. Choose another disk.")
+    if said.uncorrected:
+        return refuse(f"{name} counts {said.uncorrected} errors it could not correct. Choose another disk.")
+    if not known(said.self_tests):
+        return unknown(
+            f"Whether {name} passes its self-test is not known: {said.self_tests.reason} Run `smartctl -t short` on it and look again."
+        )
+    test = said.last_test
+    if test is not None and test.failed:
+        return refuse(f"The last self-test of {name} failed: {test.said}. Choose another disk.")
+    tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"
+    return ok(f"{name} says of itself: {disk.health.text}; {tested}.")
+
+
+def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Verdict:
+    """A link that came up slower than those of its like has a bad lane, and a resilver is what breaks it."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not any(path.sas_address for path in disk.paths):
+        return ok(f"{name_of(disk)} is no SAS disk, so it has no SAS link.")
+    node = facts.nodes[params["node"]]
+    rate = _rate(node, disk)
+    if rate is None:
+        return unknown(f"How fast the link of {name_of(disk)} is, is not known. Check that the node collects sas_phys, and look again.")
+    others = [_rate(node, other) for other in (node.disks if known(node.disks) else ()) if other.model == disk.model]
+    best = max((each for each in others if each is not None), default=rate)
+    if rate < best:
+        return refuse(
+            f"The link of {name_of(disk)} came up at {rate:g} Gbit/s, those of its model at {best:g}. Check its bay, or choose another disk."
+        )
+    return ok(f"The link of {name_of(disk)} runs at {rate:g} Gbit/s, as others of its model.")
+
+
+def _rate(node: NodeFacts, disk: DiskFacts) -> float | None:
+    """The slowest of its links that are up, by the disk itself and by the phys on our side."""
+    rates = [link.gbit for link in disk.condition.links] if known(disk.condition) else []
+    rates += [phy.gbit for phy in node.fabric.phys if known(disk.wwid) and phy.wwid == disk.wwid] if known(node.fabric) else []
+    return min((rate for rate in rates if rate is not None), default=None)

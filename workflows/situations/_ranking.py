@@ -1,0 +1,41 @@
+"""Which situation explains which: 27 lost disks behind one HBA are one thing to do, not 27.
+
+An explained situation keeps its evidence, points at its cause, is never more urgent than "watch", and offers no runbook: acting on a
+consequence makes an outage worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from workflows.core import Situation
+
+SEVERITIES = ("act", "watch", "info")
+
+Explains = Callable[[Situation, Situation], bool]  # (cause, other) -> whether the first explains the second
+
+
+def ranked(found: Iterable[Situation], rules: Iterable[tuple[str, Explains]]) -> tuple[Situation, ...]:
+    """Causes first, worst first, each followed by what it explains. `rules` pairs a cause's slug with its question."""
+    listed = list(found)
+    for slug, explains in rules:
+        for cause in [s for s in listed if s.slug == slug and not s.cause]:
+            listed = [_under(s, cause) if _may_be_explained(s, slug) and explains(cause, s) else s for s in listed]
+    explaining = {s.cause for s in listed}
+    roots = sorted((s for s in listed if not s.cause), key=lambda s: (_urgency(s), s.key not in explaining))
+    return tuple(each for root in roots for each in (root, *sorted((s for s in listed if s.cause == root.key), key=_urgency)))
+
+
+def _may_be_explained(situation: Situation, slug: str) -> bool:
+    """A cause is not explained by its own kind, and nothing is explained twice or through another: one step is what a reader follows."""
+    return not situation.cause and situation.slug != slug
+
+
+def _under(situation: Situation, cause: Situation) -> Situation:
+    severity = max(situation.severity, "watch", key=SEVERITIES.index)
+    return replace(situation, cause=cause.key, severity=severity, answers=())
+
+
+def _urgency(situation: Situation) -> int:
+    return SEVERITIES.index(situation.severity)

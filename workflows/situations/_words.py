@@ -1,0 +1,57 @@
+"""Sentences and evidence that several situations need."""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Evidence
+from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts.census import title
+
+
+def evidence(node: NodeFacts, source: str, line: str) -> Evidence:
+    return Evidence(node.node, source, node.digests.get(source, ""), line)
+
+
+def where(disk: DiskFacts) -> str:
+    """A disk and the bay to walk to: "sde (naa:5000c500a65b204b), bay 4 of enclosure 0x500605b0000272bf"."""
+    return f"{title(disk)}, bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else title(disk)
+
+
+def disk_of(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
+    """The disk that carries the leaf's label."""
+    if not known(leaf.wwid) or not known(node.disks):
+        return None
+    return next((disk for disk in node.disks if disk.wwid == leaf.wwid), None)
+
+
+def disk_behind(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
+    """The disk of a leaf in service: by its label, else by the stable name ZFS has it open under."""
+    disk = disk_of(node, leaf)
+    if disk is None and leaf.state in lookup.IN_SERVICE and leaf.name.startswith("/dev/disk/by-id/"):
+        found = lookup.at_path(node, leaf.name)
+        return found if known(found) else None
+    return disk
+
+
+def margin_sentence(pool: PoolFacts, top: VdevFacts) -> str:
+    margin = redundancy.top_margin(pool, top)
+    if not known(margin):
+        return f"How many more losses {top.name} survives is not known: {margin.reason}"
+    if margin < 0:
+        return f"{top.name} has lost more disks than it can rebuild."
+    if margin == 0:
+        return f"One more loss in {top.name} loses the pool."
+    return f"{top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
+
+
+def subject(node: NodeFacts, pool: PoolFacts, top: VdevFacts | None = None, leaf: VdevFacts | None = None) -> dict[str, str]:
+    said = {"node": node.node, "pool": pool.name} | ({"top": top.name} if top else {})
+    said |= {"pool_guid": str(pool.guid)} if known(pool.guid) else {}
+    if leaf is not None:
+        said |= {"vdev_guid": str(leaf.guid) if known(leaf.guid) else leaf.name}
+        said |= {"wwid": leaf.wwid} if known(leaf.wwid) else {}
+    return said
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,94 @@
+"""ZFS gave up, or half gave up, a disk that is still there: it answers, carries its label, and fails at its work.
+
+A member that is away is a `disk-missing`, one whose name leads to another disk a `wwid-mismatch`: no leaf is two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, known, lookup
+from workflows.situations import _words
+from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations.wwid_mismatch import mismatch
+
+SLUG = "disk-faulted"
+
+CAUSES = {
+    "too many errors": "ZFS gave it up after too many errors",
+    "too many slow I/Os": "ZFS gave it up because too many of its I/Os were slow",
+    "external device fault": "Somebody, or something outside of ZFS, declared it faulty",
+    "experienced I/O failures": "Its I/O failed",
+}
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    faulted = (lost for lost in lost_leaves(fleet) if lost.is_sick() and mismatch(fleet, lost) is None)
+    return tuple(_situation(lost) for lost in (*faulted, *_degraded(fleet)))
+
+
+def _degraded(fleet: FleetFacts) -> Iterator[Lost]:
+    """Leaves that still serve although ZED marked them. Without a reason on the line it is only a parent's word."""
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            for role, top in pool.tops if known(pool.tops) else ():
+                for line in lookup.lineages(top):
+                    if not line[-1].children and line[-1].state == "DEGRADED" and _cause(line[-1].note):
+                        yield Lost(node, pool, role, line)
+
+
+def _situation(lost: Lost) -> Situation:
+    out = lost.leaf.state == "FAULTED"
+    return Situation(
+        slug=SLUG,
+        key=lost.key(SLUG),
+        node=lost.node.node,
+        severity="act" if out and not lost.replacement() else "watch",
+        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.replacement() else ''}",
+        meaning=_meaning(lost, out),
+        evidence=tuple(_evidence(lost)),
+        answers=lost.answers("It replaces the faulted member by its guid, by a disk that carries no label.") if out else (),
+        subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
+    )
+
+
+def _meaning(lost: Lost, out: bool) -> str:
+    leaf, disk, new = lost.leaf, lost.carrier(), lost.replacement()
+    said = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {_cause(leaf.note) or 'ZFS gave it up'}{_counts(lost)}."]
+    if disk is not None:
+        said.append(f"The disk is there and answers: {_words.where(disk)}.")
+    if new is not None:
+        said.append(f"{new.name} takes its place. Wait, and take nothing else out of {lost.top.name} until it is done.")
+    elif out:
+        said.append(
+            "If its cable, slot or power explains the errors, mend that and bring it back with `zpool clear`; else replace it by its guid."
+        )
+    else:
+        said.append("It still serves what it can read, so leave it in and replace it while it does. Taking it out first costs redundancy.")
+    said.append(lost.margin_sentence())
+    return " ".join(said)
+
+
+def _counts(lost: Lost) -> str:
+    errors = lost.leaf.errors
+    return f" (read {errors[0]}, write {errors[1]}, checksum {errors[2]})" if known(errors) and any(errors) else ""
+
+
+def _cause(note: str) -> str:
+    return next((cause for words, cause in CAUSES.items() if words in note), "")
+
+
+def _evidence(lost: Lost) -> Iterator[Evidence]:
+    errors = lost.leaf.errors
+    counters = "  ".join(map(str, errors)) if known(errors) else ""
+    yield lost.evidence("zpool_status", "  ".join(p for p in (lost.leaf.name, lost.leaf.state, counters, lost.leaf.note) if p))
+    disk = lost.carrier()
+    for label in disk.labels if disk is not None and known(disk.labels) else ():
+        yield lost.evidence(f"zdb_label/{label.partition}", f"{label.pool_name}: guid {label.guid}, txg {label.txg}")
+    if disk is not None and known(disk.health):
+        yield lost.evidence(f"smart/{disk.names[0]}", disk.health.text)
+
+
+def _short(lost: Lost) -> str:
+    return lost.leaf.name.rsplit("/", 1)[-1]

@@ -1,0 +1,234 @@
+"""Several members were lost together: a cable, an expander, an HBA, a shelf or its power. The disks themselves are mostly well.
+
+They belong together when everything behind one thing is lost, when they went within a minute, or when they sit in bays side by
+side. Sharing the node's only HBA is no sign by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from workflows.core import Evidence, Situation
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
+from workflows.situations._lost import Lost, lost_leaves
+
+SLUG = "many-disks-offline"
+TOGETHER_SECONDS = 60
+LEAVES_MIN = 2
+UNRELATED_MIN = 3  # lost in one minute without anything in common that we know
+ROW_MIN = 3  # bays side by side
+KINDS = ("HBA", "expander", "enclosure")  # the farther up, the earlier
+
+SUSPECTS = {
+    "HBA": "Everything behind this HBA is gone: the HBA itself, its driver, its slot, or the cable to the first shelf.",
+    "expander": "Everything behind this expander is gone: the expander, its I/O module, or the cable that leads to it.",
+    "enclosure": "Everything in this enclosure is gone: its power, both I/O modules, or the cable that leads to it.",
+    "bays": "They sit side by side: a segment of the backplane, or the power rail that feeds it.",
+    "moment": "They went in the same minute: power, a cable, an expander or an HBA.",
+}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What several disks hang on."""
+
+    kind: str
+    key: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind} {self.key}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Lost leaves that have one cause."""
+
+    thing: Thing
+    lost: tuple[Lost, ...]
+    whole: bool  # nothing behind the thing works any more
+    at_once: bool  # they went within a minute
+    also: tuple[Thing, ...] = ()  # other things that fit as well
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    by_node: dict[str, list[Lost]] = {}
+    for lost in lost_leaves(fleet):
+        if lost.leaf.state != "OFFLINE":  # somebody did that with a command
+            by_node.setdefault(lost.node.node, []).append(lost)
+    return tuple(_situation(group) for lost in by_node.values() if len(lost) >= LEAVES_MIN for group in groups(lost))
+
+
+def explains(cause: Situation, other: Situation) -> bool:
+    """Whether `other` is about one of the members that were lost together."""
+    guid = other.subject.get("vdev_guid")
+    return other.node == cause.node and guid is not None and guid in cause.subject["vdev_guids"].split(" ")
+
+
+def groups(lost: list[Lost]) -> Iterator[Group]:
+    """The largest group first; a leaf is in one group only."""
+    left = list(lost)
+    while len(left) >= LEAVES_MIN:
+        found = _largest(left)
+        if found is None:
+            return
+        yield found
+        left = [each for each in left if each not in found.lost]
+
+
+def _largest(lost: list[Lost]) -> Group | None:
+    node = lost[0].node
+    candidates = [*_shared(node, lost), *_side_by_side(node, lost), *_at_one_moment(node, lost)]
+    if not candidates:
+        return None
+    best = max(candidates, key=lambda group: (len(group.lost), group.whole))  # of equals the first: farthest up
+    also = (g.thing for g in candidates if g is not best and g.whole and set(map(id, g.lost)) == set(map(id, best.lost)))
+    return Group(best.thing, best.lost, best.whole, best.at_once, tuple(also))
+
+
+def _shared(node: NodeFacts, lost: list[Lost]) -> Iterator[Group]:
+    """Lost leaves behind one thing, when nothing behind it works, or when they went at once."""
+    alive = _alive(node, lost)
+    things = {
+        thing: [each for each in lost if thing in things_of(node, each.leaf)] for each in lost for thing in things_of(node, each.leaf)
+    }
+    for thing in sorted(things, key=lambda thing: (KINDS.index(thing.kind), thing.key)):
+        members = things[thing]
+        whole, together = thing not in alive, tuple(_within_a_minute(node, members))
+        if whole and len(members) >= LEAVES_MIN:
+            yield Group(thing, tuple(members), True, len(together) == len(members))
+        elif len(together) >= LEAVES_MIN:
+            yield Group(thing, together, False, True)
+
+
+def _side_by_side(node: NodeFacts, lost: list[Lost]) -> Iterator[Group]:
+    """Three or more lost leaves in a row of bays."""
+    seats = sorted((seat, i) for i, each in enumerate(lost) if (seat := _seat(node, each.leaf)) is not None)
+    row: list[tuple[tuple[str, int], int]] = []
+    for seat, i in [*seats, (("", -1), -1)]:
+        if row and (seat[0] != row[-1][0][0] or seat[1] - row[-1][0][1] > 1):
+            if len(row) >= ROW_MIN:
+                place = f"{row[0][0][1]} to {row[-1][0][1]} of {row[0][0][0]}"
+                yield Group(Thing("bays", place), tuple(lost[j] for _, j in row), False, False)
+            row = []
+        row.append((seat, i))
+
+
+def _at_one_moment(node: NodeFacts, lost: list[Lost]) -> Iterator[Group]:
+    together = tuple(_within_a_minute(node, lost))
+    if len(together) >= UNRELATED_MIN:
+        yield Group(Thing("moment", f"of {len(together)} losses"), together, False, True)
+
+
+def _within_a_minute(node: NodeFacts, lost: Iterable[Lost]) -> list[Lost]:
+    """The largest set of them that left service within a minute, as far as the portal saw it."""
+    ages = {str(c.vdev_guid): c.age_seconds for c in (node.leaf_changes if known(node.leaf_changes) else ()) if c.after != "ONLINE"}
+    timed = [(ages[each.guid], each) for each in lost if each.guid in ages]
+    windows = ([each for age, each in timed if 0 <= age - start <= TOGETHER_SECONDS] for start, _ in timed)
+    return max(windows, key=len, default=[])
+
+
+def things_of(node: NodeFacts, leaf: VdevFacts) -> frozenset[Thing]:
+    """What the leaf's disk hangs on: by the kernel when the disk is there, else by what the labels remember of it."""
+    disk = _disk(node, leaf)
+    return frozenset(_things_of_disk(disk) if disk is not None and _runs(disk) else _remembered(node, leaf))
+
+
+def _things_of_disk(disk: DiskFacts) -> Iterator[Thing]:
+    for path in disk.paths:
+        if known(path.link):
+            yield Thing("HBA", path.link.pci or path.link.host)
+            yield from (Thing("expander", expander) for expander in path.link.expanders)
+    if known(disk.bay):
+        yield Thing("enclosure", disk.bay.enclosure_id)
+
+
+def _remembered(node: NodeFacts, leaf: VdevFacts) -> Iterator[Thing]:
+    pci = re.match(r"pci-([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])-", leaf.phys_path or "")
+    if pci:
+        yield Thing("HBA", pci.group(1))
+    seat = _seat(node, leaf)
+    if seat is not None:
+        yield Thing("enclosure", seat[0])
+
+
+def _seat(node: NodeFacts, leaf: VdevFacts) -> tuple[str, int] | None:
+    """Enclosure and slot, by the disk's bay now or by the path that its label stored."""
+    disk = _disk(node, leaf)
+    if disk is not None and known(disk.bay):
+        return disk.bay.enclosure_id, disk.bay.slot
+    stored = re.fullmatch(r"/sys/class/enclosure/([^/]+)/(.+)", leaf.enc_path or "")
+    if stored is None:
+        return None
+    for bay in node.bays if known(node.bays) else ():
+        if (bay.enclosure, bay.name) == stored.groups():
+            return bay.enclosure_id, bay.slot
+    number = re.search(r"([0-9]{1,4})$", stored.group(2))
+    return (stored.group(1), int(number.group(1))) if number else None  # the enclosure is gone as well
+
+
+def _alive(node: NodeFacts, lost: list[Lost]) -> frozenset[Thing]:
+    """Everything behind which some disk still works, be it a member or not."""
+    gone = {each.leaf.wwid for each in lost if known(each.leaf.wwid)}
+    disks = node.disks if known(node.disks) else ()
+    return frozenset(t for disk in disks if known(disk.wwid) and disk.wwid not in gone and _runs(disk) for t in _things_of_disk(disk))
+
+
+def _runs(disk: DiskFacts) -> bool:
+    return any(known(path.state) and path.state == "running" for path in disk.paths)
+
+
+def _disk(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
+    if not known(node.disks) or not known(leaf.wwid):
+        return None
+    return next((disk for disk in node.disks if disk.wwid == leaf.wwid), None)
+
+
+def _situation(group: Group) -> Situation:
+    lost, node = group.lost, group.lost[0].node
+    pools = ", ".join(dict.fromkeys(each.pool.name for each in lost))
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{group.thing.kind}:{group.thing.key if group.thing.kind != 'moment' else lost[0].guid}",
+        node=node.node,
+        severity="act",
+        title=_title(group, pools),
+        meaning=_meaning(group),
+        evidence=tuple(_evidence(group)),
+        subject={"node": node.node, "pool": lost[0].pool.name, "suspect": group.thing.words, "vdev_guids": " ".join(e.guid for e in lost)},
+        sure=group.whole or len(lost) >= UNRELATED_MIN,
+    )
+
+
+def _title(group: Group, pools: str) -> str:
+    count = f"{len(group.lost)} members of {pools} are lost together"
+    if group.thing.kind == "moment":
+        return f"{count}: they went in the same minute"
+    return f"{count}: all hang on {group.thing.words}" if group.thing.kind != "bays" else f"{count}: bays {group.thing.key}"
+
+
+def _meaning(group: Group) -> str:
+    if group.whole or group.thing.kind in ("bays", "moment"):
+        said = [SUSPECTS[group.thing.kind]]
+    else:
+        said = [f"They went within a minute and all hang on {group.thing.words}, where other disks still work: a cable or one lane group."]
+    if group.also:
+        said.append(f"The same disks share {' and '.join(thing.words for thing in group.also)}, so it may as well be that.")
+    if group.whole and group.at_once:
+        said.append("They went within a minute.")
+    said.append(
+        "Replace no disk and clear nothing yet. Look at power and cables, change one thing at a time, and wait until no link error is added "
+        "for ten minutes. When the disks are back, bring the members online and scrub every pool concerned before you call it healthy."
+    )
+    said += dict.fromkeys(each.margin_sentence() for each in group.lost)
+    return " ".join(said)
+
+
+def _evidence(group: Group) -> Iterator[Evidence]:
+    for lost in group.lost:
+        yield lost.tree_line()
+    node = group.lost[0].node
+    hangs = [f"{lost.guid}: {', '.join(sorted(t.words for t in things_of(node, lost.leaf)))}" for lost in group.lost]
+    yield from (lost.evidence("block", line) for lost, line in zip(group.lost, hangs, strict=True) if not line.endswith(": "))

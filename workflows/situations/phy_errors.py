@@ -1,0 +1,117 @@
+"""A SAS link counts errors: the weakest lane is named with both its ends, so that somebody knows which cable, slot or disk to touch.
+
+Only growth counts. Counters keep their numbers until a reset, and the same small number on every lane of a wide port is one event, a
+cable put in or an HBA reset, long over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
+from workflows.facts.census import title
+
+SLUG = "phy-errors"
+NOISE_PER_HOUR = 10  # fewer bad dwords than this is what a healthy cable has on a bad day
+SYNC_PER_HOUR = 5  # a disk put in or switched on loses sync a few times
+ACT_PER_HOUR = 1000
+TOGETHER_MIN = 3  # links of one expander or HBA
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(s for node in fleet.nodes.values() if known(node.fabric) for s in _on(node, node.fabric))
+
+
+def _on(node: NodeFacts, fabric: FabricFacts) -> Iterator[Situation]:
+    """One situation a link; when three links of one owner grow, one for the owner."""
+    ill = [phy for phy in fabric.phys if known(phy.growth) and is_growing(phy.growth) and not _one_event(phy, fabric)]
+    by_owner: dict[str, list[PhyFacts]] = {}
+    for phy in ill:
+        by_owner.setdefault(phy.owner, []).append(phy)
+    for owner, phys in by_owner.items():
+        links: dict[str, list[PhyFacts]] = {}
+        for phy in phys:
+            links.setdefault(phy.port or phy.name, []).append(phy)
+        if len(links) >= TOGETHER_MIN:
+            yield _situation(node, fabric, phys, owner, len(links))
+        else:
+            yield from (_situation(node, fabric, link, "", 1) for link in links.values())
+
+
+def is_growing(growth: Growth) -> bool:
+    dwords, disparity, sync, resets = growth.counts
+    hours = max(growth.seconds, 1.0) / 3600
+    return (dwords + disparity) / hours >= NOISE_PER_HOUR or sync / hours >= SYNC_PER_HOUR or resets > 0
+
+
+def _one_event(phy: PhyFacts, fabric: FabricFacts) -> bool:
+    """Whether every lane of its wide port counted the same."""
+    lanes = [other for other in fabric.phys if other.port == phy.port and phy.port is not None]
+    return len(lanes) > 1 and len({other.growth.counts if known(other.growth) else None for other in lanes}) == 1
+
+
+def _situation(node: NodeFacts, fabric: FabricFacts, phys: list[PhyFacts], owner: str, links: int) -> Situation:
+    worst = max(phys, key=_per_hour)
+    far = _far(node, fabric, worst)
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{owner or worst.port or worst.name}",
+        node=node.node,
+        severity="act" if _per_hour(worst) >= ACT_PER_HOUR else "watch",
+        title=f"{links} links of {owner} count errors, most on {worst.name}"
+        if owner
+        else f"The link {_near(fabric, worst)} to {far} counts errors",
+        meaning=_meaning(fabric, worst, phys, owner, far),
+        evidence=tuple(_evidence(node, phy) for phy in sorted(phys, key=_per_hour, reverse=True)),
+        subject=_subject(node, worst),
+    )
+
+
+def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: str, far: str) -> str:
+    said = [f"The weakest lane is {worst.name}: from {_near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
+    if owner:
+        said.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
+    elif worst.wwid:
+        said.append(
+            "Only the link of this one disk grows, so it is the disk, its bay or its connector. Put the disk into another bay: if the errors "
+            "go with it, it is the disk."
+        )
+    elif worst.lanes > 1 and len(phys) < worst.lanes:
+        said.append(f"{len(phys)} of {worst.lanes} lanes grow, so it is a lane of that cable or its plug, not what hangs behind it.")
+    else:
+        said.append("It is the cable, its plugs, or the port at either end.")
+    said.append("Change one thing at a time, and look again after an hour. A link that counts errors loses commands before it loses disks.")
+    if worst.rate and worst.gbit is None:
+        said.append(f"Its rate is {worst.rate}.")
+    return " ".join(said)
+
+
+def _near(fabric: FabricFacts, phy: PhyFacts) -> str:
+    model = fabric.models.get(phy.owner, "")
+    return f"{phy.owner} ({model})" if model else phy.owner
+
+
+def _far(node: NodeFacts, fabric: FabricFacts, phy: PhyFacts) -> str:
+    disk = next((d for d in node.disks if d.wwid == phy.wwid), None) if phy.wwid and known(node.disks) else None
+    if disk is not None:
+        return f"{title(disk)}{f', {phy.place}' if phy.place else ''}"
+    if phy.far is None:
+        return "something that is not seen"
+    model = fabric.models.get(phy.far, "")
+    return f"{phy.far} ({model})" if model else phy.far
+
+
+def _per_hour(phy: PhyFacts) -> float:
+    return sum(phy.growth.counts) * 3600 / max(phy.growth.seconds, 1.0) if known(phy.growth) else 0.0
+
+
+def _evidence(node: NodeFacts, phy: PhyFacts) -> Evidence:
+    counts = phy.counts if known(phy.counts) else ()
+    return Evidence(
+        node.node, "sas_phys", node.digests.get("sas_phys", ""), f"{phy.name}: {' '.join(map(str, counts))}, {phy.growth.words}"
+    )
+
+
+def _subject(node: NodeFacts, phy: PhyFacts) -> dict[str, str]:
+    return {"node": node.node, "phy": phy.name, "owner": phy.owner} | ({"wwid": phy.wwid} if phy.wwid else {})

@@ -1,0 +1,210 @@
+"""A pool is suspended: its writes stopped, and every command that would change it waits or fails.
+
+    errors of I/O            ->  ZFS-8000-HC, ZFS-8000-JQ   too many disks did not answer; `zpool clear` resumes it once they do
+    multihost (MMP) writes   ->  ZFS-8000-MM                no proof of life reached a disk in time; another host may take the pool
+
+The kernel's own state tells it when `zpool` hangs; the text of `zpool status`, the kernel's log and its events say which of the two.
+What `zpool clear` does to a multihost suspension differs by release, and in one of them it can destroy the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.collectors.kernel_log import KernelEvent
+from agents.wwid import normalise, strip_partition
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
+from workflows.facts.census import title
+from workflows.facts.past import SECOND, Place, disks_in_trouble, last_suspension, places
+from workflows.facts.versions import release, release_numbers
+
+SLUG = "pool-suspended"
+BEFORE_US = 300 * SECOND  # how far back the log is searched for the disk that began it
+AFTER_US = 5 * SECOND
+DISKS_NAMED = 4
+RESUMES_BLINDLY, CHECKS_FIRST = (0, 8), (2, 2, 4)  # releases below the first, and from the second on
+
+MMP, IO, UNSURE = "mmp", "io", ""
+TITLES = {MMP: "its multihost writes did not get through", IO: "too many of its disks did not answer", UNSURE: "its writes stopped"}
+
+
+@dataclass(frozen=True)
+class Suspended:
+    node: NodeFacts
+    pool: PoolFacts
+    kind: str  # MMP, IO, or UNSURE
+    log: tuple[KernelEvent, ...]  # the lines that say so
+    fleet: FleetFacts
+
+    def evidence(self, source: str, line: str) -> Evidence:
+        return Evidence(self.node.node, source, self.node.digests.get(source, ""), line)
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(found) for node in fleet.nodes.values() for found in _suspended(fleet, node))
+
+
+def _suspended(fleet: FleetFacts, node: NodeFacts) -> Iterator[Suspended]:
+    for pool in node.pools if known(node.pools) else ():
+        if known(pool.suspended) and pool.suspended:
+            log = last_suspension(node.kernel_log, pool.name)
+            yield Suspended(node, pool, _kind(pool, log), log, fleet)
+
+
+def _kind(pool: PoolFacts, log: tuple[KernelEvent, ...]) -> str:
+    """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides."""
+    if "multihost writes failed or were delayed" in pool.status:
+        return MMP
+    if any(event.kind == "multihost-suspended" for event in log):
+        return MMP
+    if log or "in response to IO failures" in pool.status or "I/O failures" in pool.status:
+        return IO
+    return UNSURE
+
+
+def _situation(found: Suspended) -> Situation:
+    node, pool = found.node, found.pool
+    subject = {"node": node.node, "pool": pool.name, "kind": found.kind or "not known"}
+    subject |= {"pool_guid": str(pool.guid)} if known(pool.guid) else {}
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}",
+        node=node.node,
+        severity="act",
+        title=f"{pool.name} is suspended: {TITLES[found.kind]}",
+        meaning=" ".join(_meaning(found)),
+        evidence=tuple(_evidence(found)),
+        subject=subject,
+        sure=bool(found.kind),
+    )
+
+
+def _meaning(found: Suspended) -> Iterator[str]:
+    yield f"{found.pool.name} on {found.node.node} takes no writes, and commands that change it hang or fail. Reads may still work."
+    yield WHY[found.kind]
+    if not known(found.pool.tops):
+        yield "`zpool status` gives no answer, so which disks it is about is not known from there; the kernel alone says this."
+    yield _named(found)
+    yield _clear(found)
+    if found.kind != IO:
+        yield _others(found)
+    yield "Export, destroy and unloading the module hang while it is suspended. Rebooting takes every other pool of the node down too."
+
+
+WHY = {
+    MMP: (
+        "With multihost on, a pool must write a sign of life to some disk in time, so that no other host takes it over. None got through: "
+        "one sick disk can do that, by holding up its whole HBA."
+    ),
+    IO: "An I/O could not be finished by any copy. Look for what the lost disks share first: HBA, cable, expander, power.",
+    UNSURE: "Whether errors of I/O or the multihost protection did it is not known. Until it is, take it for multihost.",
+}
+
+
+def _named(found: Suspended) -> str:
+    """Which disk the log and the multihost history complain of."""
+    said = [*_by_history(found), *_by_log(found)]
+    if said:
+        return f"Suspicious are {'; '.join(said[:DISKS_NAMED])}. Names in the log are those of that moment."
+    if not known(found.node.kernel_log):
+        return f"Which disk began it is not known: {found.node.kernel_log.reason}"
+    return "Neither the kernel log nor the multihost history names a disk."
+
+
+def _by_history(found: Suspended) -> Iterator[str]:
+    """`zfs_multihost_history` is 0 by default, and then there is nothing."""
+    kstats = found.node.kstats
+    for write in kstats.troubled(found.pool.name) if known(kstats) else ():
+        if write.vdev_guid is not None:
+            how = f"failed with error {write.error}" if write.error else f"took {write.duration_ns // 1_000_000} ms"
+            yield f"the member {write.vdev_guid} ({write.path or 'without a path'}), whose multihost write {how}"
+
+
+def _by_log(found: Suspended) -> Iterator[str]:
+    if not found.log:
+        return
+    at = found.log[0].at_us
+    for name, lines in disks_in_trouble(found.node.kernel_log, at - BEFORE_US, at + AFTER_US).items():
+        yield f"{name}{_today(found.node, name)}, named in {len(lines)} {'line' if len(lines) == 1 else 'lines'} of the kernel log"
+    for address, place in _places(found, at):
+        yield f"the disk at {address} in bay {place.slot} of enclosure {place.enclosure_id}, whose commands were aborted"
+
+
+def _places(found: Suspended, at: int) -> Iterator[tuple[str, Place]]:
+    """Bays that the HBA's driver named shortly before."""
+    log = found.node.kernel_log
+    recent = {e.field("sas_address") for e in (log.events if known(log) else ()) if e.kind == "target" and at - BEFORE_US <= e.at_us <= at}
+    yield from ((address, place) for address, place in places(log).items() if address in recent)
+
+
+def _today(node: NodeFacts, name: str) -> str:
+    """What stands under a name of the log today; "" when it is the WWID itself, or nothing does."""
+    wwid = normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) if name.startswith("/dev/disk/") else None
+    disk = lookup.at_path(node, name if name.startswith("/") else f"/dev/{name}") if wwid is None else None
+    if disk is None or isinstance(disk, Unknown):
+        return ""
+    return f" (today {title(disk)})"
+
+
+def _clear(found: Suspended) -> str:
+    """What `zpool clear` means here."""
+    pool = found.pool.name
+    if found.kind == IO:
+        return (
+            f"Once the disks answer again, `zpool clear {pool}` resumes it; if that hangs, something is still broken. "
+            "Afterwards only a scrub that ends with 0 errors says that the data is whole."
+        )
+    numbers, name = release_numbers(found.node.zfs_module), release(found.node.zfs_module)
+    if not known(numbers):
+        return f"What `zpool clear` would do depends on the release of ZFS, which is not known. Do not try it: {numbers.reason}"
+    if numbers < RESUMES_BLINDLY:
+        return f"Do not use `zpool clear`: OpenZFS {name} resumes the pool without looking whether another host has imported it meanwhile."
+    if numbers < CHECKS_FIRST:
+        return f"`zpool clear` does not help: OpenZFS {name} refuses it after a multihost suspension. The node must be rebooted."
+    return (
+        f"OpenZFS {name} lets `zpool clear {pool}` resume it after a look whether another host writes to the pool. It may be tried once, when "
+        "the sick disk is out and no other host has the pool; it can refuse without reason, and then the node must be rebooted."
+    )
+
+
+def _others(found: Suspended) -> str:
+    """Whether another node has the pool, as far as nodes report."""
+    holders, silent = [], []
+    for name, node in found.fleet.nodes.items():
+        if name == found.node.node:
+            continue
+        if not known(node.pools):
+            silent.append(name)
+        elif any(_is_same(pool, found.pool) for pool in node.pools):
+            holders.append(name)
+    if holders:
+        return f"{' and '.join(holders)} has {found.pool.name} imported: do not resume it here, fence this node."
+    if silent:
+        return f"Whether {' and '.join(silent)} has imported it is not known. Prove that no partner has, and stop its automatic import."
+    return "No other node that reports has imported it. Stop the automatic import of its partner before anything else."
+
+
+def _is_same(pool: PoolFacts, other: PoolFacts) -> bool:
+    """By guid; by name where a guid is not known, which errs towards caution."""
+    return pool.guid == other.guid if known(pool.guid) and known(other.guid) else pool.name == other.name
+
+
+def _evidence(found: Suspended) -> Iterator[Evidence]:
+    pool, kstats = found.pool, found.node.kstats
+    kernel = kstats.pool(pool.name) if known(kstats) else None
+    if kernel is not None:
+        yield found.evidence("kstat_pools", f"{pool.name}/state: {kernel.state}")
+    if known(pool.tops):
+        yield found.evidence("zpool_status", f"state: {pool.state}. {pool.status}".strip())
+    for event in found.log:
+        yield found.evidence("kernel_log", event.line)
+    if known(kstats):
+        for write in kstats.troubled(pool.name)[-3:]:
+            what = f"error {write.error}" if write.vdev_guid else f"{write.skipped} writes skipped, reason {write.error}"
+            line = f"multihost: txg {write.txg}, {what}, {write.duration_ns} ns, {write.path or 'no disk'}"
+            yield found.evidence(f"kstat_txgs/{pool.name}", line)
+    for event in found.node.events if known(found.node.events) else ():
+        if event.kind == "ereport.fs.zfs.io_failure" and event.text("pool") == pool.name:
+            yield found.evidence("zpool_events", f"{event.kind} of {pool.name}, eid {event.eid}")

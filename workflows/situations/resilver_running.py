@@ -1,0 +1,43 @@
+"""A resilver runs: data is being written to a disk again, and until it is done the pool survives fewer losses. Nothing to do but wait."""
+
+from __future__ import annotations
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts
+from workflows.situations import _words
+from workflows.situations._resilver import Running, running
+
+SLUG = "resilver-running"
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(one) for one in running(fleet))
+
+
+def _situation(one: Running) -> Situation:
+    margin = one.worst_margin()
+    return Situation(
+        slug=SLUG,
+        key=one.key(SLUG),
+        node=one.node.node,
+        severity="info" if margin is not None and margin > 0 else "watch",
+        title=f"{one.pool.name} resilvers" + (f", {one.scan.percent} % done" if one.scan.percent else ""),
+        meaning=_meaning(one, margin),
+        evidence=(one.line(),),
+        subject=_words.subject(one.node, one.pool),
+    )
+
+
+def _meaning(one: Running, margin: int | None) -> str:
+    filling = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.filling())
+    said = [f"{one.pool.name}: {one.done()}. {one.speed()}"]
+    if filling:
+        said.append(f"It fills {filling}.")
+    said.append("Until it is done take no disk out of this pool, do not reboot, and start no other replacement in the same vdev.")
+    if margin is None:
+        said.append("How many more losses the pool survives meanwhile is not known.")
+    elif margin > 0:
+        said.append(f"Meanwhile the pool survives {_words.plural(margin, 'more loss', 'more losses')}.")
+    else:
+        said.append("Meanwhile one more loss in its weakest vdev loses the pool.")
+    return " ".join(said)

@@ -1,0 +1,85 @@
+"""A resilver that does not get on: it stands still, begins anew, or is over and has not finished the replacement.
+
+That it stands still is known only from an earlier look; that it ended badly is seen at once, from a replacement that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
+from workflows.facts.progress import size
+from workflows.situations import _words
+from workflows.situations._resilver import Running, running
+
+SLUG = "resilver-stuck"
+REPAIRS = ("resilver", "rebuild")
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    moving = [_standstill(one) for one in running(fleet) if one.stands_still] + [_anew(one) for one in running(fleet) if one.restarted]
+    return (*moving, *_left_over(fleet))
+
+
+def _standstill(one: Running) -> Situation:
+    advance = one.scan.advance
+    assert known(advance)
+    minutes = f"{advance.seconds / 60:.0f} minutes"
+    most = f", at most {size(advance.issued.high)}" if advance.issued.high else ""
+    meaning = (
+        f"{one.pool.name}: {one.done()}, and in the last {minutes} it issued nothing that shows{most}. "
+        "Something holds it: a disk that answers slowly or not at all, scans that somebody suspended, or a pool that is itself stuck. "
+        "Look for a disk that stands out, then at the kernel's log. Take nothing out of the pool: the disk that is being filled does not count yet."
+    )
+    return _make(one.node, one.pool, "act", f"{one.pool.name}: the resilver has not moved for {minutes}", meaning, one.line())
+
+
+def _anew(one: Running) -> Situation:
+    meaning = (
+        f"{one.pool.name}: {one.done()}; when it was looked at before it was further or had begun earlier. A resilver begins anew when a disk is "
+        "attached, comes back or drops out while it runs. Stop adding changes, one replacement at a time, and look for a disk that comes and goes. "
+        "If it happens again it will not end by itself."
+    )
+    return _make(one.node, one.pool, "watch", f"{one.pool.name}: the resilver began anew", meaning, one.line())
+
+
+def _left_over(fleet: FleetFacts) -> Iterator[Situation]:
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            if not known(pool.scans) or not known(pool.tops) or any(s.state in ("running", "paused") for s in pool.scans):
+                continue
+            ended = next((s for s in pool.scans if s.function in REPAIRS and (s.state == "canceled" or (s.errors or 0) > 0)), None)
+            for vdev in (v for _, top in pool.tops for v in top.walk() if v.kind == "replacing" and _both_there(v)):
+                if ended is not None:
+                    yield _unfinished(node, pool, vdev, ended)
+
+
+def _both_there(vdev: VdevFacts) -> bool:
+    """Where the new disk failed, that leaf is a situation of its own."""
+    return len(vdev.children) > 1 and vdev.children[-1].state in ("ONLINE", "DEGRADED")
+
+
+def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFacts) -> Situation:
+    old, new = (child.name.rsplit("/", 1)[-1] for child in (vdev.children[0], vdev.children[-1]))
+    how = "was canceled" if ended.state == "canceled" else f"ended with {_words.plural(ended.errors or 0, 'error')}"
+    meaning = (
+        f"{pool.name}: the resilver {how}, so {vdev.name} stays: {new} does not hold everything that {old} held, and ZFS keeps both. "
+        "`zpool status -v` names the files that could not be read; restore or delete them, scrub twice, and look again. "
+        f"Do not detach {old} before a scrub found no errors: it may hold the only good copy of something."
+    )
+    line = _words.evidence(node, "zpool_status", ended.text.replace("\n", " "))
+    return _make(node, pool, "act", f"{pool.name}: the resilver {how} and the replacement did not finish", meaning, line, f":{vdev.name}")
+
+
+def _make(node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: str, line: object, more: str = "") -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}{more}",
+        node=node.node,
+        severity=severity,  # type: ignore[arg-type]
+        title=title,
+        meaning=meaning,
+        evidence=(line,),  # type: ignore[arg-type]
+        subject=_words.subject(node, pool),
+    )

@@ -1,0 +1,177 @@
+"""One disk makes the others wait: its I/O takes many times longer than that of the disks beside it, and it reports no error.
+
+A pool is as slow as its slowest disk, and a disk that stalls for seconds can suspend it. One method alone may be chance; two that
+agree (waits, slow I/Os, delay events, task aborts) are a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known
+from workflows.facts.latency import Gap, duration
+from workflows.situations import _words
+
+SLUG = "slow-disk"
+IN_SERVICE = ("ONLINE", "DEGRADED")
+DELAYS_MIN = 3  # events come up to twenty a second; three are no chance
+ABORTS_MIN = 3
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A leaf that stands out, and by which methods."""
+
+    node: NodeFacts
+    pool: PoolFacts
+    one: LeafLatency
+    gaps: tuple[Gap, ...]
+    counted: tuple[int, int] | None  # slow I/Os, and the median of its peers
+    delays: int
+    aborts: int
+    at_peace: bool  # the last seconds had I/O, and it kept up
+
+    @property
+    def methods(self) -> int:
+        return bool(self.gaps) + bool(self.counted) + bool(self.delays) + bool(self.aborts)
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(slow, found) for found in _by_pool(fleet) for slow in found)
+
+
+def _by_pool(fleet: FleetFacts) -> Iterator[tuple[Slow, ...]]:
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            if known(pool.latency):
+                yield tuple(_slow_leaves(node, pool, pool.latency))
+
+
+def _slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iterator[Slow]:
+    for one in latency.leaves:
+        if one.leaf.state not in IN_SERVICE or _is_filled(one, pool):
+            continue
+        slow = Slow(
+            node,
+            pool,
+            one,
+            latency.gaps(one),
+            latency.slow_among_peers(one),
+            _beyond(one.delays, [x.delays for x in latency.peers(one)], DELAYS_MIN),
+            _beyond(one.aborts, [x.aborts for x in latency.peers(one)], ABORTS_MIN),
+            latency.at_peace_now(one),
+        )
+        if slow.gaps or slow.counted or slow.methods > 1:
+            yield slow
+
+
+def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
+    """The new half of a replacement is written all the time: `resilver-slow` speaks of it."""
+    parents = [v for v in one.top.walk() if v.kind in ("replacing", "spare") and one.leaf in v.children]
+    return one.leaf.resilvering or any(parent.children[-1] is one.leaf for parent in parents)
+
+
+def _beyond(mine: object, theirs: list, least: int) -> int:
+    """A count that stands out among its peers', else 0."""
+    peers = [count for count in theirs if known(count)]
+    if not isinstance(mine, int) or mine < least or (peers and mine < 5 * max(1, sum(peers) / len(peers))):
+        return 0
+    return mine
+
+
+def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
+    same_top = [x for x in all_of_pool if x.one.top is slow.one.top]
+    agreed = slow.methods > 1 or any(gap.now for gap in slow.gaps)
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{slow.node.node}:{_guid(slow)}",
+        node=slow.node.node,
+        severity="act" if agreed and not slow.at_peace and len(same_top) == 1 else "watch",
+        title=f"{slow.pool.name}: {_name(slow)} {_headline(slow)}",
+        meaning=_meaning(slow, same_top),
+        evidence=tuple(_evidence(slow)),
+        subject=_words.subject(slow.node, slow.pool, slow.one.top, slow.one.leaf),
+        sure=agreed,
+    )
+
+
+def _headline(slow: Slow) -> str:
+    if slow.gaps:
+        gap = slow.gaps[0]
+        return f"waits {duration(gap.wait_ns)} for a {gap.what} where its peers wait {duration(gap.peers_ns)}"
+    if slow.counted:
+        return f"had {slow.counted[0]} slow I/Os where its peers had {slow.counted[1]}"
+    return f"was slow {slow.delays + slow.aborts} times"
+
+
+def _meaning(slow: Slow, same_top: list[Slow]) -> str:
+    disk = _words.disk_behind(slow.node, slow.one.leaf)
+    verb = "is slow" if slow.gaps and not slow.at_peace else "has been slow"
+    said = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
+    said += [_gap_sentence(gap) for gap in slow.gaps]
+    if slow.counted:
+        said.append(
+            f"{slow.counted[0]} of its I/Os were slow since the counters were cleared; the median of its peers is {slow.counted[1]}."
+        )
+    if slow.delays:
+        said.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
+    if slow.aborts:
+        said.append(f"The kernel aborted {_words.plural(slow.aborts, 'command')} on it: the disk, its slot or its link hangs.")
+    said.append(_advice(slow, same_top))
+    said.append(_words.margin_sentence(slow.pool, slow.one.top))
+    return " ".join(said)
+
+
+def _errors(slow: Slow) -> str:
+    errors = slow.one.leaf.errors
+    if not known(errors):
+        return "Whether it reported errors is not known."
+    if not any(errors):
+        return "It answers and reports no error."
+    return "It also had errors: read {}, write {}, checksum {}.".format(*errors)
+
+
+def _gap_sentence(gap: Gap) -> str:
+    when = "In the last seconds" if gap.now else "On average since the pool was imported"
+    return f"{when} a {gap.what} waited {duration(gap.wait_ns)} for this disk and {duration(gap.peers_ns)} for its peers, {gap.factor:.0f} times as long."
+
+
+def _advice(slow: Slow, same_top: list[Slow]) -> str:
+    if len(same_top) > 1:
+        return (
+            f"{len(same_top)} disks of {slow.one.top.name} are slow at once. Look for what they share (cable, expander, HBA, load) "
+            "before any of them, and take none out."
+        )
+    if slow.at_peace:
+        return "In the last seconds it kept up with its peers, so it has been slow and is not now. Watch whether it comes back."
+    if slow.methods == 1:
+        return "Only one thing says so. Look again while the pool is busy before taking it out."
+    return (
+        "Compare its SMART and its SAS link with its peers'. If it stays slow, replace it while it is still in the pool; "
+        "only a disk that stalls the pool is taken offline first."
+    )
+
+
+def _evidence(slow: Slow) -> Iterator[Evidence]:
+    for name, row in (("now", slow.one.now), ("since import", slow.one.since_import)):
+        if row is not None and any(gap.now == (name == "now") for gap in slow.gaps):
+            said = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
+            yield _words.evidence(slow.node, "zpool_iostat", said)
+    if slow.counted:
+        yield _words.evidence(
+            slow.node, "zpool_status_slow", f"{_name(slow)}  SLOW {slow.counted[0]}, median of its peers {slow.counted[1]}"
+        )
+    if slow.delays:
+        yield _words.evidence(slow.node, "zpool_events", f"{slow.delays} x ereport.fs.zfs.delay, vdev_guid {_guid(slow)}")
+    if slow.aborts:
+        yield _words.evidence(slow.node, "kernel_log", f"{slow.aborts} x attempting task abort")
+
+
+def _guid(slow: Slow) -> str:
+    return str(slow.one.leaf.guid) if known(slow.one.leaf.guid) else slow.one.leaf.name
+
+
+def _name(slow: Slow) -> str:
+    return slow.one.leaf.name.rsplit("/", 1)[-1].partition("-part")[0]

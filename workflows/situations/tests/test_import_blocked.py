@@ -1,0 +1,158 @@
+"""A pool that cannot, or must not, come in: which disk stands out. Genuine: a diverged disk, a lost last txg, new features."""
+
+from dataclasses import replace
+
+import pytest
+
+from agents.collectors.base import Capture
+from agents.tests.scenarios import STEPS, step
+from workflows.facts import FleetFacts, node_facts, suspects
+from workflows.facts.tests.played import captures, fleet, played
+from workflows.situations import import_blocked
+from workflows.situations.tests.truth import agrees
+
+DIVERGED = "import-blocked-diverged-disk/1-not-imported"
+TRUTH = {
+    DIVERGED: ("act",),
+    "import-blocked-diverged-disk-ashift12/1-not-imported": ("act",),
+    "import-rewind/1-not-imported": ("act",),
+    "unsupported-features/1-not-imported": ("watch", "watch"),
+}
+OST2 = 12305735828161034898
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_it_agrees_with_the_captures(name):
+    agrees("import-blocked", name, TRUTH)
+
+
+@pytest.mark.parametrize("name", [n for n in TRUTH if "diverged" in n])
+def test_it_names_the_one_bad_disk(name):
+    (found,) = import_blocked.detect(fleet(name))
+    assert (found.subject["wwid"], found.sure) == ("naa:5000c500a65b203b", True)
+    for words in (
+        "sdd (naa:5000c500a65b203b) stands out",
+        "oss07 wrote it last",
+        "The others hold the whole pool",
+        "Neither force the import",
+    ):
+        assert words in found.meaning
+    table = [e for e in found.evidence if e.source.startswith("zdb_label/") and "copies" in e.line]
+    assert len(table) == 6
+    assert sum("oss07" in e.line for e in table) == 1
+
+
+def test_where_no_disk_stands_out_it_says_so():
+    (found,) = import_blocked.detect(fleet("import-rewind/1-not-imported"))
+    assert (found.sure, "wwid" in found.subject) == (False, False)
+    for words in ("No disk stands out: all 3 labels that were read agree", "a person decides it", "It was never exported: oss01"):
+        assert words in found.meaning
+
+
+def test_a_pool_that_another_node_has_imported_is_where_it_belongs():
+    other = played("other-host/3-forced")
+    imported = replace(other, node="oss09", pools=(replace(other.pools[0], guid=OST2),))
+    assert import_blocked.detect(FleetFacts({"oss01": played(DIVERGED), "oss09": imported})) == ()
+
+
+def told(name: str, *more: Capture, **texts: str) -> FleetFacts:
+    said = dict(captures(name))
+    for where, text in texts.items():
+        said[where] = replace(said[where], text=text)
+    said |= {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
+    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+
+
+def test_a_disk_that_diverged_blocks_even_what_could_be_imported():
+    """Composed by us: the listing of a pool that would come in with the diverged disk's view of it."""
+    listed = captures(DIVERGED)["zpool_import"].text
+    lines = [line for line in listed.split("\n") if not line.startswith((" status:", "status:", "   see:"))]
+    fine = "\n".join(lines).replace("FAULTED  corrupted data", "ONLINE").replace("state: FAULTED", "state: ONLINE")
+    fine = fine.replace("cannot be imported due to damaged devices or data.", "can be imported using its name or numeric identifier.")
+    (found,) = import_blocked.detect(told(DIVERGED, zpool_import=fine))
+    assert (found.severity, found.subject["wwid"]) == ("act", "naa:5000c500a65b203b")
+
+
+def test_two_disks_that_diverge_are_for_a_second_person():
+    """Composed by us: a second disk with the label of the other life. Nobody knows then which life is the true one."""
+    stray = captures(DIVERGED)["zdb_label/sde1"].text.replace("txg: 22\n", "txg: 230\n").replace("'oss01'", "'oss08'")
+    (found,) = import_blocked.detect(told(DIVERGED, **{"zdb_label/sde1": stray}))
+    assert (found.sure, "wwid" in found.subject) == (False, False)
+
+
+def uberblocks(*txgs: int, behind: int = 0, guid_sum: str = "14785840022256379122") -> str:
+    """Composed by us: the genuine head of a `zdb -lu`, and uberblocks five seconds apart."""
+    head = (step(DIVERGED) / "zdb-lu-sda1.txt").read_text().split("    Uberblock[")[0]
+    body = "    Uberblock[{}]\n\tmagic = 0000000000bab10c\n\tversion = 5000\n\ttxg = {}\n\tguid_sum = {}\n\ttimestamp = {} UTC = x\n        labels = 0 1 2 3 \n"
+    return head + "".join(body.format(t % 128, t, guid_sum, 1795250000 + 5 * t - behind) for t in txgs)
+
+
+def with_timeline(texts: dict[str, str]) -> FleetFacts:
+    """The diverged pool with its labels made alike, so that only the uberblocks tell."""
+    alike = (
+        captures(DIVERGED)["zdb_label/sdd1"]
+        .text.replace("txg: 222\n", "txg: 22\n")
+        .replace("195948557", "1529846785")
+        .replace("oss07", "oss01")
+    )
+    lines = [Capture("zdb_uberblocks", key, "data", text) for key, text in texts.items()]
+    return told(DIVERGED, *lines, **{"zdb_label/sdd1": alike})
+
+
+PEERS = {name: uberblocks(20, 21, 22) for name in ("sda1", "sdb1", "sdc1", "sde1", "sdf1")}
+STORIES = {
+    "ahead of its peers": (uberblocks(20, 21, 22, 64), {"uberblock-ahead"}),
+    "another life under the same txgs": (uberblocks(20, 21, 22, behind=3600), {"split"}),
+    "another set of vdevs": (uberblocks(20, 21, 22, guid_sum="7"), {"guid-sum"}),
+    "behind, as after an outage": (uberblocks(18, 19), set()),
+    "one txg ahead, as at a power cut": (uberblocks(21, 22, 23), set()),
+    "nothing but its label": ("".join(f"failed to unpack label {n}\n" for n in range(4)), set()),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_uberblocks_tell_a_disk_that_went_its_own_way(story):
+    said, kinds = STORIES[story]
+    facts = with_timeline(PEERS | {"sdd1": said})
+    found = suspects(facts.nodes["oss01"], OST2)
+    assert {kind for suspect in found for kind in suspect.kinds} == kinds
+    assert all(suspect.disk.names == ("sdd",) for suspect in found)
+    (situation,) = import_blocked.detect(facts)
+    assert (situation.subject.get("wwid") == "naa:5000c500a65b203b") is bool(kinds)
+
+
+def test_the_difference_is_told_in_time():
+    (situation,) = import_blocked.detect(with_timeline(PEERS | {"sdd1": uberblocks(20, 21, 22, 94)}))
+    assert "its newest uberblock is of txg 94, the best of the others of txg 22, 6 min later" in situation.meaning
+
+
+def test_where_all_agree_it_says_how_far_back_they_go_together():
+    facts = with_timeline(PEERS | {"sdd1": PEERS["sda1"]})
+    (timeline,) = facts.nodes["oss01"].timelines
+    assert [(m.txg, m.seconds_before_newest, len(m.held_by)) for m in timeline.moments()] == [(22, 0, 6), (21, 5, 6), (20, 10, 6)]
+    (situation,) = import_blocked.detect(facts)
+    assert "All its disks hold the same 3 uberblocks, from txg 22 back to 20, 10 s before the newest." in situation.meaning
+
+
+def silenced(name: str, *disks: str) -> FleetFacts:
+    """As import-blocked-labels/4: `zpool import` hangs on a disk that answers nothing, so its label is not known either."""
+    failed = [Capture("zpool_import", "", "failed", "", "zpool import: stuck after 60.0 s")]
+    failed += [Capture("zdb_label", f"{d}1", "failed", "", f"zdb -l /dev/{d}1: stuck after 20.0 s") for d in disks]
+    return told(name, *failed)
+
+
+def test_a_disk_that_hangs_the_import_is_named():
+    (found,) = import_blocked.detect(silenced("import-blocked-labels/1-labels-0-1-garbage", "sde"))
+    assert (found.severity, found.subject["pool"], found.sure) == ("act", "ost_3", False)
+    assert "sde (naa:5000c500a65b204b)" in found.meaning
+    assert any(e.source == "zpool_import" and "stuck" in e.line for e in found.evidence)
+
+
+def test_a_strangers_pool_behind_a_silent_import_is_only_watched():
+    facts = silenced("other-host/1-last-used-by-oss01")
+    here = replace(facts.nodes["oss01"], hostid="5b2f9c02")
+    assert {s.severity for s in import_blocked.detect(FleetFacts({"oss02": here}))} == {"watch"}
+
+
+def test_a_silent_import_beside_imported_pools_says_nothing():
+    assert import_blocked.detect(silenced("healthy-raidz2")) == ()

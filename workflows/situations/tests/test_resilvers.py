@@ -1,0 +1,193 @@
+"""Resilvers that run, stand still, begin anew, crawl, or hide something else. Earlier looks are genuine steps of the same resilver."""
+
+from dataclasses import replace
+
+import pytest
+
+from agents.tests.scenarios import STEPS
+from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, node_facts
+from workflows.facts.tests.played import captures, played
+from workflows.situations import detect_all, hidden_by_resilver, resilver_running, resilver_slow, resilver_stuck, spare_in_use
+from workflows.situations.tests.truth import agrees
+from workflows.tests.incident import MEMBERS, by_id, fleet, leaf, vdev, with_leaf, with_pool
+
+RUNNING = {
+    f"{scenario}/{step}": ("info",)
+    for scenario, steps in {
+        "disk-removed": ("5-resilver-start", "6-resilver-running", "7-resilver-later"),
+        "disk-removed-zfs2.3": ("5-resilver-start", "6-resilver-running", "7-resilver-later"),
+        "sixty-disks": ("3-resilvering",),
+        "sixty-disks-zfs2.3": ("3-resilvering",),
+    }.items()
+    for step in steps
+}
+BOTH = ("disk-removed", "disk-removed-zfs2.3")
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_running_resilver_shows_and_is_nobodys_to_act_upon(name):
+    agrees("resilver-running", name, RUNNING)
+
+
+@pytest.mark.parametrize("slug", ["resilver-stuck", "resilver-slow", "hidden-by-resilver", "spare-in-use"])
+@pytest.mark.parametrize("name", STEPS)
+def test_nothing_of_this_was_in_the_lab(slug, name):
+    """One look tells nothing of speed; nothing else was wrong while a resilver ran; no spare was ever taken."""
+    agrees(slug, name, {})
+
+
+def then(now: str, before: str, seconds: float) -> FleetFacts:
+    """The step `now`, told together with what the node said in `before`, `seconds` earlier."""
+    sources = ("zpool_status", "zpool_status_json")
+    earlier = {where: (capture.body(), seconds) for where, capture in captures(before).items() if where in sources}
+    return FleetFacts({"oss01": node_facts("oss01", captures(now), 1.0, (), earlier=earlier)})
+
+
+def resilver(facts: FleetFacts):
+    return facts.nodes["oss01"].pools[0].progress[0]
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_the_rate_is_what_was_done_between_two_looks(scenario):
+    facts = then(f"{scenario}/7-resilver-later", f"{scenario}/6-resilver-running", 60.0)
+    advance = resilver(facts).advance
+    assert (advance.unchanged, advance.restarted) == (False, False)
+    assert advance.issued.low <= 126_000_000 <= advance.issued.high or advance.issued.low == advance.issued.high == 126615552
+    assert "In the last 60 s it went 2.0 MiB/s." in resilver_running.detect(facts)[0].meaning
+
+
+def test_the_json_of_2_3_is_exact_to_the_byte():
+    facts = then("disk-removed-zfs2.3/7-resilver-later", "disk-removed-zfs2.3/6-resilver-running", 60.0)
+    advance = resilver(facts).advance
+    assert advance.issued.low == advance.issued.high == 250417152 - 123801600
+
+
+def test_the_average_is_called_an_average():
+    (found,) = resilver_running.detect(FleetFacts({"oss01": played("disk-removed/6-resilver-running")}))
+    assert "On average since it began it went 2.4 MiB/s; how fast it goes now takes a second look." in found.meaning
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_one_that_stands_still_is_stuck(scenario):
+    facts = then(f"{scenario}/6-resilver-running", f"{scenario}/6-resilver-running", 1800.0)
+    (found,) = resilver_stuck.detect(facts)
+    assert (found.severity, "has not moved for 30 minutes" in found.title) == ("act", True)
+    assert resilver_slow.detect(facts) == ()
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_a_short_look_proves_no_standstill(scenario):
+    assert resilver_stuck.detect(then(f"{scenario}/6-resilver-running", f"{scenario}/6-resilver-running", 300.0)) == ()
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_one_that_went_back_began_anew(scenario):
+    (found,) = resilver_stuck.detect(then(f"{scenario}/6-resilver-running", f"{scenario}/7-resilver-later", 1800.0))
+    assert (found.severity, "began anew" in found.title) == ("watch", True)
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_one_that_crawls_is_slow_and_not_stuck(scenario):
+    facts = then(f"{scenario}/6-resilver-running", f"{scenario}/5-resilver-start", 900.0)
+    (found,) = resilver_slow.detect(facts)
+    assert (found.severity, resilver_stuck.detect(facts)) == ("watch", ())
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_one_that_is_nearly_through_is_not_slow(scenario):
+    assert resilver_slow.detect(then(f"{scenario}/7-resilver-later", f"{scenario}/6-resilver-running", 600.0)) != ()
+    assert resilver_slow.detect(then(f"{scenario}/7-resilver-later", f"{scenario}/6-resilver-running", 66.0)) == ()
+
+
+LARGE = (
+    "resilver in progress since Sat Nov 21 08:05:15 2026\n\t{}T / 187T scanned at 9.1G/s, {}T / 62.5T issued at 1.02G/s\n"
+    "\t1.2T resilvered, {}% done, 0 days 10:00:00 to go"
+)
+
+
+@pytest.mark.parametrize(("done", "stuck"), [("33.33", True), ("33.40", False)])
+def test_the_percentage_tells_what_the_amounts_of_a_large_pool_hide(done, stuck):
+    """Composed by us: 20.8T stays 20.8T for half an hour at up to 60 MB/s; the percentage has finer digits."""
+    from workflows.facts.progress import read_progress
+
+    before, now = (ScanFacts("resilver", "running", LARGE.format("120", "20.8", p), p) for p in ("33.33", done))
+    (progress,) = read_progress((now,), None, ((before,), 1800.0))
+    facts = with_pool(progress=(progress,), scans=(now,))
+    assert bool(resilver_stuck.detect(facts)) is stuck
+
+
+ENDED = {
+    "with errors": (ScanFacts("resilver", "finished", "resilvered 1T in 1 days with 12 errors on Sat", errors=12), 1),
+    "canceled": (ScanFacts("resilver", "canceled", "resilver canceled on Sat"), 1),
+    "without errors": (ScanFacts("resilver", "finished", "resilvered 1T in 1 days with 0 errors on Sat", errors=0), 0),
+    "and runs again": (ScanFacts("resilver", "running", "resilver in progress since Sat\n\t1.00% done", "1.00"), 0),
+}
+OLD = leaf(21, f"{by_id('naa:5000c500a65b202b')}-part1", "REMOVED")
+NEW = leaf(22, f"{by_id('naa:5000c500a65b2aab')}-part1", wwid="naa:5000c500a65b2aab")
+
+
+@pytest.mark.parametrize("how", ENDED)
+def test_a_replacement_that_stays_after_a_bad_end_is_stuck(how):
+    scan, expected = ENDED[how]
+    top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, OLD, NEW), *MEMBERS)
+    found = resilver_stuck.detect(with_pool(tops=(("data", top),), scans=(scan,)))
+    assert [s.severity for s in found] == ["act"] * expected
+
+
+def hiding(**changes) -> FleetFacts:
+    facts = played("disk-removed/7-resilver-later")
+    (pool,) = facts.pools
+    return FleetFacts({"oss01": replace(facts, pools=(replace(pool, **changes),))})
+
+
+def changed(pool: PoolFacts, place: int, **changes):
+    """The genuine tree of a resilver, one leaf of its raidz2 otherwise."""
+    ((kind, top),) = pool.tops
+    children = tuple(replace(v, **changes) if i == place else v for i, v in enumerate(top.children))
+    return ((kind, replace(top, children=children)),)
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "words"),
+    [
+        (4, {"state": "FAULTED", "note": "too many errors"}, "FAULTED  too many errors"),
+        (0, {"errors": (0, 0, 17)}, "read 0, write 0, checksum 17 errors"),
+        (5, {"state": "DEGRADED", "note": "too many slow I/Os"}, "DEGRADED  too many slow I/Os"),
+    ],
+)
+def test_what_else_is_wrong_is_named_although_the_status_line_says_resilver(place, changes, words):
+    (pool,) = played("disk-removed/7-resilver-later").pools
+    (found,) = hidden_by_resilver.detect(hiding(tops=changed(pool, place, **changes)))
+    assert (found.severity, words in found.meaning) == ("watch", True)
+
+
+def test_damaged_files_are_named_too():
+    (found,) = hidden_by_resilver.detect(hiding(errors="3 data errors, use '-v' for a list"))
+    assert "3 data errors" in found.meaning
+
+
+SPARE = leaf(31, f"{by_id('naa:5000c500a65b2bbb')}-part1", wwid="naa:5000c500a65b2bbb")
+
+
+@pytest.mark.parametrize(
+    ("original", "spare", "words"),
+    [
+        (OLD, SPARE, "Replace the member by its guid"),
+        (OLD, replace(SPARE, resilvering=True), "still being filled"),
+        (replace(OLD, state="ONLINE"), SPARE, "detaching the spare makes it free"),
+        (OLD, replace(SPARE, state="FAULTED"), "it does not help"),
+    ],
+)
+def test_a_spare_that_stands_in_is_watched(original, spare, words):
+    (found,) = spare_in_use.detect(with_leaf(vdev(9, "spare-0", "spare", 0, original, spare)))
+    assert (found.severity, words in found.meaning, "0 spares of ost_0 are free" in found.meaning) == ("watch", True, True)
+
+
+def test_a_free_spare_is_nothing():
+    assert spare_in_use.detect(with_pool(spares=(replace(SPARE, state="AVAIL"),))) == ()
+
+
+def test_all_of_them_read_a_healthy_fleet_in_silence():
+    whole = leaf(21, f"{by_id('naa:5000c500a65b202b')}-part1", wwid="naa:5000c500a65b202b")
+    assert detect_all(fleet(with_leaf(whole).nodes["oss01"])) == ()
+    assert known(played("healthy-raidz2").pools[0].progress)

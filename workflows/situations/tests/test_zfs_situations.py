@@ -1,0 +1,163 @@
+"""Suspended pools, tunables left raised, versions that do not match: their truth over all genuine steps, and what no step shows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import agents.tests
+from agents.collectors.base import Capture
+from agents.tests.scenarios import STEPS
+from workflows.facts import FleetFacts, ScanFacts, Unknown, node_facts
+from workflows.facts.tests.played import captures, fleet, played
+from workflows.facts.tests.test_kernel_facts import LOG, hung
+from workflows.situations import pool_suspended, tunables_left_raised, version_mismatch
+
+TRUTH = {
+    "mmp-suspended/2-suspended": [("pool-suspended", "act")],
+    "mmp-suspended/4-stall-over": [("pool-suspended", "act")],
+    "scrub-states/01-scrub-started": [("tunables-left-raised", "watch")],  # the lab held the scrub by zfs_scan_suspend_progress
+    "slow-disk/1-writing": [("tunables-left-raised", "watch")],  # the lab lowered zio_slow_io_ms
+}
+MULTIHOST = Path(agents.tests.__file__).parent / "captures" / "kstat_txgs" / "made-up--multihost-in-trouble.txt"
+VALUES = "/sys/module/zfs/parameters"
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_each_genuine_step_shows_what_is_true_and_nothing_else(name):
+    found = [s for module in (pool_suspended, tunables_left_raised, version_mismatch) for s in module.detect(fleet(name))]
+    assert [(s.slug, s.severity) for s in found] == TRUTH.get(name, [])
+    assert all(line.digest for s in found for line in s.evidence)
+
+
+def one(module, facts, **others):
+    (found,) = module.detect(FleetFacts({"oss01": facts, **others}))
+    return found
+
+
+@pytest.mark.parametrize("name", ["mmp-suspended/2-suspended", "mmp-suspended/4-stall-over"])
+def test_the_genuine_suspension_is_of_multihost(name):
+    """Its log has the line of I/O failures as well; no disk is bad, and none is named."""
+    found = one(pool_suspended, played(name))
+    assert (found.subject["kind"], found.sure, found.key) == ("mmp", True, "pool-suspended:oss01:ost_5")
+    assert "OpenZFS 2.1.11 refuses it" in found.meaning
+    assert "names a disk" in found.meaning
+    assert {"zpool_status", "kernel_log"} <= {line.source for line in found.evidence}
+
+
+def test_it_is_seen_when_zpool_hangs():
+    found = one(pool_suspended, hung("mmp-suspended/2-suspended"))
+    assert (found.subject["kind"], found.severity) == ("mmp", "act")
+    assert "`zpool status` gives no answer" in found.meaning
+    assert [line.source for line in found.evidence] == ["kstat_pools", "kernel_log", "kernel_log"]
+
+
+def suspended(**changes):
+    return replace(played("mmp-suspended/2-suspended"), **changes)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("0.7.13-1", "Do not use `zpool clear`"),
+        ("0.8.0-1", "does not help"),
+        ("2.1.16-1", "does not help"),
+        ("2.2.3-1", "does not help"),
+        ("2.2.4-1", "may be tried once"),
+        ("2.3.2-1", "may be tried once"),
+    ],
+)
+def test_what_clear_means_depends_on_the_release(module, said):
+    assert said in one(pool_suspended, suspended(zfs_module=module)).meaning
+
+
+def test_a_partner_that_has_the_pool_is_named_first():
+    partner = replace(suspended(), node="oss02", pools=tuple(replace(p, suspended=False) for p in suspended().pools))
+    assert "oss02 has ost_5 imported: do not resume it here" in one(pool_suspended, suspended(), oss02=partner).meaning
+
+
+def test_a_partner_that_does_not_say_is_not_taken_for_innocent():
+    silent = replace(played("healthy-raidz2"), node="oss02", pools=hung("mmp-suspended/4-stall-over").pools)
+    found = pool_suspended.detect(FleetFacts({"oss01": suspended(), "oss02": silent}))[0]
+    assert "oss02 has imported it is not known" in found.meaning
+
+
+def io(log: str):
+    """The genuine pool, with the text and the log of a suspension by I/O; composed, as the lab had none."""
+    facts = node_facts("oss01", captures("mmp-suspended/2-suspended") | {"kernel_log": Capture("kernel_log", "", "data", log)}, 1.0, ())
+    status = "One or more devices are faulted in response to IO failures."
+    return replace(facts, pools=tuple(replace(p, status=status) for p in facts.pools))
+
+
+def test_a_suspension_by_io_names_the_disks_of_the_log_and_may_be_cleared():
+    found = one(pool_suspended, io(LOG.replace("'a'", "'ost_5'").split("[  130")[0]))
+    assert found.subject["kind"] == "io"
+    assert "sdev, named in 2 lines" in found.meaning
+    assert "sdb (today sdb (naa:5000c500a65b201b))" in found.meaning
+    assert "bay 30 of enclosure 0x50050cc11ac016e2" in found.meaning
+    assert "`zpool clear ost_5` resumes it" in found.meaning
+    assert "another host" not in found.meaning
+
+
+def test_without_text_and_log_it_is_taken_for_multihost():
+    facts = hung("mmp-suspended/2-suspended")
+    found = one(pool_suspended, replace(facts, kernel_log=Unknown("kernel_log: dmesg: not permitted.")))
+    assert (found.sure, found.subject["kind"]) == (False, "not known")
+    assert "take it for multihost" in found.meaning
+    assert "refuses it after a multihost suspension" in found.meaning
+
+
+def test_the_multihost_history_names_the_member():
+    """Composed after the kernel's format: one write failed, one took ten seconds, some were skipped."""
+    text = MULTIHOST.read_text().replace("/ost_0/", "/ost_5/")
+    said = captures("mmp-suspended/2-suspended") | {"kstat_txgs/ost_5": Capture("kstat_txgs", "ost_5", "data", text)}
+    found = one(pool_suspended, node_facts("oss01", said, 1.0, ()))
+    assert "10822205804649836120" in found.meaning
+    assert "took 9914 ms" in found.meaning
+    assert any("17 writes skipped" in line.line for line in found.evidence)
+
+
+def tuned(text: str, **changes):
+    said = captures("disk-removed/6-resilver-running") | {"parameters": Capture("parameters", "", "data", text)}
+    return replace(node_facts("oss01", said, 1.0, ()), **changes)
+
+
+def test_a_frozen_resilver_is_urgent():
+    facts = tuned(f"{VALUES}/zfs_scan_suspend_progress:1\n")
+    assert any(isinstance(s, ScanFacts) and s.function == "resilver" for p in facts.pools for s in p.scans)
+    found = one(tunables_left_raised, facts)
+    assert (found.severity, "no resilver gets any further" in found.title) == ("act", True)
+
+
+def test_a_value_that_is_meant_to_stay_is_no_situation():
+    text = f"{VALUES}/zfs_resilver_min_time_ms:5000\n/etc/modprobe.d/zfs.conf:options zfs zfs_resilver_min_time_ms=5000\n"
+    assert tunables_left_raised.detect(FleetFacts({"oss01": tuned(text)})) == ()
+
+
+def test_a_raised_value_says_what_the_boot_makes_of_it():
+    found = one(tunables_left_raised, tuned(f"{VALUES}/zfs_resilver_min_time_ms:5000\n{VALUES}/zfs_multihost_fail_intervals:0\n"))
+    assert found.severity == "watch"
+    assert found.title == "oss01: zfs_resilver_min_time_ms is 5000 and 1 more; the next boot makes it 3000 (default)"
+    assert "safe only where partners are fenced" in found.meaning
+
+
+def test_a_setting_that_is_ignored_is_worth_knowing():
+    text = f"{VALUES}/zio_slow_io_ms:30000\n/etc/modprobe.d/zfs.conf:options zfs zfs_scrub_delay=0\n"
+    found = one(tunables_left_raised, tuned(text))
+    assert (found.severity, "zfs_scrub_delay" in found.title) == ("info", True)
+
+
+@pytest.mark.parametrize(
+    ("userland", "module", "severity"),
+    [
+        ("2.1.11-1+deb12u1", "2.1.11-1", None),
+        ("2.3.2-1", "2.1.11-1", "watch"),
+        ("2.1.12-1", "2.1.11-1", "watch"),
+        ("2.2.9-1", "2.2.9-1", "info"),
+        ("0.8.6-1", "0.8.6-1", "info"),
+    ],
+)
+def test_versions_are_compared_by_release(userland, module, severity):
+    found = version_mismatch.detect(FleetFacts({"oss01": replace(played("healthy-raidz2"), zfs_userland=userland, zfs_module=module)}))
+    assert [s.severity for s in found] == ([] if severity is None else [severity])
+    assert all(module.split("-")[0] in s.title for s in found)

@@ -1,0 +1,96 @@
+"""A module parameter has another value than the next boot would give it: somebody tuned for a while, and nobody put it back.
+
+Whoever measures or repairs on that node later measures something else than they think, and the next boot undoes it without a word.
+Some values do worse: they stop scans or blind them. Those are named even where they are meant to stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
+
+SLUG = "tunables-left-raised"
+
+HARMS = {
+    "zfs_scan_suspend_progress": "no scrub and no resilver gets any further",
+    "zfs_no_scrub_io": "a scrub or resilver reads nothing and finishes all the same, so its result means nothing",
+    "zfs_no_scrub_prefetch": "a scrub or resilver does not read ahead and does less than it says",
+    "zfs_scan_ignore_errors": "a resilver that could not repair everything counts as complete, and hides the loss",
+    "zfs_max_missing_tvds": "a pool can be imported with top-level vdevs missing",
+}
+REPAIRS = ("resilver", "rebuild")
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(found for node in fleet.nodes.values() for found in _of(node))
+
+
+def _of(node: NodeFacts) -> Iterator[Situation]:
+    if not known(node.tunables):
+        return
+    harmful = tuple(t for t in node.tunables.known_names if t.name in HARMS and t.value.strip("0"))
+    raised = tuple(t for t in node.tunables.known_names if t not in harmful and known(t.differs) and t.differs)
+    if harmful or raised or node.tunables.ignored:
+        yield _situation(node, node.tunables, harmful, raised)
+
+
+def _situation(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}",
+        node=node.node,
+        severity=_severity(node, harmful, raised),
+        title=_title(node, tunables, harmful, raised),
+        meaning=" ".join(_meaning(tunables, harmful, raised)),
+        evidence=tuple(_evidence(node, tunables, harmful, raised)),
+        subject={"node": node.node, "tunables": " ".join(t.name for t in (*harmful, *raised))},
+    )
+
+
+def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> str:
+    """Urgent while redundancy waits for a repair that cannot get on."""
+    if harmful and _is_repairing(node):
+        return "act"
+    return "watch" if harmful or raised else "info"
+
+
+def _is_repairing(node: NodeFacts) -> bool:
+    scans = [s for p in (node.pools if known(node.pools) else ()) for s in (p.scans if known(p.scans) else ())]
+    return any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
+
+
+def _title(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> str:
+    if harmful:
+        return f"{node.node}: {harmful[0].name} is {harmful[0].value}: {HARMS[harmful[0].name]}"
+    if raised:
+        more = f" and {len(raised) - 1} more" if len(raised) > 1 else ""
+        return f"{node.node}: {raised[0].name} is {raised[0].value}{more}; the next boot makes it {raised[0].at_boot}"
+    return f"{node.node}: {tunables.ignored[0].name} is set for the next boot, and this release has no such parameter"
+
+
+def _meaning(tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Iterator[str]:
+    for tunable in harmful:
+        yield f"While {tunable.name} is {tunable.value}, {HARMS[tunable.name]}. At the next boot it becomes {tunable.at_boot}."
+    for tunable in raised:
+        yield f"{tunable.name} is {tunable.value}; the next boot makes it {tunable.at_boot}."
+        if tunable.name == "zfs_multihost_fail_intervals" and not tunable.value.strip("0"):
+            yield "At 0 a host that cannot write its sign of life goes on all the same: safe only where partners are fenced by power."
+    if harmful or raised:
+        yield (
+            "If somebody tunes right now, ask them. Else put each value back by writing the old one to /sys/module/zfs/parameters/NAME, "
+            "or write it into /etc/modprobe.d if it is meant to stay."
+        )
+    for option in tunables.ignored:
+        yield f"{option.where} sets {option.name}={option.value}; the loaded release has no such parameter, and ignores it without a word."
+
+
+def _evidence(
+    node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]
+) -> Iterator[Evidence]:
+    digest = node.digests.get("parameters", "")
+    for tunable in (*harmful, *raised):
+        yield Evidence(node.node, "parameters", digest, f"{tunable.name} = {tunable.value}, at the next boot {tunable.at_boot}")
+    for option in tunables.ignored:
+        yield Evidence(node.node, "parameters", digest, f"{option.where}: options {option.module} {option.name}={option.value}")
