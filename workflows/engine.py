@@ -28,6 +28,9 @@ Outcome = Decision | Refused
 
 def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     """What `event` makes of `state`."""
+    handler = _HANDLERS.get(type(event))
+    if handler is None:
+        return Refused(f"A run has no use for {type(event).__name__}. Nothing was done.")
     if bad := ev.misfit(event):
         return Refused(f"{type(event).__name__} came with a {bad} that cannot be read. Nothing was done; send it again as it is meant.")
     if state.status in ENDED:
@@ -36,9 +39,6 @@ def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
         return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; tell whoever changed it.")
     if (state.status == "new") != isinstance(event, ev.Start):
         return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
-    handler = _HANDLERS.get(type(event))
-    if handler is None:
-        return Refused(f"A run has no use for {type(event).__name__}. Nothing was done.")
     return handler(runbook, state, event)
 
 
@@ -105,7 +105,8 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
     options = step.options(event.facts, state.params) if step.options else ()
     picked = next((o for o in options if o.value == event.value), None)
     if picked is None:
-        return Refused(f"{event.value or 'An empty choice'} is not among the options. Reload to see what the node has now.")
+        said = f"“{event.value}”" if event.value else "An empty choice"
+        return Refused(f"{said} is not among the options. Reload to see what the node has now.")
     params = {**state.params, step.param: picked.value}
     verdicts = picked.verdicts + ask(step.guards, event.facts, params)
     if blocked(verdicts):

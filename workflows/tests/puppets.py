@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 from hypothesis import strategies as st
 
+from agents.collectors import COLLECTORS
 from agents.operations import OPERATIONS
 from workflows import lint
 from workflows.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
@@ -28,9 +29,14 @@ CATALOGUE = {
 }
 
 
-def facts(age_seconds: float = 1.0, **turned: str) -> FleetFacts:
-    """Every guard passes, but those turned, and all of them when `every` is turned."""
-    return cast.facts(age_seconds, **turned)
+def facts(age_seconds: float = 1.0, source_age: float | None = None, **turned: str) -> FleetFacts:
+    """Every guard passes, but those turned, and all of them when `every` is turned.
+
+    The node was heard `age_seconds` ago and each of its sources was asked `source_age` ago: as long, unless told otherwise.
+    """
+    ages = dict.fromkeys(COLLECTORS, age_seconds if source_age is None else source_age)
+    heard = cast.facts(age_seconds, **turned).nodes[NODE]
+    return FleetFacts({NODE: replace(heard, ages=ages)})
 
 
 def answers(guard: str, facts: FleetFacts) -> str:
@@ -94,7 +100,7 @@ def step(number: int, kind: str, **over) -> Step:
         "CHECK": {"guards": (turned("sound"), turned("fresh"))},
         "DECIDE": {"param": f"choice_{number}", "options": options, "guards": (turned("fresh"),)},
         "MANUAL": {"guards": (turned("shown"),)},
-        "WAIT": {"until": turned("until"), "deadline_seconds": 3600},
+        "WAIT": {"until": turned("until"), "deadline_seconds": 3600, "sources": ("zpool_status",) if number % 2 else ()},
         "VERIFY": {"guards": (turned("afterwards"),), "sources": ("zpool_status",)},
         "CONFIRM": {"phrase": phrase, "phrase_hint": "Type the node and the round."},
         "APPROVE": {},
@@ -147,9 +153,7 @@ def runbooks(draw) -> Runbook:
             steps.append(step(here, draw(_PLAIN)))
             continue
         kinds = draw(_BETWEEN) + (["APPROVE"] if operation != "label" else [])
-        between = tuple(
-            step(here + i + 1, kind[:7], **({"approvals": 2} if kind == "APPROVE2" else {})) for i, kind in enumerate(kinds)
-        )
+        between = tuple(step(here + i + 1, kind[:7], **({"approvals": 2} if kind == "APPROVE2" else {})) for i, kind in enumerate(kinds))
         steps += (*order(here, operation, between), *((step(here + 9, "VERIFY"),) if operation == "wipe" else ()))
     made = runbook("any", *steps)
     found = lint.problems(made, CATALOGUE)
