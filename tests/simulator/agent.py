@@ -1,0 +1,216 @@
+"""A node's agent in the simulation: the real executor and the real journal, on a network that loses, repeats and delays.
+
+It dies where luck says so: at every failpoint, around every write of the journal, around every word to the portal and
+while the command runs. What it leaves behind is what is on its disk.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from agents.executor import Executor, read_order, send, try_to_send
+from agents.identity import Identity
+from agents.journal import Journal, JournalError
+from agents.operations import OPERATIONS
+from agents.orders import Order
+from agents.receipts import receipt
+from agents.transport import PortalDown, Reply
+from agents.wire import read_canonical
+from app.ledger import merkle, verify
+from tests.simulator.portal import PortalDied
+from tests.simulator.world import Given, SimHost
+
+DIES = 0.03  # at each place where it can
+LOST, TWICE, LATE, ANSWER_LOST, SLOW = 0.06, 0.05, 0.04, 0.05, 0.25
+
+
+class Killed(BaseException):
+    """kill -9. Nothing in the agent may catch it."""
+
+
+class SimJournal(Journal):
+    """The real one, on a disk that can be full, of an agent that can die before and after every commit."""
+
+    def __init__(self, path: str, agent: Agent) -> None:
+        self.agent = agent
+        super().__init__(path)
+
+    def _write(self, *statements) -> None:
+        self.agent.may_die("before it writes its journal")
+        if self.agent.disk_full:
+            raise JournalError("The journal could not be written: the disk is full.")
+        super()._write(*statements)
+        self.agent.may_die("after it wrote its journal")
+
+
+class Agent:
+    """One process after another on one node. What `Executor` takes for its portal is this object."""
+
+    def __init__(self, sim, node: str, key: bytes, folder: Path) -> None:
+        self.sim, self.node = sim, node
+        self.identity = Identity("http://127.0.0.1", node, key)
+        self.folder, self.path = folder, folder / f"{node}.sqlite"
+        self.host = SimHost(sim.world, node, self)
+        self.alive = self.disk_full = False
+        self.inbox: list[dict] = []
+        self.not_taken: set[str] = set()
+        self.seen: tuple[int, bytes] = (0, merkle.EMPTY)  # the newest checkpoint, as a witness keeps it
+        self.alarm = ""
+
+    # --- life
+
+    def start(self) -> None:
+        if self.alive:
+            return
+        self.inbox, self.not_taken, self.alive = [], set(), True
+        self.sim.say(f"{self.node}: the agent starts")
+        self.guarded(self._open)
+
+    def _open(self) -> None:
+        self.journal = SimJournal(str(self.path), self)
+        self.executor = Executor(self.host, self.identity, self.journal, self, str(self.sim.shared), str(self.sim.shared / "policy.json"))
+        self.executor.recover()
+
+    def guarded(self, what) -> None:
+        """`what`, and the end of the process if it ends there."""
+        if not self.alive:
+            return
+        outer, self.sim.acting = self.sim.acting, self
+        try:
+            what()
+        except Killed as killed:
+            self.sim.say(f"{self.node}: the agent is killed {killed}")
+            self.sim.seen[f"killed {killed}"] += 1
+            self.die()
+        except JournalError as error:
+            self.sim.say(f"{self.node}: the agent stops: {error}")
+            self.die()
+        finally:
+            self.sim.acting = outer
+
+    def die(self) -> None:
+        self.alive = False
+        if hasattr(self, "journal"):
+            self.journal.close()
+
+    def may_die(self, where: str) -> None:
+        if self.chance(DIES):
+            raise Killed(where)
+
+    def chance(self, odds: float) -> bool:
+        return self.sim.luck(odds)
+
+    def command_given(self, command: Given) -> None:
+        self.sim.command_given(self, command)
+
+    def back_up(self) -> None:
+        if self.path.exists() and not self.alive:
+            shutil.copy(self.path, self.path.with_suffix(".backup"))
+
+    def restore(self) -> None:
+        """Somebody puts yesterday's journal back."""
+        backup = self.path.with_suffix(".backup")
+        if backup.exists() and not self.alive:
+            for left in self.folder.glob(f"{self.path.name}-*"):
+                left.unlink()
+            shutil.copy(backup, self.path)
+            self.sim.say(f"{self.node}: an older journal is put back")
+
+    # --- the wire
+
+    def ask(self, method: str, path: str, body: dict) -> Reply:
+        """What the executor and `send` take for the portal."""
+        order_id, word = path.split("/")[-2:]
+        self.may_die(f"before it says {word}")
+        if self.chance(LOST):
+            raise PortalDown(f"the {word} was lost")
+        if self.chance(LATE):
+            self.sim.late.append((self.node, order_id, word, body))
+            raise PortalDown(f"the {word} is late")
+        reason = self._said(order_id, word, body)
+        if self.chance(TWICE):
+            self._said(order_id, word, body)
+        if self.chance(SLOW):
+            self.sim.meanwhile()
+        self.may_die(f"after it said {word}")
+        if self.chance(ANSWER_LOST):
+            raise PortalDown("the answer was lost")
+        self.sim.say(f"{self.node}: {word} {order_id} -> {reason or 'go'}")
+        return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
+
+    def _said(self, order_id: str, word: str, body: dict) -> str:
+        try:
+            return self.sim.heard_by_portal(self.node, order_id, word, body)
+        except PortalDied as died:
+            raise PortalDown(str(died)) from died
+
+    # --- work
+
+    def poll(self) -> None:
+        if self.chance(LOST):
+            return
+        try:
+            offers = self.sim.portal.next_for(self.node)
+        except PortalDied:
+            return
+        self._witness(*self.sim.portal.checkpoint())
+        if not self.chance(ANSWER_LOST):
+            proved = [{**offer, "proofs": self.sim.proofs(offer)} for offer in offers]
+            self.inbox += proved * (2 if self.chance(TWICE) else 1)
+
+    def _witness(self, size: int, root: bytes) -> None:
+        """Keep the newest checkpoint that continues the one kept before; anything else is an alarm that stays."""
+        before, kept = self.seen
+        if self.alarm:
+            return
+        if size < before or self.sim.portal.root(before) != kept:
+            self.alarm = f"The portal's ledger of {size} events does not continue the one of {before} it showed before."
+            self.sim.say(f"{self.node}: {self.alarm}")
+            self.sim.seen["alarm"] += 1
+        else:
+            self.seen = (size, root)
+
+    def work(self, at: int) -> None:
+        """Take one order out of the inbox, not always the oldest, and see it through."""
+        if not self.inbox:
+            return
+        offer = self.inbox.pop(at % len(self.inbox))
+        order = read_order(offer, lambda *why: None)
+        if order is None:
+            self.sim.broken(f"{self.node} cannot read an order of its portal: {offer['order']}")
+        if OPERATIONS[order.operation].EFFECT == "pure":
+            text, _ = self.executor.pure(order)
+            try_to_send(self, order.id, text)
+            return
+        if why := self.alarm or self._unproved(order, offer["proofs"]):
+            self.sim.say(f"{self.node}: {order.id} is refused: {why}")
+            try_to_send(self, order.id, receipt(order.id, order.digest, "refused", why))
+            return
+        self.host.order, self.host.fence = order.id, int(order.fence)
+        self.executor.handle(order)
+
+    def _unproved(self, order: Order, proofs: dict) -> str:
+        """Why the ledger does not show that this order was approved and sealed; "" when it does."""
+        size, root = proofs["checkpoint"]
+        types = {}
+        for body, index, path in proofs["events"]:
+            if not verify.climbs(merkle.leaf_hash(body), index, size, path, root):
+                return "A proof of the ledger does not hold."
+            event = read_canonical(body.decode())
+            types.setdefault(event["type"], []).append(event["body"])
+        approved = [body for body in types.get("run.approved", ()) if body["plan_digest"] == order.plan_digest]
+        sealed = [body for body in types.get("order.sealed", ()) if body["digest"] == order.digest]
+        return "" if approved and sealed else "The ledger does not show that this order was approved and sealed."
+
+    def send_receipts(self) -> None:
+        for entry in self.journal.unsent():
+            if entry.order_id in self.not_taken:
+                continue
+            try:
+                if send(self, entry.order_id, entry.receipt):
+                    self.journal.acknowledge(entry.order_id)
+                else:
+                    self.not_taken.add(entry.order_id)
+            except PortalDown:
+                return
