@@ -57,6 +57,7 @@ class Agent:
         self.not_taken: set[str] = set()
         self.seen: tuple[int, bytes] = (0, merkle.EMPTY)  # the newest checkpoint, as a witness keeps it
         self.alarm = ""
+        self.forgot = False  # an older journal was put back
 
     # --- life
 
@@ -94,8 +95,8 @@ class Agent:
         if hasattr(self, "journal"):
             self.journal.close()
 
-    def may_die(self, where: str) -> None:
-        if self.chance(DIES):
+    def may_die(self, where: str, odds: float = DIES) -> None:
+        if self.chance(odds):
             raise Killed(where)
 
     def chance(self, odds: float) -> bool:
@@ -115,6 +116,7 @@ class Agent:
             for left in self.folder.glob(f"{self.path.name}-*"):
                 left.unlink()
             shutil.copy(backup, self.path)
+            self.forgot = True
             self.sim.say(f"{self.node}: an older journal is put back")
 
     # --- the wire

@@ -70,12 +70,15 @@ class Crowd:
         state = run.state
         if state.status == "unknown":
             return self._settle(run)
-        if state.status in ("stopped", "planning"):
+        if state.status == "stopped":
             return ev.PlanAsked, {}
         if state.status != "open":
             return None, {}
         return {
-            "DECIDE": lambda: (ev.Chosen, {"value": self.rng.choice(sorted(self._blank() if self.rng.random() < 0.8 else self.sim.world.disks))}),
+            "DECIDE": lambda: (
+                ev.Chosen,
+                {"value": self.rng.choice(sorted(self._blank() if self.rng.random() < 0.8 else self.sim.world.disks))},
+            ),
             "CHECK": lambda: (ev.CheckAsked, {}),
             "PLAN": lambda: (ev.PlanAsked, {}),
             "CONFIRM": lambda: (ev.Confirmed, {"text": state.params["wwid"]}),

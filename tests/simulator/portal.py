@@ -135,7 +135,7 @@ class Portal:
             return self._apply(run, ev.Start(at=self.now, by=person), person)
 
     def act(self, person: str, run_id: str, version: int, kind: type[ev.Event], **said) -> str:
-        """"" when it was done, else why not."""
+        """ "" when it was done, else why not."""
         with self.transaction() as tables:
             run = tables.runs[run_id]
             if not self.sim.may(person, "approve" if kind in JUDGING else "operate"):

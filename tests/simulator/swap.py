@@ -140,9 +140,7 @@ RUNBOOK = Runbook(
         Step("plan", "Plan", "PLAN", "Why.", guards=BOTH, operation=OPERATION.NAME, params=_params, agrees=_agrees),
         Step("confirm", "Confirm", "CONFIRM", "Why.", phrase=lambda params, plan: params["wwid"], phrase_hint="Type the disk."),
         Step("approve", "Approve", "APPROVE", "Why."),
-        Step(
-            "replace", "Replace", "EXECUTE", "Why.", BOTH, OPERATION.NAME, effect="at_most_once", destructive=True, params=_params
-        ),
+        Step("replace", "Replace", "EXECUTE", "Why.", BOTH, OPERATION.NAME, effect="at_most_once", destructive=True, params=_params),
         Step("settle", "Wait", "WAIT", "Why.", until=the_disk_is_in_its_place, deadline_seconds=3600, sources=(SOURCE,)),
         Step("verify", "Verify", "VERIFY", "Why.", guards=(the_disk_is_in_its_place,), sources=(SOURCE,)),
     ),

@@ -87,9 +87,9 @@ class SimHost:
     def run(self, argv, timeout_seconds: float) -> Ran:
         command = self.world.start(self.node, tuple(argv), self.order, self.fence)
         self.life.command_given(command)
-        self.life.may_die("while the command runs")  # it goes on alone
+        self.life.may_die("while the command runs", 0.15)  # it goes on alone
         exit_code = self.world.act(command)
-        self.life.may_die("before it sees the command end")
+        self.life.may_die("before it sees the command end", 0.1)
         self.world.clock += TAKES_SECONDS
         stderr = b"" if exit_code == 0 else b"cannot replace: in use\n"
         if self.life.chance(0.05):
