@@ -57,6 +57,7 @@ def main() -> int:
     print(f"  {'agents killed':32} {sum(n for name, n in seen.items() if name.startswith('killed')):8}")
     print(f"  {'events in ledgers':32} {sum(n for name, n in seen.items() if '.' in name):8}")
     print(f"  {'violations':32} {len(broken):8}")
+    logging.disable(logging.CRITICAL)
     for seed in broken[:1]:
         with room() as folder:
             folders = prepare(folder)

@@ -165,7 +165,8 @@ class Crowd:
         if now.ended or now.state.status not in ("open", "stopped"):
             return
         if kind in (ev.ExecuteAsked, ev.Approved, ev.Confirmed) and "plan" in self.why(run.id).lower():
-            self.post(self._hand(now.state), now, ev.PlanAsked)
+            if self.post(self._hand(now.state), now, ev.PlanAsked):
+                self.post(self._hand(now.state), now, ev.WentBack, step="choose")
         elif kind in (ev.CheckAsked, ev.PlanAsked, ev.ExecuteAsked) and now.state.step != "choose" and "holds" not in self.why(run.id):
             self.post(self._hand(now.state), now, ev.WentBack, step="choose")
         elif kind is ev.Approved:

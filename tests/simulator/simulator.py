@@ -27,6 +27,7 @@ from tests.simulator.world import Given, World
 from workflows.state import ENDED, ORDER_MOVES, PURE_ORDER_MOVES
 
 ACTIONS = 130
+TRACE_MAX = 80  # lines of a failure that are shown
 NODES = ("n1", "n2")
 KEYS = {node: bytes([i]) * 32 for i, node in enumerate(NODES)}
 # How often what is done. The names are methods of Simulation.
@@ -524,4 +525,6 @@ def report(seed: int, shared: Path, own: Path, length: int = ACTIONS) -> str:
     actions = smallest(schedule(seed, length), shared, own)
     error = failure(actions, shared, own)
     lines = [f"Seed {seed} fails: {type(error).__name__}: {error}", f"{len(actions)} actions are enough: {actions}"]
-    return "\n".join([*lines, *getattr(error, "simulation", Simulation(shared, own)).trace])
+    trace = error.simulation.trace if hasattr(error, "simulation") else []
+    cut = [f"    ... {len(trace) - TRACE_MAX} lines ..."] if len(trace) > TRACE_MAX else []
+    return "\n".join([*lines, *trace[: TRACE_MAX - 10], *cut, *trace[TRACE_MAX - 10 :][-10:]])
