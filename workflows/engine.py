@@ -427,8 +427,8 @@ def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) ->
 def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
     progress = step.progress(event.facts, state.params) if step.progress else None
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
-    seen = replace(state, progress=progress, verdicts=verdicts)
     after = state.order.at if state.order else state.since
+    seen = replace(state, progress=progress, verdicts=verdicts, note=_CLOCK_WENT_BACK if event.at < after else state.note)
     if verdicts and not blockers(verdicts) and _asked_after(event, state.params, after, step.sources):
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
@@ -438,6 +438,9 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
         seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
         return Decision(seen, (ev.Ring(RING_SECONDS), ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)})))
     return Decision(seen, (ev.Ring(RING_SECONDS),))
+
+
+_CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so nothing can be told to be newer. Set the clock; it then goes on by itself."
 
 
 def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
@@ -450,9 +453,12 @@ def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: floa
 
 
 def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
-    answered = state.asked is not None and event.number == state.asked.number
-    if not answered or event.taken_after < state.since:
-        return look(state, step) if state.asked is None else Decision(state, (ev.Ring(RING_SECONDS),))
+    if state.asked is None:
+        return look(state, step)
+    if event.number != state.asked.number:
+        return Decision(state, (ev.Ring(RING_SECONDS),))
+    if event.taken_after < state.since:  # the clock was set back; that look is over, so another is asked for
+        return Decision(replace(state, asked=None, note=_CLOCK_WENT_BACK), (ev.Ring(RING_SECONDS),))
     verdicts = ask(step.guards, event.facts, state.params)
     seen = replace(state, asked=None, verdicts=verdicts)
     record = ev.Record("run.verified", {"step": step.slug, "verdicts": lines(verdicts)})
