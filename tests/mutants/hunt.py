@@ -5,6 +5,7 @@ Its own tests run first; what survives them meets the slow ones. A mutant that m
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -57,10 +58,32 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self.code, module.__dict__)  # noqa: S102  our own source with one change
 
 
+class _Absent(importlib.abc.MetaPathFinder):
+    """As if there were no such module."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
+            raise ModuleNotFoundError(f"{name} is left out.", name=name)
+
+
 def preload(target: Target) -> None:
-    for name in PRELOADED:
-        importlib.import_module(name)
+    """Import whatever can be imported without the mutated module, once for all mutants."""
+    absent = _Absent(target.module)
+    sys.meta_path.insert(0, absent)
+    for name in (*PRELOADED, *_modules("agents"), *_modules("workflows")):
+        with contextlib.suppress(ModuleNotFoundError):  # it needs the module that is left out
+            importlib.import_module(name)
+    sys.meta_path.remove(absent)
     assert target.module not in sys.modules, f"{target.module} is imported already, so its mutants would never run."
+
+
+def _modules(folder: str) -> list[str]:
+    """Shipped modules and what tests stand on; the tests themselves belong to pytest, which rewrites them."""
+    paths = (path.relative_to(ROOT).with_suffix("") for path in sorted((ROOT / folder).rglob("*.py")))
+    return [".".join(path.parts) for path in paths if not path.name.startswith(("test_", "__", "conftest"))]
 
 
 def is_killed(target: Target, mutant: Mutant) -> bool:

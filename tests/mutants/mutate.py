@@ -49,8 +49,12 @@ def mutants(source: str) -> list[Mutant]:
     found = []
     for number, node in enumerate(ast.walk(tree)):
         if id(node) not in spared:
-            found += [Mutant(getattr(node, "lineno", 0), what, number, change) for what, change in _changes(node)]
+            found += [Mutant(_line(node), what, number, change) for what, change in _changes(node)]
     return sorted(found, key=lambda mutant: (mutant.line, mutant.number))
+
+
+def _line(node: ast.AST) -> int:
+    return node.ifs[0].lineno if isinstance(node, ast.comprehension) else getattr(node, "lineno", 0)
 
 
 def _spared(node: ast.AST) -> Iterator[ast.AST]:
