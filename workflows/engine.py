@@ -15,13 +15,14 @@ from workflows import events as ev
 from workflows import plans
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
-from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
+from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, Glass, OrderSeen, RunState, Statement
 from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, trim, void, with_hand
 
 __all__ = ["Decision", "Refused", "decide"]
 
 PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
 SETTLERS = 2
+GLASS_SECONDS = 600  # who goes on alone does so now, or asks again
 
 Outcome = Decision | Refused
 
@@ -263,6 +264,31 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
     return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
 
 
+def _glass_broken(runbook: Runbook, state: RunState, event: ev.GlassBroken) -> Outcome:
+    """In place of the approvals that are missing. Who breaks it is also who carries the plan out, soon."""
+    step = _open_step(runbook, state, "APPROVE", event)
+    if isinstance(step, Refused):
+        return step
+    if not state.plan_digest or event.plan_digest != state.plan_digest:
+        return Refused("The plan has changed since it was shown. Reload and read the new one.")
+    if why := _plan_is_old(state, event.at):
+        return Refused(why)
+    if any(a.by == event.by for a in state.approvals):
+        return Refused("You have approved this plan. Who approves it does not also break the glass.")
+    if not event.reason.strip():
+        return Refused("Say why nobody else can approve this now. Another person will review it afterwards.")
+    broken = replace(with_hand(state, event.by), glass=Glass(event.by, event.plan_digest, event.reason.strip(), event.at))
+    record = ev.Record("run.glass-broken", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
+    return finish(runbook, broken, event, f"{event.by} broke the glass: {event.reason.strip()}", (), record)
+
+
+def _broke_the_glass(state: RunState, event: ev.ExecuteAsked) -> bool:
+    glass = state.glass
+    if glass is None or glass.plan_digest != state.plan_digest or glass.by != event.by:
+        return False
+    return 0 <= event.at - glass.at <= GLASS_SECONDS
+
+
 def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
     if person in state.hands or person == state.requester:
         return "Who asked for or shaped this run cannot approve it. Ask another person."
@@ -324,8 +350,13 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
     judges = {a.by for a in state.approvals if a.plan_digest == state.plan_digest} - set(state.hands)
     if event.by in judges:
         return "Who approved the plan cannot also carry it out. Ask the requester or a third person."
-    needed = _approvals_needed(runbook, step)
-    return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest." if len(judges) < needed else ""
+    needed = approvals_needed(runbook, step)
+    if len(judges) >= needed or _broke_the_glass(state, event):
+        return ""
+    if state.glass is not None:
+        minutes = GLASS_SECONDS // 60
+        return f"{state.glass.by} broke the glass for this plan, and nobody else may use that; it holds for {minutes} minutes. Ask for a new plan."
+    return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest."
 
 
 def _names_something(lock: str) -> bool:
@@ -333,7 +364,7 @@ def _names_something(lock: str) -> bool:
     return bool(kind) and not _bad_param(what)
 
 
-def _approvals_needed(runbook: Runbook, step: Step) -> int:
+def approvals_needed(runbook: Runbook, step: Step) -> int:
     asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
     return max([*asked, 1 if step.needs_approval else 0])
 
@@ -497,6 +528,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.Confirmed: _confirmed,
     ev.Approved: _approved,
     ev.Denied: _denied,
+    ev.GlassBroken: _glass_broken,
     ev.ExecuteAsked: _execute_asked,
     ev.OrderMoved: _order_moved,
     ev.FactsArrived: _facts_arrived,

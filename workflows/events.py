@@ -93,6 +93,14 @@ class Denied(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GlassBroken(Event):
+    """A person goes on alone, without the approvals that are missing, and says why. Whether that is allowed the portal asks first."""
+
+    plan_digest: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExecuteAsked(Event):
     facts: FleetFacts
 

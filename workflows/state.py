@@ -98,6 +98,16 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Glass:
+    """Who went on with which plan without another person's approval, and why."""
+
+    by: str
+    plan_digest: str
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True)
 class RunState:
     """One walk through one runbook, as far as it has come."""
 
@@ -115,6 +125,7 @@ class RunState:
     plan_digest: str = ""
     planned_at: float = 0.0
     approvals: tuple[Approval, ...] = ()
+    glass: Glass | None = None
     asks: int = 0
     asked: Asked | None = None
     order: OrderSeen | None = None
@@ -135,6 +146,7 @@ class RunState:
                 "hands": tuple(data["hands"]),
                 "verdicts": tuple(Verdict(**x) for x in data["verdicts"]),
                 "approvals": tuple(Approval(**x) for x in data["approvals"]),
+                "glass": Glass(**data["glass"]) if data.get("glass") else None,
                 "asked": Asked(**data["asked"]) if data["asked"] else None,
                 "order": OrderSeen(**data["order"]) if data["order"] else None,
                 "statements": tuple(Statement(**x) for x in data["statements"]),

@@ -68,7 +68,17 @@ def trim(runbook: Runbook, state: RunState, step: Step) -> RunState:
 def void(state: RunState) -> RunState:
     """No plan, no approvals, no order in view. `sealed` and the ledger remember."""
     return replace(
-        state, plan=None, plan_digest="", planned_at=0.0, approvals=(), asked=None, order=None, statements=(), progress=None, overdue=False
+        state,
+        plan=None,
+        plan_digest="",
+        planned_at=0.0,
+        approvals=(),
+        glass=None,
+        asked=None,
+        order=None,
+        statements=(),
+        progress=None,
+        overdue=False,
     )
 
 

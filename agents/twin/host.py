@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
-from agents.host import Ran, Region
+from agents.host import LocalHost, Ran, Region
 from agents.twin import members, past, replacing
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
@@ -58,6 +58,8 @@ class TwinHost:
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         started, argv = self.now(), tuple(argv)
+        if argv[:1] == ("openssl",):
+            return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
         if not argv or not is_installed(argv[0]):
             return Ran(argv, None, b"", b"", 0.0, "not found")
         ends = started + timeout_seconds

@@ -11,7 +11,7 @@ from agents.collectors import COLLECTORS
 from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
-from app.runs import services
+from app.runs import panels, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, OPERATE, may
 from workflows.core import Option, Runbook, Step, Verdict, blockers
@@ -76,6 +76,18 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),
+        **panels.beside(run, state, step, user),
+    }
+
+
+def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
+    """The page of approvals: plans to judge, and what was done without an approval."""
+    return {
+        "section": "approvals",
+        "topics": "approvals",
+        "yours": [line(run) for run in yours],
+        "others": [line(run) for run in others],
+        "reviews": panels.reviews(user),
     }
 
 
@@ -178,6 +190,11 @@ WORDS = {
     "run.not-verified": "could not verify the result",
     "order.sealed": "sealed an order",
     "order.receipt": "reported how the order ended",
+    "run.glass-broken": "broke the glass",
+    "run.glass-reviewed": "reviewed the broken glass",
+    "order.withdrawn": "withdrew the order",
+    "order.held-back": "held the order back",
+    "locks.taken-over": "took over what a run held",
     "run.exported": "took the audit trail",
 }
 

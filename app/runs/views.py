@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from app.accounts import proof
 from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import render_page, wants_partial
 from app.ledger.services import LedgerDown
-from app.runs import pages, services
-from app.runs.acts import ACTS
-from app.runs.models import Run
+from app.runs import glass, pages, panels, services, takeover
+from app.runs.acts import ACTS, BESIDE, WORDS_MAX
+from app.runs.models import BrokenGlass, Run
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
 
@@ -23,7 +24,8 @@ ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page
 @require_safe
 def runs(request: HttpRequest) -> HttpResponse:
     found = [pages.line(run) for run in Run.objects.select_related("requester")[:200]]
-    return render_page(request, "runs/list.html", {"section": "runs", "topics": "fleet", "runs": found}, partial="runs")
+    context = {"section": "runs", "topics": "fleet", "runs": found, "held": panels.held()}
+    return render_page(request, "runs/list.html", context, partial="runs")
 
 
 @login_required
@@ -57,19 +59,40 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 @login_required
 @require_POST
 def act(request: HttpRequest, pk: int) -> HttpResponse:
-    """One act on one run, as its reader saw it. 409 with the fresh step when it may not be."""
-    wanted = ACTS.get(request.POST.get("act", ""))
-    version = request.POST.get("version", "")
-    if wanted is None or not (version.isascii() and version.isdigit() and len(version) < 10):
+    """One act on one run, as its reader saw it. 409 with the fresh step when it may not be, 422 when the password must be typed again."""
+    name, version = request.POST.get("act", ""), request.POST.get("version", "")
+    if name not in (*ACTS, *BESIDE) or not (version.isascii() and version.isdigit() and len(version) < 10):
         return _again(request, pk, "That is not an act of this page. Read the step again.")
     get_object_or_404(Run, pk=pk)
+    if "password" in request.POST and (wrong := proof.prove(request, request.POST["password"])):
+        return _prove(request, pk, wrong)
     try:
-        services.act(pk, int(version), wanted.kind, request.user, **wanted.said(request.POST))
+        _do(request, pk, name, int(version))
+    except services.SignInIsOld as old:
+        return _prove(request, pk, old.reason)
     except services.RunRefused as refused:
         return _again(request, pk, refused.reason, refused.verdicts)
     except LedgerDown as down:
         return _again(request, pk, str(down))
     return run_again(request, pk) if wants_partial(request) else redirect("run", pk)
+
+
+def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
+    proved_at, reason = proof.proved_at(request), request.POST.get("reason", "")[:WORDS_MAX]
+    if name == "withdraw":
+        takeover.withdraw(pk, version, request.user, reason)
+    elif name == "take-over":
+        holder = request.POST.get("holder", "")
+        takeover.take_over(pk, version, int(holder) if holder.isascii() and holder.isdigit() else 0, request.user, reason, proved_at)
+    else:
+        services.act(pk, version, ACTS[name].kind, request.user, proved_at=proved_at, **ACTS[name].said(request.POST))
+
+
+def _prove(request: HttpRequest, pk: int, why: str) -> HttpResponse:
+    """The step with a field for the password in place of its form, which holds everything that was sent."""
+    kept = [(name, value) for name, values in request.POST.lists() for value in values if name not in ("password", "csrfmiddlewaretoken")]
+    context = pages.detail(_run(pk), request.user) | {"prove": {"why": why, "kept": kept}}
+    return render_page(request, "runs/detail.html", context, partial="run", status=422)
 
 
 def run_again(request: HttpRequest, pk: int) -> HttpResponse:
@@ -81,20 +104,33 @@ def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> 
     against = [v for v in verdicts if v.outcome != "pass"]
     context = pages.detail(_run(pk), request.user) | {"refused": reason, "refused_verdicts": against}
     context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text", "")}
+    context |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
     return render_page(request, "runs/detail.html", context, partial="run", status=409)
 
 
 @login_required
 @require_safe
 def approvals(request: HttpRequest) -> HttpResponse:
+    return approvals_again(request)
+
+
+@login_required
+@require_POST
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """What another person says of a broken glass."""
+    get_object_or_404(BrokenGlass, pk=pk)
+    try:
+        glass.review(pk, request.user, request.POST.get("words", ""))
+    except (services.RunRefused, LedgerDown) as refused:
+        judged, own = services.approvals_for(request.user)
+        context = pages.inbox(judged, own, request.user) | {"refused": str(refused)}
+        return render_page(request, "runs/approvals.html", context, partial="approvals", status=409)
+    return approvals_again(request) if wants_partial(request) else redirect("approvals")
+
+
+def approvals_again(request: HttpRequest) -> HttpResponse:
     judged, own = services.approvals_for(request.user)
-    context = {
-        "section": "approvals",
-        "topics": "approvals",
-        "yours": [pages.line(run) for run in judged],
-        "others": [pages.line(run) for run in own],
-    }
-    return render_page(request, "runs/approvals.html", context, partial="approvals")
+    return render_page(request, "runs/approvals.html", pages.inbox(judged, own, request.user), partial="approvals")
 
 
 @login_required

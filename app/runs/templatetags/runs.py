@@ -3,7 +3,7 @@
 from django import template
 
 from app.fleet.models import Situation
-from app.runs import pages, services
+from app.runs import pages, panels, services
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -16,6 +16,12 @@ def approvals_badge(context) -> dict:
     """How many plans this reader may judge now."""
     yours, _ = services.approvals_for(context["request"].user)
     return {"count": len(yours)}
+
+
+@register.inclusion_tag("runs/_alarms.html")
+def alarms() -> dict:
+    """What nobody may overlook: a broken glass that nobody has reviewed, two machines with one key."""
+    return panels.alarms()
 
 
 @register.inclusion_tag("runs/_answers.html", takes_context=True)

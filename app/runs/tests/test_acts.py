@@ -27,9 +27,9 @@ def test_a_second_click_on_the_same_page_is_turned_away(oss01, ann):
 
 def test_executing_twice_seals_one_order(oss01, ann, bob):
     run = walk_to("replace", oss01, ann, bob)
-    services.act(run.pk, run.version, ev.ExecuteAsked, ann)
+    services.act(run.pk, run.version, ev.ExecuteAsked, ann, proved_at=timezone.now())
     with pytest.raises(services.RunMoved):
-        services.act(run.pk, run.version, ev.ExecuteAsked, ann)
+        services.act(run.pk, run.version, ev.ExecuteAsked, ann, proved_at=timezone.now())
     with pytest.raises(services.RunRefused):
         act(run, ev.ExecuteAsked, ann)
     assert Order.objects.filter(operation="zpool_replace").count() == 1
