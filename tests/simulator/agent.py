@@ -14,15 +14,20 @@ from agents.identity import Identity
 from agents.journal import Journal, JournalError
 from agents.operations import OPERATIONS
 from agents.orders import Order
-from agents.receipts import receipt
+from agents.proofs import Checkpoint
+from agents.session import Session
+from agents.standing import Standing
 from agents.transport import PortalDown, Reply
-from agents.wire import read_canonical
-from app.ledger import merkle, verify
+from app.ledger import merkle
 from tests.simulator.portal import PortalDied
 from tests.simulator.world import Given, SimHost
 
 DIES = 0.03  # at each place where it can
 LOST, TWICE, LATE, ANSWER_LOST, SLOW = 0.06, 0.05, 0.04, 0.05, 0.25
+
+
+def note(size: int, root: bytes) -> str:
+    return f"{size} {root.hex()}"
 
 
 class Killed(BaseException):
@@ -32,9 +37,9 @@ class Killed(BaseException):
 class SimJournal(Journal):
     """The real one, on a disk that can be full, of an agent that can die before and after every commit."""
 
-    def __init__(self, path: str, agent: Agent) -> None:
+    def __init__(self, agent: Agent, session: Session) -> None:
         self.agent = agent
-        super().__init__(path)
+        super().__init__(str(agent.path), session.write_stamp)
 
     def _write(self, *statements) -> None:
         self.agent.may_die("before it writes its journal")
@@ -44,19 +49,31 @@ class SimJournal(Journal):
         self.agent.may_die("after it wrote its journal")
 
 
+class SimStanding(Standing):
+    """The real one, where nobody can forge a signature and the witness is the simulation's."""
+
+    def __init__(self, agent: Agent, journal: Journal, session: Session) -> None:
+        self._host, self._journal, self._session, self._policy_path = agent.host, journal, session, str(agent.sim.shared / "policy.json")
+        self.identity, self.log, self._unwritten = agent.identity, agent, {}
+
+    def signed(self, order: Order) -> str:
+        return ""
+
+
 class Agent:
     """One process after another on one node. What `Executor` takes for its portal is this object."""
 
     def __init__(self, sim, node: str, key: bytes, folder: Path) -> None:
         self.sim, self.node = sim, node
-        self.identity = Identity("http://127.0.0.1", node, key)
+        self.identity = Identity("http://127.0.0.1", node, key, portal_key="pinned", log_key="pinned")
         self.folder, self.path = folder, folder / f"{node}.sqlite"
         self.host = SimHost(sim.world, node, self)
         self.alive = self.disk_full = False
         self.inbox: list[dict] = []
         self.not_taken: set[str] = set()
         self.seen: tuple[int, bytes] = (0, merkle.EMPTY)  # the newest checkpoint, as a witness keeps it
-        self.alarm = ""
+        self.notes: dict[str, Checkpoint] = {}  # every one it accepted
+        self.why_observe_only = ""  # what the witness holds against the portal
         self.forgot = False  # an older journal was put back
 
     # --- life
@@ -69,9 +86,25 @@ class Agent:
         self.guarded(self._open)
 
     def _open(self) -> None:
-        self.journal = SimJournal(str(self.path), self)
-        self.executor = Executor(self.host, self.identity, self.journal, self, str(self.sim.shared), str(self.sim.shared / "policy.json"))
+        self.session = Session(str(self.folder / f"{self.node}-run"), str(self.folder / self.node), "boot")
+        self.journal = SimJournal(self, self.session)
+        self.standing = SimStanding(self, self.journal, self.session)
+        self.standing.compare_journal()
+        policy = str(self.sim.shared / "policy.json")
+        self.executor = Executor(self.host, self.identity, self.journal, self, str(self.folder), policy, self.standing)
         self.executor.recover()
+
+    @property
+    def nonce(self) -> str:
+        """What the portal has heard of this stay of the node."""
+        return self.session.nonce if hasattr(self, "session") else ""
+
+    def is_looked_after(self) -> None:
+        """A person came, looked, and lets it go on."""
+        if self.why_observe_only:
+            self.why_observe_only, self.seen = "", self.sim.portal.checkpoint()
+        if self.alive and self.standing.reasons():
+            self.standing.accept_journal()
 
     def guarded(self, what) -> None:
         """`what`, and the end of the process if it ends there."""
@@ -164,14 +197,19 @@ class Agent:
     def _witness(self, size: int, root: bytes) -> None:
         """Keep the newest checkpoint that continues the one kept before; anything else is an alarm that stays."""
         before, kept = self.seen
-        if self.alarm:
+        if self.why_observe_only:
             return
         if size < before or self.sim.portal.root(before) != kept:
-            self.alarm = f"The portal's ledger of {size} events does not continue the one of {before} it showed before."
-            self.sim.say(f"{self.node}: {self.alarm}")
+            self.why_observe_only = f"The portal's ledger of {size} events does not continue the one of {before} it showed before."
+            self.sim.say(f"{self.node}: {self.why_observe_only}")
             self.sim.seen["alarm"] += 1
+            self.notes.clear()
         else:
             self.seen = (size, root)
+            self.notes[note(size, root)] = Checkpoint("sim", size, root, "", ())
+
+    def believed(self, note: str) -> Checkpoint | None:
+        return self.notes.get(note)
 
     def work(self, at: int) -> None:
         """Take one order out of the inbox, not always the oldest, and see it through."""
@@ -185,25 +223,8 @@ class Agent:
             text, _ = self.executor.pure(order)
             try_to_send(self, order.id, text)
             return
-        if why := self.alarm or self._unproved(order, offer["proofs"]):
-            self.sim.say(f"{self.node}: {order.id} is refused: {why}")
-            try_to_send(self, order.id, receipt(order.id, order.digest, "refused", why))
-            return
         self.host.order, self.host.fence = order.id, int(order.fence)
         self.executor.handle(order)
-
-    def _unproved(self, order: Order, proofs: dict) -> str:
-        """Why the ledger does not show that this order was approved and sealed; "" when it does."""
-        size, root = proofs["checkpoint"]
-        types = {}
-        for body, index, path in proofs["events"]:
-            if not verify.climbs(merkle.leaf_hash(body), index, size, path, root):
-                return "A proof of the ledger does not hold."
-            event = read_canonical(body.decode())
-            types.setdefault(event["type"], []).append(event["body"])
-        approved = [body for body in types.get("run.approved", ()) if body["plan_digest"] == order.plan_digest]
-        sealed = [body for body in types.get("order.sealed", ()) if body["digest"] == order.digest]
-        return "" if approved and sealed else "The ledger does not show that this order was approved and sealed."
 
     def send_receipts(self) -> None:
         for entry in self.journal.unsent():

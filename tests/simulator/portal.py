@@ -115,7 +115,10 @@ class Portal:
         self.sim.portal_may_die("after it committed")
 
     def record(self, type: str, actor: str, **body) -> None:
-        self.tables.ledger += (canonical({"at": iso(self.now), "actor": actor, "type": type, "body": body}),)
+        run = body.get("run") or (self.tables.orders[body["order"]].run if "order" in body else "")
+        node = self.tables.runs[run].node if run in self.tables.runs else ""
+        said = {"at": iso(self.now), "actor": actor, "type": type, "run": run, "node": node, "body": body}
+        self.tables.ledger += (canonical(said),)
 
     def facts(self, node: str) -> FleetFacts:
         if node not in self.tables.heard:
@@ -231,7 +234,8 @@ class Portal:
         until = self.now + seconds
         row = Order(self._number("o"), run.node, run.id, number, said["operation"], said["effect"], plan, fence, sealed_by, self.now, until)
         full = {"v": "1", "id": row.id, "node": run.node, "key_id": self.keys[run.node], "run": run.id, "step": run.state.step}
-        full |= {"argv": [], "plan_digest": "", "preconditions": {}, "fence": str(fence), "approvals": [], "nonce": ""}
+        full |= {"argv": [], "plan_digest": "", "preconditions": {}, "fence": str(fence), "approvals": []}
+        full["nonce"] = self.sim.agents[run.node].nonce if said["effect"] != "pure" else ""
         full |= {"sealed_at": iso(self.now), "not_before": iso(self.now), "expires_at": iso(until), **said}
         text = canonical({name: value for name, value in full.items() if name in agent_orders.FIELDS})
         self.tables.orders[row.id] = replace(row, canonical=text.decode(), digest=sha256_hex(text))

@@ -9,7 +9,6 @@ from collections import Counter
 
 import pytest
 
-from tests.simulator.agent import Agent
 from tests.simulator.portal import Portal
 from tests.simulator.simulator import Simulation, Violation, failure, prepare, report, room, schedule, simulate, smallest
 
@@ -65,11 +64,10 @@ def offers_all(portal, node):
 
 
 BROKEN = {
-    "the requester may approve": lambda patch: patch.setattr("workflows.engine._may_not_judge", lambda state, person, digest: ""),
     "no approval is needed": lambda patch: (
         patch.setattr("workflows.engine._not_ready", lambda *said: ""),
         patch.setattr(Portal, "_not_allowed", lambda portal, order: ""),
-        patch.setattr(Agent, "_unproved", lambda agent, order, proofs: ""),
+        patch.setattr("agents.backing._approved", lambda *said: None),
     ),
     "an order is taken for its own": lambda patch: patch.setattr("agents.journal.Journal.find", lambda journal, order_id: None),
     "nobody holds anything": lambda patch: (

@@ -40,13 +40,23 @@ RECORD = {
     ev.Confirmed: {"run.confirmed"},
     ev.Approved: {"run.approved"},
     ev.Denied: {"run.denied"},
+    ev.GlassBroken: {"run.glass-broken"},
     ev.ExecuteAsked: {"run.ordered"},
     ev.OrderMoved: {"run.order-moved"},
     ev.Settled: {"run.settled"},
     ev.WentBack: {"run.went-back"},
     ev.Aborted: {"run.aborted"},
 }
-SHAPES = (ev.Start, ev.Chosen, ev.HandsDone, ev.PlanAsked, ev.Confirmed, ev.ExecuteAsked, ev.WentBack)  # who does one has a hand in the run
+SHAPES = (
+    ev.Start,
+    ev.Chosen,
+    ev.HandsDone,
+    ev.PlanAsked,
+    ev.Confirmed,
+    ev.GlassBroken,
+    ev.ExecuteAsked,
+    ev.WentBack,
+)  # who does one has a hand in the run
 
 # What a field may hold when whoever sends it is broken, old or hostile.
 NONSENSE = st.one_of(
@@ -90,6 +100,7 @@ class Run(RuleBasedStateMachine):
         self.state = RunState(params={"node": "oss01", **dict.fromkeys(self.book.params, "x"), **{"node": "oss01"}}, requester=ANN)
         self.hands: set[str] = set()
         self.judged: set[tuple[str, str]] = set()  # (plan digest, who said yes), as somebody did
+        self.broken: list[tuple[str, str, float]] = []  # (plan digest, who broke the glass, when)
         self.sealed: list[str] = []
         self.started: Counter[str] = Counter()
         self.held: tuple[str, ...] = ()
@@ -118,6 +129,8 @@ class Run(RuleBasedStateMachine):
     def keep_account(self, event, outcome) -> None:
         if isinstance(event, ev.Approved):
             self.judged.add((event.plan_digest, event.by))
+        if isinstance(event, ev.GlassBroken):
+            self.broken.append((event.plan_digest, event.by, event.at))
         if isinstance(event, SHAPES):
             self.hands.add(event.by)
         for effect in outcome.effects:
@@ -139,7 +152,8 @@ class Run(RuleBasedStateMachine):
         if here.needs_approval:
             judges = {person for digest, person in self.judged if digest == seal.plan_digest} - self.hands
             wanted = [s.approvals for s in self.book.steps[: self.book.place(here.slug)] if s.kind == "APPROVE"]
-            assert len(judges) >= max(wanted), "too few who had no hand in the run approved this plan"
+            alone = any((seal.plan_digest, event.by) == (digest, by) and event.at - at <= 600 for digest, by, at in self.broken)
+            assert alone or len(judges) >= max(wanted), "too few who had no hand in the run approved this plan"
         assert 0 <= event.at - self.state.planned_at <= 1800, "the plan is old, or made in the future"
 
     def hold(self, before, event, outcome) -> None:
@@ -240,6 +254,11 @@ class Run(RuleBasedStateMachine):
         for event in said if first else reversed(said):
             self.send(event)
 
+    @rule(by=SOMEBODY, stale=st.booleans(), reason=st.sampled_from(["Nobody is awake.", " "]))
+    def break_the_glass(self, by, stale, reason):
+        old = self.sealed[-1] if self.sealed else "0" * 64
+        self.send(ev.GlassBroken(at=self.at(), by=by, plan_digest=old if stale else self.state.plan_digest, reason=reason))
+
     @rule(by=SOMEBODY, turn=TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
     def execute(self, by, turn, twice, later):
         for _ in range(1 + twice):
@@ -322,7 +341,7 @@ class Run(RuleBasedStateMachine):
         """Whatever it is, it gets an answer; and what is no event of its kind changes nothing."""
         if ev.misfit(event):
             assert isinstance(decide(self.book, self.state, event), Refused)
-        elif not isinstance(event, ev.Approved) or event.by:
+        elif not isinstance(event, (ev.Approved, ev.GlassBroken)) or event.by:
             self.send(event)
 
     @rule()
