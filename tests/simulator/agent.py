@@ -7,6 +7,7 @@ while the command runs. What it leaves behind is what is on its disk.
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from agents.executor import Executor, read_order, send, try_to_send
@@ -42,11 +43,12 @@ class SimJournal(Journal):
         super().__init__(str(agent.path), session.write_stamp)
 
     def _write(self, *statements) -> None:
-        self.agent.may_die("before it writes its journal")
+        what = sys._getframe(1).f_code.co_name  # claim, intend, result, ...
+        self.agent.may_die(f"before it writes “{what}” into its journal")
         if self.agent.disk_full:
             raise JournalError("The journal could not be written: the disk is full.")
         super()._write(*statements)
-        self.agent.may_die("after it wrote its journal")
+        self.agent.may_die(f"after it wrote “{what}” into its journal")
 
 
 class SimStanding(Standing):
@@ -129,7 +131,7 @@ class Agent:
             self.journal.close()
 
     def may_die(self, where: str, odds: float = DIES) -> None:
-        if self.chance(odds):
+        if self.sim.agent_dies(where, odds):
             raise Killed(where)
 
     def chance(self, odds: float) -> bool:

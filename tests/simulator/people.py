@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.simulator import swap
-from tests.simulator.portal import BOOK, Run
+from tests.simulator.portal import BOOK, PortalDied, Run
 from workflows import events as ev
 from workflows.core import blockers
 
@@ -61,7 +61,10 @@ class Crowd:
             self.post(person, page, kind, **said)
 
     def post(self, person: str, page: Run, kind, **said) -> str:
-        reason = self.portal.act(person, page.id, page.version, kind, **said)
+        try:
+            reason = self.portal.act(person, page.id, page.version, kind, **said)
+        except PortalDied:
+            reason = "no answer; they will load the page again"
         self.sim.say(f"{person}: {kind.__name__} on {page.id} at {page.state.step}: {reason or 'done'}")
         self.reasons[page.id] = reason
         return reason

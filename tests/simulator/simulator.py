@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from unittest import mock
 
@@ -151,8 +151,14 @@ class Simulation:
         self.rng = outer
         self.depth -= 1
 
+    def agent_dies(self, where: str, odds: float) -> bool:
+        return self.luck(odds)
+
+    def portal_dies(self, when: str) -> bool:
+        return self.luck(0.01)
+
     def portal_may_die(self, when: str) -> None:
-        if self.luck(0.01):
+        if self.portal_dies(when):
             self.say(f"the portal dies {when}")
             raise PortalDied(f"The portal died {when}.")
 
@@ -442,19 +448,22 @@ class Simulation:
                 agent.guarded(lambda agent=agent: agent.work(0))
             agent.guarded(agent.send_receipts)
             agent.guarded(agent.is_looked_after)
-            self.portal.report(agent.node, self.count(), self.world.text(agent.node), self.portal.now)
+            with suppress(PortalDied):
+                self.portal.report(agent.node, self.count(), self.world.text(agent.node), self.portal.now)
         while self.late:
             self.late_message_comes()
         self.child_ends()
-        self.portal.sweep()
+        with suppress(PortalDied):
+            self.portal.sweep()
         for run_id in sorted(self.portal.tables.runs):
-            self.portal.tick(run_id)
+            with suppress(PortalDied):
+                self.portal.tick(run_id)
         self.crowd.do_what_is_asked()
         self.world.clock += 10
         self.check()
 
     def _unsent(self) -> bool:
-        return any(entry.order_id not in agent.not_taken for agent in self.agents.values() for entry in agent.journal.unsent())
+        return any(not a.alive or any(e.order_id not in a.not_taken for e in a.journal.unsent()) for a in self.agents.values())
 
     def _nothing_is_stuck(self) -> None:
         for run in self.portal.tables.runs.values():
