@@ -107,7 +107,8 @@ class Simulation:
         self.late: list[tuple[str, str, str, dict]] = []
         self.old_reports: list[tuple[str, int, str, float]] = []
         self.no_longer_may: set[str] = set()
-        self.portal = Portal(self, {node: fingerprint(KEYS[node]) for node in NODES})
+        self.epoch = self.world.clock
+        self.portal = self.make_portal()
         self.saved = self.portal.tables.copy()
         self.put_back = 0  # how often an old database or journal was put back
         self.history: list[dict] = []  # every event the portal ever committed, also those lost with a database
@@ -116,13 +117,16 @@ class Simulation:
         self.agents = {node: Agent(self, node, KEYS[node], own) for node in NODES}
         self.crowd = people.Crowd(self)
 
+    def make_portal(self):
+        return Portal(self, {node: fingerprint(KEYS[node]) for node in NODES})
+
     # --- luck, time and telling
 
     def luck(self, odds: float) -> bool:
         return not self.calm and self.rng.random() < odds
 
     def say(self, line: str) -> None:
-        self.trace.append(f"{self.world.clock - 1_000_000:9.1f}  {line}")
+        self.trace.append(f"{self.world.clock - self.epoch:9.1f}  {line}")
 
     def count(self) -> int:
         self.counted += 1
@@ -383,7 +387,7 @@ class Simulation:
     def _approved(self, order: Order) -> bool:
         shaped = {"run.started", "run.chosen", "run.plan-asked", "run.confirmed", "run.ordered", "run.went-back"}
         now = [read(body) for body in self.portal.tables.ledger]
-        mine = [e for e in now if e["body"].get("run") == order.run]
+        mine = [e for e in now if e["run"] == order.run]
         hands = {e["actor"] for e in mine if e["type"] in shaped}
         sealed = next((i for i, e in enumerate(mine) if e["type"] == "order.sealed" and e["body"]["order"] == order.id), 0)
         judges = {e["actor"] for e in mine[:sealed] if e["type"] == "run.approved" and e["body"]["plan_digest"] == order.plan}
