@@ -82,7 +82,7 @@ def schedule(seed: int, actions: int = ACTIONS) -> list[Action]:
     absent = {name for name in SOMETIMES if rng.random() < 0.6}
     weights = {name: weight for name, weight in WEIGHTS.items() if name not in absent}
     names = rng.choices(list(weights), list(weights.values()), k=actions)
-    if actions == ACTIONS and rng.random() < 0.6:  # the faults begin when runs are well on their way
+    if actions >= 50 and rng.random() < 0.6:  # the faults begin when runs are well on their way
         names = ["someone_begins", "someone_begins", *["all_is_calm"] * rng.randint(2, 6), *names]
     return [(name, rng.getrandbits(32)) for name in names]
 

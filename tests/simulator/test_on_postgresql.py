@@ -4,14 +4,12 @@ import logging
 import os
 from collections import Counter
 
-import pytest
-
 from app.ledger.audit import audit
 from app.ledger.models import LedgerChain, LedgerEvent
 from tests.simulator.on_postgresql import OnPostgresql, play, settle_in
 from tests.simulator.simulator import prepare, room, schedule
 
-SEEDS = int(os.environ.get("SLOTLIGHT_SIMULATOR_SEEDS_ON_POSTGRESQL", "6"))
+SEEDS = int(os.environ.get("SLOTLIGHT_SIMULATOR_SEEDS_ON_POSTGRESQL", "5"))
 ACTIONS = 60
 
 
