@@ -126,7 +126,7 @@ def survivors(target: Target, chosen: Sequence[Mutant] | None = None) -> list[Mu
 
 PURE = "workflows/tests/"
 GUARDS = tuple(
-    Target(f"workflows/guards/{name}.py", (f"{PURE}test_guards.py", f"{PURE}test_fresh.py", f"{PURE}test_wwid_mismatch_replace.py"))
+    Target(f"workflows/guards/{name}.py", (f"{PURE}test_guard_edges.py", f"{PURE}test_guards.py", f"{PURE}test_fresh.py"))
     for name in ("candidate", "fresh", "healthy", "replaced", "subject", "target", "__init__")
 )
 TARGETS = (
