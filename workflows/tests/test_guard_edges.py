@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import Unknown
+from workflows.facts.fabric import FabricFacts, PhyFacts
 from workflows.facts.identity import weigh
 from workflows.guards import GUARDS, fresh
 from workflows.tests.incident import (
@@ -22,6 +23,7 @@ from workflows.tests.incident import (
     PARAMS,
     SMALL_WWID,
     TEN_TB,
+    WELL,
     disk,
     fleet,
     label,
@@ -47,6 +49,14 @@ def path(**changes):
     return replace(BLANK.paths[0], **changes)
 
 
+def slow(*gbit):
+    return replace(WELL, links=tuple(replace(WELL.links[0], phy=i, gbit=each) for i, each in enumerate(gbit)))
+
+
+def phy(wwid, gbit):
+    return PhyFacts("phy-6:0:12", "expander-6:0", "port-6:0:12", 1, "end_device-6:0:12", wwid, "", SILENT, f"{gbit} Gbit", gbit, SILENT)
+
+
 SEEN = disk("sdq", BLANK_WWID, slot=70)
 SHARED = neighbour(SEEN)
 SIBLINGS = tuple(replace(d, size_bytes=TEN_TB + i * 512) if d.labels else d for i, d in enumerate(DISKS))
@@ -59,7 +69,12 @@ EDGES = {
         "pass",
         "leads to",
     ),
-    "nobody who says who it is": ("nothing-contradicts-who-the-disk-is", with_disk(BLANK_WWID, identity=weigh(())), "unknown", "cannot be told"),
+    "nobody who says who it is": (
+        "nothing-contradicts-who-the-disk-is",
+        with_disk(BLANK_WWID, identity=weigh(())),
+        "unknown",
+        "cannot be told",
+    ),
     "pools nobody could read": (
         "nothing-contradicts-who-the-disk-is",
         fleet(replace(NODE, pools=SILENT)),
@@ -148,6 +163,69 @@ EDGES = {
         with_disk(BLANK_WWID, bay=replace(BLANK.bay, conflict="SES says 71")),
         "unknown",
         "is in dispute: SES says 71",
+    ),
+    "pending defects by the attribute alone": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, pending_defects=0, attributes=(("pending", 8),))),
+        "refuse",
+        "8 places",
+    ),
+    "a self-test that went well": ("the-disk-is-healthy", FLEET, "pass", "its last self-test says: Completed"),
+    "no self-test ever": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, self_tests=())),
+        "pass",
+        "no self-test was ever run",
+    ),
+    "a disk without a SAS link": (
+        "the-disk-link-is-as-fast-as-others",
+        with_disk(BLANK_WWID, paths=(path(sas_address=None),), condition=SILENT),
+        "pass",
+        "is no SAS disk",
+    ),
+    "a second path without an address": (
+        "the-disk-link-is-as-fast-as-others",
+        with_disk(BLANK_WWID, paths=(path(), path(name="sdzz", sas_address=None)), condition=slow(6.0)),
+        "refuse",
+        "at 6 Gbit/s",
+    ),
+    "a slow link among slow ones": (
+        "the-disk-link-is-as-fast-as-others",
+        fleet(
+            replace(NODE, disks=tuple(replace(d, condition=slow(6.0)) if d.wwid == BLANK_WWID else replace(d, model="X") for d in DISKS))
+        ),
+        "pass",
+        "6 Gbit/s",
+    ),
+    "one slow link of two": (
+        "the-disk-link-is-as-fast-as-others",
+        with_disk(BLANK_WWID, condition=slow(12.0, 6.0)),
+        "refuse",
+        "at 6 Gbit/s",
+    ),
+    "a second link that is down": (
+        "the-disk-link-is-as-fast-as-others",
+        with_disk(BLANK_WWID, condition=slow(12.0, None)),
+        "pass",
+        "12 Gbit/s",
+    ),
+    "a link that is slow on our side only": (
+        "the-disk-link-is-as-fast-as-others",
+        fleet(replace(NODE, fabric=FabricFacts((phy(BLANK_WWID, 3.0),), {}, {}))),
+        "refuse",
+        "at 3 Gbit/s",
+    ),
+    "a slow phy of another disk": (
+        "the-disk-link-is-as-fast-as-others",
+        fleet(replace(NODE, fabric=FabricFacts((phy(FOREIGN_WWID, 3.0),), {}, {}))),
+        "pass",
+        "12 Gbit/s",
+    ),
+    "a phy that leads to nobody": (
+        "the-disk-link-is-as-fast-as-others",
+        fleet(replace(NODE, fabric=FabricFacts((phy(None, 3.0), phy(BLANK_WWID, 12.0)), {}, {}))),
+        "pass",
+        "12 Gbit/s",
     ),
     "a report of this moment": ("facts-are-fresh", fleet(replace(NODE, age_seconds=0.0)), "pass", "0 s ago"),
     "a report of half a second ago": ("facts-are-fresh", fleet(replace(NODE, age_seconds=0.5)), "pass", "reported"),
