@@ -151,6 +151,11 @@ class Step:
     unattended: bool = False  # PLAN, EXECUTE on the way back: the portal goes on by itself, as there is nothing left to decide
     undoes: str = ""  # on the way back: the loop this step is about; passed over when that is not open
 
+    @property
+    def needs_approval(self) -> bool:
+        """What destroys, and what must not happen twice, is not done on one person's word. The database holds the same rule."""
+        return self.destructive or self.effect == "at_most_once"
+
 
 @dataclass(frozen=True)
 class Runbook:

@@ -28,13 +28,17 @@ Outcome = Decision | Refused
 
 def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     """What `event` makes of `state`."""
-    if state.status in ENDED and not isinstance(event, ev.LoopClosed):
-        return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
-    if (state.status == "new") != isinstance(event, ev.Start):
-        return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     handler = _HANDLERS.get(type(event))
     if handler is None:
-        return Refused(f"A run has no use for {type(event).__name__}.")
+        return Refused(f"A run has no use for {type(event).__name__}. Nothing was done.")
+    if bad := ev.misfit(event):
+        return Refused(f"{type(event).__name__} came with a {bad} that cannot be read. Nothing was done; send it again as it is meant.")
+    if state.status in ENDED and not isinstance(event, ev.LoopClosed):
+        return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
+    if state.status != "new" and all(step.slug != state.step for step in runbook.steps):
+        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; tell whoever changed it.")
+    if (state.status == "new") != isinstance(event, ev.Start):
+        return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     return handler(runbook, state, event)
 
 
@@ -70,7 +74,8 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
     options = step.options(event.facts, state.params) if step.options else ()
     picked = next((o for o in options if o.value == event.value), None)
     if picked is None:
-        return Refused(f"{event.value or 'An empty choice'} is not among the options. Reload to see what the node has now.")
+        said = f"“{event.value}”" if event.value else "An empty choice"
+        return Refused(f"{said} is not among the options. Reload to see what the node has now.")
     if picked.leads_to and picked.leads_to not in step.branches:
         return Refused(
             f"{picked.title} leads to {picked.leads_to}, which this step does not declare. Report this as a fault of the runbook."
@@ -156,8 +161,8 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
     if blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
     params = dict(step.params(event.facts, state.params)) if step.params else {}
-    if empty := sorted(name for name, value in params.items() if not value.strip()):
-        return Refused(f"{', '.join(empty)} is not known, so the node cannot be asked for a plan.", verdicts)
+    if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := _bad_param(value))]:
+        return Refused(f"{', '.join(bad)}, so the node cannot be asked for a plan. Go back and choose again.", verdicts)
     before = void(trim(runbook, state, step))
     asked = Asked(before.asks + 1, step.operation, params)
     planning = replace(
@@ -234,7 +239,8 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
     if not event.reason.strip():
         return Refused("Say why the plan is denied, so that the next one can be better.")
     plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an APPROVE follows a PLAN
+    if plan_step is None:
+        return Refused("No step of this runbook made the plan that is judged here. End this run.")
     record = ev.Record("run.denied", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
     return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
 
@@ -256,6 +262,8 @@ def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
 
 
 def _plan_is_old(state: RunState, at: float) -> str:
+    if at < state.planned_at:
+        return "The portal's clock stands before the moment this plan was made. Set the clock, then ask the node for a new plan."
     return "The plan is older than half an hour. Ask the node for a new one." if at - state.planned_at > PLAN_AGE_SECONDS_MAX else ""
 
 
@@ -272,7 +280,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     if blocked(verdicts):
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
     locks = tuple(sorted(runbook.locks(event.facts, state.params))) if runbook.locks else ()
-    if step.destructive and not locks:
+    if not locks or not all(_names_something(key) for key in locks):
         return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
     plan: Mapping[str, Any] = state.plan or {}
     seal = ev.Seal(
@@ -310,12 +318,17 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
     return glass.missing(state, event, len(judges), needed) if len(judges) < needed else ""
 
 
+def _names_something(lock: str) -> bool:
+    kind, _, what = lock.partition(":")
+    return bool(kind) and not _bad_param(what)
+
+
 def approvals_needed(runbook: Runbook, step: Step) -> int:
     """Those asked for since the last order: what was approved before was another plan."""
     before = runbook.steps[: runbook.place(step.slug)]
     since = max((i + 1 for i, s in enumerate(before) if s.kind == "EXECUTE"), default=0)
     asked = [s.approvals for s in before[since:] if s.kind == "APPROVE"]
-    return max([*asked, 1 if step.destructive else 0])
+    return max([*asked, 1 if step.needs_approval else 0])
 
 
 def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
@@ -375,8 +388,7 @@ def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str
 
 
 def _did_not(runbook: Runbook, state: RunState, event: ev.Event, note: str, record: ev.Record) -> Decision:
-    plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an EXECUTE follows a PLAN
+    plan_step = _plan_step(runbook, state) or runbook.step(state.step)  # lint: an EXECUTE follows a PLAN
     return back(runbook, state, plan_step, event, note, (record,))
 
 
@@ -418,8 +430,8 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
         state = replace(state, params={**state.params, **step.keeps(event.facts, state.params, event.at)})
     progress = step.progress(event.facts, state.params) if step.progress else None
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
-    seen = replace(state, progress=progress, verdicts=verdicts)
     after = state.order.at if state.order else state.since
+    seen = replace(state, progress=progress, verdicts=verdicts, note=_CLOCK_WENT_BACK if event.at < after else state.note)
     if step.alarm is not None and (against := blockers(ask((step.alarm,), event.facts, state.params))):
         return turning.alarmed(seen, step, against)
     seen = replace(seen, alarm="")
@@ -437,6 +449,9 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
     return Decision(seen, (ev.Ring(RING_SECONDS),))
 
 
+_CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so nothing can be told to be newer. Set the clock; it then goes on by itself."
+
+
 def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
     """Whether the node was heard, and every one of `sources` was asked, after this moment."""
     node = event.facts.nodes.get(params.get("node", ""))
@@ -447,9 +462,12 @@ def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: floa
 
 
 def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
-    answered = state.asked is not None and event.number == state.asked.number
-    if not answered or event.taken_after < state.since:
-        return look(state, step) if state.asked is None else Decision(state, (ev.Ring(RING_SECONDS),))
+    if state.asked is None:
+        return look(state, step)
+    if event.number != state.asked.number:
+        return Decision(state, (ev.Ring(RING_SECONDS),))
+    if event.taken_after < state.since:  # the clock was set back; that look is over, so another is asked for
+        return Decision(replace(state, asked=None, note=_CLOCK_WENT_BACK), (ev.Ring(RING_SECONDS),))
     verdicts = ask(step.guards, event.facts, state.params)
     seen = replace(state, asked=None, verdicts=verdicts)
     record = ev.Record("run.verified", {"step": step.slug, "verdicts": lines(verdicts)})

@@ -27,9 +27,13 @@ def ask_params(operation: str, params: Mapping[str, str]) -> dict[str, str]:
 def problems(plan: Mapping[str, Any], operation: str, params: Mapping[str, str]) -> tuple[str, ...]:
     """Why this plan cannot be used; empty when it can. Total for whatever a node sends."""
     try:
-        canonical(dict(plan))
+        text = canonical(dict(plan))
     except (TypeError, ValueError) as bad:
-        return (f"The node's plan has no canonical form: {bad}.",)
+        return (f"The node's plan has no canonical form: {bad}. Report this as a fault of the agent.",)
+    except RecursionError:
+        return ("The node's plan is nested too deeply to be read. Report this as a fault of the agent.",)
+    if b"\\u0000" in text:
+        return ("The node's plan holds a character that cannot be kept. Report this as a fault of the agent.",)
     return tuple(_problems(plan, operation, params))
 
 
