@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.simulator.simulator import ACTIONS, failure, prepare, report, room, schedule, simulate
+from tests.simulator.playing import failure, prepare, report, room, simulate
+from tests.simulator.simulator import ACTIONS, schedule
 
 SEEDS = int(os.environ.get("SLOTLIGHT_SIMULATOR_SEEDS", "10000"))
 FIRST = int(os.environ.get("SLOTLIGHT_SIMULATOR_FROM", "0"))

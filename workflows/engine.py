@@ -12,16 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 from workflows import events as ev
-from workflows import glass, plans, turning
+from workflows import glass, outcomes, plans, turning
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
-from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
-from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, failed, finish, lines, look, trim, void, with_hand
+from workflows.state import ENDED, Approval, Asked, OrderSeen, RunState
+from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, plan_behind, trim, void, with_hand
 
 __all__ = ["Decision", "Refused", "decide"]
 
 PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
-SETTLERS = 2
+
 
 Outcome = Decision | Refused
 
@@ -150,7 +150,7 @@ def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcom
 
 
 def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outcome:
-    step = _plan_step(runbook, state)
+    step = plan_behind(runbook, state)
     if step is None or not (event.by or step.unattended):
         return Refused("No plan can be asked for at this step.")
     if state.status == "planning":
@@ -173,16 +173,6 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
     return Decision(
         planning, (ev.Unlock(), ev.AskNode("plan", plans.ask_params(step.operation, params), asked.number), ev.Ring(RING_SECONDS), record)
     )
-
-
-def _plan_step(runbook: Runbook, state: RunState) -> Step | None:
-    """The PLAN step a plan asked for now would belong to: this one, or the last before it with no EXECUTE between."""
-    for step in reversed(runbook.steps[: runbook.place(state.step) + 1]):
-        if step.kind == "PLAN":
-            return step
-        if step.kind == "EXECUTE" and step.slug != state.step:
-            return None
-    return None
 
 
 def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> Outcome:
@@ -238,7 +228,7 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
         return Refused(why)
     if not event.reason.strip():
         return Refused("Say why the plan is denied, so that the next one can be better.")
-    plan_step = _plan_step(runbook, state)
+    plan_step = plan_behind(runbook, state)
     if plan_step is None:
         return Refused("No step of this runbook made the plan that is judged here. End this run.")
     record = ev.Record("run.denied", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
@@ -329,90 +319,6 @@ def approvals_needed(runbook: Runbook, step: Step) -> int:
     since = max((i + 1 for i, s in enumerate(before) if s.kind == "EXECUTE"), default=0)
     asked = [s.approvals for s in before[since:] if s.kind == "APPROVE"]
     return max([*asked, 1 if step.needs_approval else 0])
-
-
-def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
-    order = state.order
-    if order is None or not state.order_is_out or event.plan_digest != order.plan_digest:
-        return Refused("This run does not wait for that order.")
-    again = event.status == order.status == "UNKNOWN"
-    if not again and event.status not in ORDER_MOVES.get(order.status, ()):
-        return Refused(f"An order that is {order.status} cannot become {event.status}.")
-    probe = event.probe if event.evidence else "cannot_tell" if event.probe else ""  # a probe that shows nothing proves nothing
-    moved = replace(state, order=OrderSeen(order.plan_digest, event.status, event.reason, probe, event.at))
-    record = ev.Record(
-        "run.order-moved",
-        {"step": state.step, "plan_digest": order.plan_digest, "status": event.status, "reason": event.reason, "probe": probe},
-    )
-    if event.status == "SUCCEEDED":
-        return finish(runbook, _learnt(runbook, moved, event.said), event, "The command succeeded.", state.verdicts, record)
-    if event.status == "FAILED" and runbook.step(state.step).fails_to:
-        return failed(runbook, _learnt(runbook, moved, event.said), event, record)
-    if event.status in ORDER_HAD_NO_EFFECT:
-        return _stop(moved, event, record)
-    if event.status == "UNKNOWN":
-        return _unknown(runbook, moved, event, probe, record)
-    return Decision(replace(moved, note=_UNDER_WAY[event.status]), (record, ev.Ring(RING_SECONDS)))
-
-
-def _learnt(runbook: Runbook, state: RunState, said: str) -> RunState:
-    """With what the command's own words tell. A later guard refuses where they told nothing."""
-    step = runbook.step(state.step)
-    return replace(state, params={**state.params, **step.learns(said)}) if step.learns else state
-
-
-_UNDER_WAY = {
-    "OFFERED": "The order is offered to the node.",
-    "CLAIMED": "The node has taken the order and makes its last checks.",
-    "STARTED": "The node has started the command.",
-}
-
-
-def _stop(state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
-    said = {
-        "FAILED": "The command failed",
-        "REFUSED": "The order was refused and nothing was run",
-        "EXPIRED": "The node did not take the order in time and nothing was run",
-    }
-    note = f"{said[event.status]}: {event.reason}" if event.reason else f"{said[event.status]}."
-    return Decision(replace(state, status="stopped", since=event.at, note=note), (ev.Unlock(), record))
-
-
-def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str, record: ev.Record) -> Outcome:
-    if probe == "did":
-        return finish(runbook, state, event, f"The node shows that it took effect: {event.reason}", state.verdicts, record)
-    if probe == "did_not":
-        return _did_not(runbook, state, event, f"The node shows that it did not take effect: {event.reason}", record)
-    note = f"Nobody knows whether the command took effect: {event.reason} Look at the node; two people settle it."
-    return Decision(replace(state, status="unknown", since=event.at, note=note), (record, ev.Ring(RING_SECONDS)))
-
-
-def _did_not(runbook: Runbook, state: RunState, event: ev.Event, note: str, record: ev.Record) -> Decision:
-    plan_step = _plan_step(runbook, state) or runbook.step(state.step)  # lint: an EXECUTE follows a PLAN
-    return back(runbook, state, plan_step, event, note, (record,))
-
-
-def _settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
-    if state.status != "unknown" or state.order is None:
-        return Refused("There is nothing to settle: the outcome is not in doubt.")
-    if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
-        return Refused("Say whether the command took effect and by what you can tell.")
-    others = tuple(s for s in state.statements if s.by != event.by)
-    statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))
-    agreed = sorted(s.by for s in statements if s.outcome == event.outcome)
-    record = ev.Record(
-        "run.settled", {"plan_digest": state.order.plan_digest, "outcome": event.outcome, "reason": event.reason.strip(), "agreed": agreed}
-    )
-    heard = replace(state, statements=statements)
-    if len(agreed) < SETTLERS:
-        return Decision(replace(heard, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
-    note = f"{' and '.join(agreed)} settled it: {_SAID[event.outcome]}."
-    if event.outcome == "did":
-        return finish(runbook, heard, event, note, state.verdicts, record)
-    return _did_not(runbook, heard, event, note, record)
-
-
-_SAID = {"did": "the command took effect", "did_not": "the command did not take effect"}
 
 
 # --- waiting on facts
@@ -508,9 +414,9 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.Denied: _denied,
     ev.GlassBroken: _glass_broken,
     ev.ExecuteAsked: _execute_asked,
-    ev.OrderMoved: _order_moved,
+    ev.OrderMoved: outcomes.order_moved,
     ev.FactsArrived: _facts_arrived,
-    ev.Settled: _settled,
+    ev.Settled: outcomes.settled,
     ev.WentBack: turning.went_back,
     ev.Aborted: turning.aborted,
     ev.LoopClosed: turning.loop_closed,

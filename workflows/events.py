@@ -159,6 +159,8 @@ class LoopClosed(Event):
     loop: str
     facts: FleetFacts
     evidence: str = ""
+
+
 def misfit(event: Event) -> str:
     """Which field is not of the kind it must be; "" when all are. What comes from outside may be anything."""
     return next((f.name for f in fields(event) if not _FITS[str(f.type)](getattr(event, f.name))), "")

@@ -168,3 +168,13 @@ def blocked(verdicts: tuple[Verdict, ...]) -> bool:
 
 def lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:
     return [[v.guard, v.outcome, v.reason] for v in verdicts]
+
+
+def plan_behind(runbook: Runbook, state: RunState) -> Step | None:
+    """The PLAN step a plan asked for now would belong to: this one, or the last before it with no EXECUTE between."""
+    for step in reversed(runbook.steps[: runbook.place(state.step) + 1]):
+        if step.kind == "PLAN":
+            return step
+        if step.kind == "EXECUTE" and step.slug != state.step:
+            return None
+    return None

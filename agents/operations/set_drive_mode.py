@@ -20,7 +20,7 @@ from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, chec
 from agents.wwid import by_id_path, normalise
 
 NAME = "set_drive_mode"
-EFFECT = "idempotent"
+EFFECT = "at_most_once"
 DESTRUCTIVE = True  # of what a power cut leaves, and for good
 PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid", "mode", "value")
 TIMEOUT_SECONDS = 60.0

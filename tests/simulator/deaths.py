@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.simulator.playing import installed, prepare, room
 from tests.simulator.portal import read
-from tests.simulator.simulator import Simulation, installed, prepare, room
+from tests.simulator.simulator import Simulation
 from workflows import events as ev
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/transcripts/one-death.md"

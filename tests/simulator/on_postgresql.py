@@ -24,8 +24,9 @@ from app.ledger.models import LedgerChain, LedgerEvent
 from app.nodes import keys, sessions
 from app.runs import models, orders, services, takeover
 from tests.simulator import people, swap
+from tests.simulator.playing import installed
 from tests.simulator.portal import Order, PortalDied, Run, Tables, leaf, merkle, read
-from tests.simulator.simulator import KEYS, NODES, Simulation, installed
+from tests.simulator.simulator import KEYS, NODES, Simulation
 from workflows import events as ev
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS

@@ -6,7 +6,7 @@ import pytest
 
 from agents import failpoints
 from tests.simulator import deaths
-from tests.simulator.simulator import prepare, room
+from tests.simulator.playing import prepare, room
 
 
 @pytest.fixture(scope="module")

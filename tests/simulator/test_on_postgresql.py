@@ -7,7 +7,8 @@ from collections import Counter
 from app.ledger.audit import audit
 from app.ledger.models import LedgerChain, LedgerEvent
 from tests.simulator.on_postgresql import OnPostgresql, play, settle_in
-from tests.simulator.simulator import prepare, room, schedule
+from tests.simulator.playing import prepare, room
+from tests.simulator.simulator import schedule
 
 SEEDS = int(os.environ.get("SLOTLIGHT_SIMULATOR_SEEDS_ON_POSTGRESQL", "5"))
 ACTIONS = 60

@@ -9,8 +9,9 @@ from collections import Counter
 
 import pytest
 
+from tests.simulator.playing import failure, prepare, report, room, simulate, smallest
 from tests.simulator.portal import Portal
-from tests.simulator.simulator import Simulation, Violation, failure, prepare, report, room, schedule, simulate, smallest
+from tests.simulator.simulator import Simulation, Violation, schedule
 
 SEEDS = 120
 SEED = os.environ.get("SLOTLIGHT_SIMULATOR_SEED", "")
@@ -76,7 +77,7 @@ BROKEN = {
     ),
     "what was left behind is run again": lambda patch: patch.setattr("agents.executor.Executor._report_left", runs_again),
     "verified without looking": lambda patch: patch.setattr("workflows.engine.blocked", lambda verdicts: False),
-    "silence is failure": lambda patch: patch.setattr("workflows.engine._unknown", says_failed),
+    "silence is failure": lambda patch: patch.setattr("workflows.outcomes._unknown", says_failed),
 }
 
 
@@ -90,7 +91,7 @@ def runs_again(executor, entry):
 
 
 def says_failed(runbook, state, event, probe, record):
-    from workflows.engine import _did_not
+    from workflows.outcomes import _did_not
 
     return _did_not(runbook, state, event, "It cannot have run.", record)
 

@@ -17,7 +17,7 @@ def faults(sentence: str) -> tuple[str, ...]:
         found.append("begins in the middle" if not re.match(r"[a-z][\w./:-]*[\d/._:-]", sentence) else "")
     if _LEAKED.search(sentence):
         found.append(f"shows a value of ours: {_LEAKED.search(sentence)[0]}")
-    if re.search(r"\bplease\b|\bError:|!\s*$", sentence, re.IGNORECASE):
+    if re.search(r"\b[Pp]lease\b|\bError:|^error:|!\s*$", sentence):
         found.append("pleads or shouts")
     return tuple(filter(None, found))
 
