@@ -129,11 +129,13 @@ def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
 
 
 def earlier(runbook: Runbook, state: RunState) -> Step | None:
-    """The nearest earlier step a person can go back to, if no command lies between."""
-    before = runbook.steps[: runbook.place(state.step)]
-    if any(step.kind == "EXECUTE" for step in before):
-        return None
-    return next((step for step in reversed(before) if step.kind in BACK_TO), None)
+    """The nearest step this run came by that a person can go back to, if no command was given since. On the way back only its own."""
+    walked = {f.step for f in state.finished if not f.passed_over}
+    begin = runbook.place(runbook.undo) if state.ending else 0
+    for step in reversed(runbook.steps[begin : runbook.place(state.step)]):
+        if step.slug in walked and step.kind in ("EXECUTE", *BACK_TO):
+            return None if step.kind == "EXECUTE" else step
+    return None
 
 
 def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def judging(state: RunState, user: User) -> dict[str, Any]:
 
 WORDS = {
     "run.started": "began the run",
-    "run.chosen": "chose the new disk",
+    "run.chosen": "chose",
     "run.checked": "had everything checked",
     "run.refused": "was refused",
     "run.plan-asked": "asked the node for a plan",
@@ -188,6 +190,12 @@ WORDS = {
     "run.waited": "saw the waiting end",
     "run.verified": "verified the result",
     "run.not-verified": "could not verify the result",
+    "run.passed-over": "passed over what was not needed",
+    "run.alarm": "raised the alarm",
+    "run.turned-back": "turned back to put back what was switched on",
+    "loop.opened": "switched on what must be switched off again",
+    "loop.closed": "saw it switched off again",
+    "loop.left": "left something switched on",
     "order.sealed": "sealed an order",
     "order.receipt": "reported how the order ended",
     "run.glass-broken": "broke the glass",
@@ -208,7 +216,15 @@ def events(run: Run) -> list[dict[str, Any]]:
 def said(event: LedgerEvent) -> str:
     body = event.said["body"]
     words = WORDS.get(event.type, event.type.replace(".", " ").replace("-", " "))
-    more = next((body[name] for name in ("title", "status", "reason", "outcome", "operation") if body.get(name)), "")
+    more = next((body[name] for name in ("title", "status", "reason", "what", "outcome", "operation") if body.get(name)), "")
+    if event.type == "run.alarm":
+        more = body["verdicts"][0][2]
+    elif event.type == "run.done-by-hand":
+        more = body["evidence"]
+    elif event.type == "run.turned-back":
+        more = " ".join(body["open"])
+    elif event.type == "loop.closed" and body.get("evidence"):
+        more = f"{body['what']} {body['evidence']}"
     return f"{words}: {more}" if more else words
 
 

@@ -90,4 +90,5 @@ def reviews(user: User) -> list[dict[str, Any]]:
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
     doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
-    return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True))}
+    ringing = [run for run in Run.objects.filter(status="waiting").values("pk", "node", "state__alarm") if run["state__alarm"]]
+    return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}

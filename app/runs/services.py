@@ -18,7 +18,7 @@ from app.ledger import services as ledger
 from app.once import WrittenOnce
 from app.runs import backing, locks, sealing
 from app.runs.applying import Asker, apply
-from app.runs.models import Order, Plan, Run
+from app.runs.models import OpenLoop, Order, Plan, Run
 from app.runs.rights import APPROVE, BREAK_GLASS, OPERATE, may
 from workflows import events as ev
 from workflows import plans
@@ -31,7 +31,7 @@ from workflows.state import RunState
 NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
 GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
-WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted)  # what people may still do when the runbook has changed under a run
+WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 LOOK_SOURCES_MAX = 20
 log = logging.getLogger(__name__)
 
@@ -218,6 +218,11 @@ def tick(run_id: int) -> None:
 
 def waiting_on(node: str) -> list[int]:
     return list(Run.objects.filter(node=node, status="waiting").values_list("pk", flat=True))
+
+
+def concerns_us(node: str) -> bool:
+    """Whether what this node says can move anything: a run that waits, or something an ended run left switched on."""
+    return bool(waiting_on(node)) or OpenLoop.objects.filter(node=node, run__ended_at__isnull=False).exists()
 
 
 def advance_from_facts(node: str) -> None:

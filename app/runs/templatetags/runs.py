@@ -3,7 +3,7 @@
 from django import template
 
 from app.fleet.models import Situation
-from app.runs import pages, panels, services
+from app.runs import loops, pages, panels, services
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -16,6 +16,12 @@ def approvals_badge(context) -> dict:
     """How many plans this reader may judge now."""
     yours, _ = services.approvals_for(context["request"].user)
     return {"count": len(yours)}
+
+
+@register.inclusion_tag("runs/_loops_badge.html")
+def open_loops() -> dict:
+    """How many things runs have switched on and nobody has switched off."""
+    return {"count": loops.count()}
 
 
 @register.inclusion_tag("runs/_alarms.html")
