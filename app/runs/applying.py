@@ -133,6 +133,7 @@ def _keep_loops(run: Run, before: RunState, after: RunState) -> None:
         if one.loop not in known
     )
     ring("loops")
+    ring("fleet")  # its head counts them
 
 
 def _decided_on(state: RunState) -> RunState:

@@ -14,9 +14,9 @@ from app.ledger.services import blob
 from app.runs import panels, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, OPERATE, may
-from workflows.core import Option, Runbook, Step, Verdict, blockers
+from workflows.core import END, Option, Runbook, Step, Verdict, blockers
 from workflows.runbooks import RUNBOOKS
-from workflows.state import ENDED, RunState
+from workflows.state import ENDED, Finished, RunState
 
 STANDING = {
     "new": ("has not begun", "idle"),
@@ -67,8 +67,9 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "state": state,
         "standing": words,
         "tone": tone,
-        "steps": steps(runbook, state),
+        **stepper(runbook, state),
         "plan": state.plan,
+        **panels.planned(state.plan or {}),
         "plan_changes": panels.changes(run) if state.plan else (),
         "argv": argv(state.plan),
         "events": events(run),
@@ -91,6 +92,14 @@ def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
     }
 
 
+def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
+    """The way forward and, apart from it, the way back."""
+    lines = steps(runbook, state)
+    back = runbook.place(runbook.undo) if runbook.undo else len(lines)
+    walked = any(line["finished"] for line in lines[back:])
+    return {"steps": lines[:back], "way_back": lines[back:], "back_walked": walked}
+
+
 def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
     finished = {f.step: f for f in state.finished}
     return [
@@ -100,17 +109,19 @@ def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
             "finished": finished.get(step.slug),
             "when": datetime.fromtimestamp(finished[step.slug].at, UTC) if step.slug in finished else None,
             "no_return": step.slug == runbook.point_of_no_return,
-            "css": css(step, state, step.slug in finished),
+            "css": css(step, state, finished.get(step.slug)),
         }
         for step in runbook.steps
     ]
 
 
-def css(step: Step, state: RunState, finished: bool) -> str:
-    if finished:
-        return "done"
+def css(step: Step, state: RunState, finished: Finished | None) -> str:
+    if finished is not None:
+        return "passed" if finished.passed_over else "done"
     if step.slug != state.step:
         return ""
+    if state.alarm:
+        return "stopped"
     return {"stopped": "stopped", "unknown": "unknown", "aborted": "stopped"}.get(state.status, "now")
 
 
@@ -122,7 +133,7 @@ def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         return shown
     shown["can_go_back"] = earlier(RUNBOOKS[run.runbook], state) if state.status == "open" else None
     if step.kind == "DECIDE":
-        shown |= listed([choice(option) for option in services.options(run)])
+        shown |= listed([choice(option, RUNBOOKS[run.runbook]) for option in services.options(run)])
     if step.kind == "CONFIRM" and step.phrase is not None:
         shown["phrase"] = step.phrase(state.params, state.plan or {})
     return shown
@@ -144,9 +155,12 @@ def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
     return {"options": options, "fitting": fitting, "others": len(options) - fitting}
 
 
-def choice(option: Option) -> dict[str, Any]:
+def choice(option: Option, runbook: Runbook) -> dict[str, Any]:
     against = blockers(option.verdicts)
-    return {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+    shown = {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+    if option.leads_to == END:
+        return shown | {"leads_to": "the end of the run"}
+    return shown | {"leads_to": runbook.step(option.leads_to).title if option.leads_to else ""}
 
 
 def first_words(against: tuple[Verdict, ...]) -> str:

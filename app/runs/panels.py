@@ -1,6 +1,7 @@
 """What pages show beside a run's steps: who stands behind its plan, what it holds, who is in its way, what waits for review."""
 
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -30,6 +31,17 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
     return shown
+
+
+SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
+OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
+
+
+def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan says beside its command, whatever the operation."""
+    apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
+    more = [(name.capitalize(), list(told.items())) for name, told in plan.items() if isinstance(told, dict) and name not in apart]
+    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
 
 
 def may_break(user: User, state: RunState) -> dict[str, Any] | None:

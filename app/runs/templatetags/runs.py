@@ -24,10 +24,12 @@ def open_loops() -> dict:
     return {"count": loops.count()}
 
 
-@register.inclusion_tag("runs/_alarms.html")
-def alarms() -> dict:
-    """What nobody may overlook: a broken glass that nobody has reviewed, two machines with one key."""
-    return panels.alarms()
+@register.inclusion_tag("runs/_alarms.html", takes_context=True)
+def alarms(context) -> dict:
+    """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key."""
+    shown, here = panels.alarms(), context.get("run")
+    own = here.pk if isinstance(here, Run) else None  # its own page says it at its own head
+    return shown | {"alarm_runs": [run for run in shown["alarm_runs"] if run["pk"] != own]}
 
 
 @register.inclusion_tag("runs/_answers.html", takes_context=True)
