@@ -32,7 +32,7 @@ def page(runbook: Runbook) -> dict[str, Any]:
         "digest": definition_digest(runbook),
         "forward": lines[:back],
         "back": lines[back:],
-        "loops": [{"what": loop.what(_names(runbook)), "undo": loop.undo} for loop in runbook.loops.values()],
+        "loops": [{"what": _named(loop.what(_names(runbook))), "undo": loop.undo} for loop in runbook.loops.values()],
     }
 
 
@@ -72,8 +72,12 @@ def argv(runbook: Runbook, step: Step) -> str:
     operation = OPERATIONS[step.operation]
     asked = {name: value for name, value in _asked(runbook, step).items() if value}
     params = {name: asked.get(name) or (WWID if "wwid" in name else f"<{name}>") for name in operation.PARAMS}
-    words = [word.replace(WWID[4:], "<wwid>") for word in operation.argv(params)]
-    return " ".join(word if word.startswith("<") or "<" in word else shlex.quote(word) for word in words)
+    words = [_named(word) for word in operation.argv(params)]
+    return " ".join(word if "<" in word else shlex.quote(word) for word in words)
+
+
+def _named(text: str) -> str:
+    return text.replace(WWID, "<wwid>").replace(WWID[4:], "<wwid>")
 
 
 def _asked(runbook: Runbook, step: Step) -> Mapping[str, str]:

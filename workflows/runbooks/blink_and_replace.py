@@ -126,9 +126,12 @@ def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    """The pool, the bay, the disk that goes, and the one that comes as soon as it is known."""
-    disks = [params["old_wwid"], *filter(None, (params.get("wwid"),))]
-    return (f"pool:{params['pool_guid']}", f"bay:{params['enclosure']}/{params['slot']}", *(f"disk:{wwid}" for wwid in disks))
+    """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
+    return (
+        f"pool:{params['pool_guid']}",
+        f"bay:{params['enclosure']}/{params['slot']}",
+        f"disk:{params.get('wwid') or params['old_wwid']}",
+    )
 
 
 def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:

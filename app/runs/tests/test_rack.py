@@ -10,7 +10,7 @@ from agents.twin import rack
 from app.fleet.models import Situation
 from app.ledger.models import LedgerEvent
 from app.runs import loops, services
-from app.runs.models import OpenLoop, ResourceLock, Run
+from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.tests.cast import RESILVER_SECONDS, Played, act, try_out
 from workflows import events as ev
 from workflows.runbooks import RUNBOOKS
@@ -103,7 +103,9 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
     assert run.status == "done", (run.step, run.here.note, run.here.verdicts)
     assert not OpenLoop.objects.exists()
     assert not ResourceLock.objects.exists()
-    assert [argv[:2] for argv in walk.node.commands()] == [["zpool", "offline"], ["locate", "on"], ["zpool", "replace"], ["locate", "off"]]
+    assert [argv[:2] for argv in walk.node.commands()] == [["zpool", "offline"], ["zpool", "replace"]]
+    ordered = Order.objects.filter(run=run).exclude(effect="pure").order_by("sealed_at").values_list("operation", "status")
+    assert list(ordered) == [(name, "SUCCEEDED") for name in ("zpool_offline", "locate_led", "zpool_replace", "locate_led")]
     assert told(run).count("loop.opened") == told(run).count("loop.closed") == 2
     shown = walk.page(client)
     assert "Put back what was switched on: walked when this run ends" in shown
