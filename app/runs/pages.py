@@ -71,6 +71,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "plan": state.plan,
         **panels.planned(state.plan or {}),
         "plan_changes": panels.changes(run) if state.plan else (),
+        "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
         "argv": argv(state.plan),
         "events": events(run),
         "ended": state.status in ENDED,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.runs import backing, glass, services, takeover
-from app.runs.models import Approval, BrokenGlass, Order, Plan, ResourceLock, Run
+from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows.core import Step
 from workflows.state import RunState
@@ -59,10 +59,10 @@ def behind(state: RunState) -> list[Approval]:
 
 def voided(run: Run, state: RunState) -> list[Approval]:
     """Approvals of the plan before this one: they count no more."""
-    newest = list(Plan.objects.filter(run=run).order_by("-round").values_list("digest", flat=True)[:2])
-    if len(newest) < 2 or newest[0] != state.plan_digest:
+    newest, before = services.plan_and_the_one_before(run)
+    if newest is None or before is None or newest.digest != state.plan_digest:
         return []
-    return list(Approval.objects.filter(plan_id=newest[1]).select_related("approver"))
+    return list(Approval.objects.filter(plan=before).select_related("approver"))
 
 
 def changes(run: Run) -> list[tuple[str, str, str]]:

@@ -289,10 +289,19 @@ def verdicts_now(run: Run) -> tuple[Verdict, ...]:
 
 def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:
     """How the newest plan differs from the one before it, fact by fact: (what, before, now)."""
-    newest = list(Plan.objects.filter(run=run).order_by("-round")[:2])
-    if len(newest) < 2:
+    newest, before = plan_and_the_one_before(run)
+    if newest is None or before is None:
         return ()
-    return tuple(change for change in plans.differences(newest[1].body, newest[0].body) if change[0] != "round")
+    return tuple(change for change in plans.differences(before.body, newest.body) if change[0] != "round")
+
+
+def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
+    """The newest plan, and the one it took the place of: for the same operation, and not carried out."""
+    newest, before = [*Plan.objects.filter(run=run).order_by("-round")[:2], None, None][:2]
+    if newest is None or before is None or newest.body.get("operation") != before.body.get("operation"):
+        return newest, None
+    carried_out = Order.objects.filter(plan=before, status="SUCCEEDED").exists()
+    return newest, None if carried_out else before
 
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:

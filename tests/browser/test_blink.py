@@ -50,10 +50,12 @@ def spare(stack):
 
 
 def picture(visitor: Visitor, name: str) -> None:
+    """The whole page; of a phone what its screen shows."""
     if PICTURES:
+        whole = visitor.page.viewport_size != PHONE
         for scheme in ("light", "dark"):
             visitor.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            visitor.page.screenshot(path=Path(PICTURES) / f"{name}-{scheme}.png", full_page=True)
+            visitor.page.screenshot(path=Path(PICTURES) / f"{name}-{scheme}.png", full_page=whole)
 
 
 def confirm_and_approve(operator: Visitor, approver: Visitor, confirm: str) -> None:
@@ -113,7 +115,9 @@ def test_the_member_is_taken_out_of_service_with_the_second_persons_word(operato
     picture(operator, "offline-plan")
     assert faults(operator) == []
     operator.press("Take the member out of service")
-    expect(operator.page.locator("[aria-current=step]").filter(has_text="Have the node plan it: light the bay")).to_be_visible(timeout=PATIENCE)
+    expect(operator.page.locator("[aria-current=step]").filter(has_text="Have the node plan it: light the bay")).to_be_visible(
+        timeout=PATIENCE
+    )
 
 
 def test_the_bay_is_lit_and_only_who_sees_it_can_say_which_it_is(operator, technician, stack):

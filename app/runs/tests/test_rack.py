@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 
 from agents.twin import rack
-from app.fleet.models import Situation
 from app.ledger.models import LedgerEvent
 from app.runs import loops, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.tests.cast import RESILVER_SECONDS, Played, act, try_out
+from app.runs.tests.walks import Walk, told
 from workflows import events as ev
 from workflows.runbooks import RUNBOOKS
 
@@ -26,76 +26,20 @@ def node(db, tmp_path):
     return try_out(tmp_path, BLINK)
 
 
-class Walk:
-    """ann asks, bob approves, and somebody stands at the rack."""
-
-    def __init__(self, node: Played, ann, bob) -> None:
-        self.node, self.ann, self.bob = node, ann, bob
-        found = next(s for s in Situation.objects.filter(node__name=node.name) if any(a["runbook"] == BLINK for a in s.data["answers"]))
-        params = next(a["params"] for a in found.data["answers"] if a["runbook"] == BLINK)
-        self.run = services.start_run(ann, BLINK, params, found.key)
-        self.typed = {"spare": NEW, "blinks": str(BAY)}
-        self.hands = {"pull": self.pull, "insert": self.insert, "resilver": self.resilver, "seat": self.seat}
-
-    def pull(self) -> None:
-        rack.pull(self.node.state, BAY)
-
-    def insert(self) -> None:
-        rack.insert(self.node.state, BAY, NEW)
-
-    def resilver(self) -> None:
-        time.sleep(RESILVER_SECONDS * 1.5)
-
-    def seat(self) -> None:
-        pass
-
-    def to(self, step: str = "") -> Run:
-        for _ in range(60):
-            self.run.refresh_from_db()
-            if self.run.step == step or self.run.ended_at:
-                return self.run
-            self.go()
-        raise AssertionError(f"stuck at {self.run.step}: {self.run.here.note} {self.run.here.verdicts}")
-
-    def go(self) -> None:
-        state, kind = self.run.here, services.step_of(self.run).kind
-        if state.status in ("planning", "ordered"):
-            self.node.work()
-        elif kind == "WAIT":
-            self.hands[state.step]()
-            self.look()
-        elif kind == "VERIFY":
-            self.node.work()
-        elif kind == "MANUAL":
-            act(self.run, ev.HandsDone, self.ann, evidence=self.typed[state.step])
-        elif kind == "DECIDE":
-            fit = [o.value for o in services.options(self.run) if all(v.outcome == "pass" for v in o.verdicts)]
-            act(self.run, ev.Chosen, self.ann, value=fit[0])
-        elif kind == "CONFIRM":
-            words = services.step_of(self.run).phrase(state.params, state.plan)
-            act(self.run, ev.Confirmed, self.ann, text=words)
-        elif kind == "APPROVE":
-            act(self.run, ev.Approved, self.bob, plan_digest=state.plan_digest)
-        else:
-            act(self.run, {"CHECK": ev.CheckAsked, "PLAN": ev.PlanAsked, "EXECUTE": ev.ExecuteAsked}[kind], self.ann)
-
-    def look(self) -> None:
-        self.node.report()
-        services.advance_from_facts(self.node.name)
-        self.run.refresh_from_db()
-
-    def page(self, client, reader=None) -> str:
-        client.force_login(reader or self.ann)
-        return " ".join(client.get(self.run.get_absolute_url()).content.decode().split())
+def blink(node: Played, ann, bob) -> Walk:
+    walk = Walk(node, ann, bob, BLINK)
+    walk.typed = {"spare": NEW, "blinks": str(BAY)}
+    walk.hands = {
+        "pull": lambda: rack.pull(node.state, BAY),
+        "insert": lambda: rack.insert(node.state, BAY, NEW),
+        "resilver": lambda: time.sleep(RESILVER_SECONDS * 1.5),
+    }
+    return walk
 
 
 @pytest.fixture
 def walk(node, ann, bob):
-    return Walk(node, ann, bob)
-
-
-def told(run: Run) -> list[str]:
-    return list(LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq").values_list("type", flat=True))
+    return blink(node, ann, bob)
 
 
 def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
@@ -225,6 +169,38 @@ def test_who_may_not_operate_closes_nothing(walk, client, django_user_model):
     assert "I know" not in client.get("/open-loops/").content.decode()
     assert client.post(f"/open-loops/{one.pk}/close/", {"version": walk.run.version, "evidence": "Dark."}).status_code == 409
     assert OpenLoop.objects.filter(pk=one.pk).exists()
+
+
+NOTE = "Listed the datasets; the evidence is with the storage team."
+
+
+def out_of_its_bay(node: Played) -> str:
+    """The disk that was deleted from the kernel is pulled; returns what is typed then."""
+    with node.host.store.changing() as twin:
+        disk = twin.deleted.pop()
+        place = twin.bay_of(disk.wwid)[1]
+        place.wwid, place.status = None, "not installed"
+    return f"{disk.serial} is kept in the safe of the storage team."
+
+
+@pytest.mark.parametrize(
+    ("scenario", "choices"),
+    [
+        ("spare-return", {"way": "cancel"}),
+        ("read-only-import", {"why": "dry-run", "offer": "rewind"}),
+        ("device-delete-reimport", {}),
+    ],
+)
+def test_every_other_runbook_walks_to_its_good_end_too(scenario, choices, tmp_path, ann, bob):
+    node = try_out(tmp_path, scenario)
+    walk = Walk(node, ann, bob, scenario)
+    walk.choices = choices
+    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node)}
+    run = walk.to()
+    assert run.status == "done", (run.step, run.here.note, run.here.verdicts)
+    assert not OpenLoop.objects.exists()
+    if scenario == "read-only-import":
+        assert run.here.params["rewind_loss"] == "5 seconds", "learnt from what the dry run said"
 
 
 @pytest.mark.parametrize("slug", RUNBOOKS)
