@@ -27,6 +27,10 @@ ROUTES: Mapping[str, str] = {
     "run": SIGNED_IN,
     "run-start": OPERATE,
     "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "open-loops": SIGNED_IN,
+    "loop-close": OPERATE,
+    "runbooks": SIGNED_IN,
+    "runbook": SIGNED_IN,
     "approvals": SIGNED_IN,
     "glass-review": APPROVE,
     "look": OPERATE,

@@ -67,7 +67,7 @@ def make(folder: os.PathLike, now: Optional[float] = None) -> Tuple[FilePath, ..
         path = state_path(folder, name)
         Store(path).create(node)
         if name in OPERATED:
-            _allow(policy_path(folder, name))
+            allow(policy_path(folder, name))
         paths.append(path)
     return tuple(paths)
 
@@ -80,7 +80,7 @@ def policy_path(folder: os.PathLike, node: str) -> FilePath:
     return state_path(folder, node).with_name("policy.json")
 
 
-def _allow(path: FilePath) -> None:
+def allow(path: FilePath) -> None:
     path.write_text(json.dumps({"mode": "operate", "operations": list(WRITING), "pools": ["*"]}) + "\n", encoding="ascii")
     path.chmod(0o644)  # an agent does not trust a policy that others can write
 

@@ -161,8 +161,9 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     """Whether the same captures are there, and each says the same but for what moves by itself."""
     if was.keys() != now.keys():
         return False
-    changed = [where for where, digest in now.items() if was[where] != digest]
-    return not any(moves.lasts(where, before.bodies[was[where]], parsed.bodies[now[where]]) for where in changed)
+    changed = [(where, before.bodies.get(was[where]), parsed.bodies.get(digest)) for where, digest in now.items() if was[where] != digest]
+    # A text that is not at hand cannot be compared; then it is told of at once.
+    return not any(then is None or said is None or moves.lasts(where, then, said) for where, then, said in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

@@ -24,7 +24,7 @@ from app.nodes import sessions, vault
 from app.nodes.door import BadBody, read_json
 from app.nodes.models import NodeKey
 from app.runs import tasks
-from app.runs.models import Run
+from app.runs.models import OpenLoop, Run
 from app.threads import Threads
 
 Scope = MutableMapping[str, Any]
@@ -220,7 +220,8 @@ def keep(beats: list[Beat], now: datetime) -> dict[int, Kept]:
 
 
 def _waited_for(nodes: set[str]) -> set[str]:
-    return set(Run.objects.filter(status="waiting", node__in=nodes).values_list("node", flat=True))
+    left = OpenLoop.objects.filter(run__ended_at__isnull=False, node__in=nodes).values_list("node", flat=True)
+    return set(Run.objects.filter(status="waiting", node__in=nodes).values_list("node", flat=True).union(left))
 
 
 async def _key(headers: dict[str, str]) -> Key:

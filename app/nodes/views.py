@@ -14,7 +14,7 @@ from app.nodes import keys, sessions, vault
 from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
 from app.nodes.sessions import session_fault
 from app.runs import orders, tasks
-from app.runs.services import waiting_on
+from app.runs.services import concerns_us
 
 
 @csrf_exempt
@@ -53,7 +53,7 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
         return 200, {"need": "full"} | about
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
-    if not missing and waiting_on(caller.node):
+    if not missing and concerns_us(caller.node):
         tasks.soon(tasks.facts_arrived, caller.node)
     return 200, {"missing": missing} | about
 

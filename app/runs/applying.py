@@ -1,7 +1,7 @@
 """Applying a decision: state, plan, approvals, orders, locks and ledger, in the caller's one transaction."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from agents.wire import canonical
@@ -10,7 +10,7 @@ from app.doorbell import ring
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.runs import locks, sealing
-from app.runs.models import Approval, BrokenGlass, Hand, Plan, Run
+from app.runs.models import Approval, BrokenGlass, Hand, OpenLoop, Plan, Run
 from workflows import events as ev
 from workflows import glass
 from workflows.core import Runbook
@@ -34,7 +34,8 @@ def apply(run: Run, event: ev.Event, asker: Asker, now: datetime) -> Refused | N
     """
     runbook = RUNBOOKS.get(run.runbook)
     before = run.here
-    if runbook is None or (before.step and before.step not in {step.slug for step in runbook.steps}):
+    gone = before.step and before.step not in {step.slug for step in runbook.steps} if runbook else False
+    if runbook is None or (gone and not isinstance(event, ev.LoopClosed)):
         return Refused(f"The runbook {run.runbook} of this portal has no such step any more. What is under way on the node goes on.")
     outcome = decide(runbook, before, event)
     if isinstance(outcome, Refused):
@@ -44,6 +45,7 @@ def apply(run: Run, event: ev.Event, asker: Asker, now: datetime) -> Refused | N
     run.step = outcome.state.step
     records = _do(run, runbook, outcome, asker, now)
     _store(run, before, outcome.state, now)
+    _keep_loops(run, before, outcome.state)
     for record in records:
         told = ledger.record(record.type, dict(record.body), asker.name, run=str(run.pk), node=run.node)
         _keep_consent(run, record, told, asker, now)
@@ -114,9 +116,24 @@ def _store(run: Run, before: RunState, after: RunState, now: datetime) -> None:
     run.state, run.status = after.to_json(), after.status
     if _decided_on(after) != _decided_on(before):
         run.version += 1
-    if after.status in ENDED:
+    if after.status in ENDED and run.ended_at is None:  # a loop that is closed later does not end it again
         run.ended_at = now
     run.save(update_fields=["state", "step", "status", "version", "due_at", "ended_at"])
+
+
+def _keep_loops(run: Run, before: RunState, after: RunState) -> None:
+    """What stands open, in a table of its own: it outlives the run and is asked for on every page."""
+    if before.loops == after.loops:
+        return
+    OpenLoop.objects.filter(run=run).exclude(loop__in=[one.loop for one in after.loops]).delete()
+    known = set(OpenLoop.objects.filter(run=run).values_list("loop", flat=True))
+    OpenLoop.objects.bulk_create(
+        OpenLoop(run=run, node=run.node, loop=one.loop, what=one.what, undo=one.undo, by=one.by, at=datetime.fromtimestamp(one.at, UTC))
+        for one in after.loops
+        if one.loop not in known
+    )
+    ring("loops")
+    ring("fleet")  # its head counts them
 
 
 def _decided_on(state: RunState) -> RunState:

@@ -203,6 +203,25 @@ class ResourceLock(models.Model):
         return self.key
 
 
+class OpenLoop(models.Model):
+    """Something a run switched on and nobody has switched off: a copy out of the run's state, which is what counts."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="loops")
+    node = models.CharField(max_length=63, db_index=True)
+    loop = models.CharField(max_length=60)
+    what = models.TextField()
+    undo = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("at", "pk")
+        constraints = (models.UniqueConstraint(fields=["run", "loop"], name="one_loop_of_a_kind_per_run"),)
+
+    def __str__(self):
+        return self.what
+
+
 class LockFence(models.Model):
     """The highest fence a lock ever had. It outlives the lock."""
 

@@ -319,7 +319,8 @@ def _move(
         return
     if order.effect != "pure":
         said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
-        services.tell(order.run, ev.OrderMoved, actor, now, probe=told.probe if told else "", **said)
+        heard = {"probe": told.probe, "said": told.said} if told else {}
+        services.tell(order.run, ev.OrderMoved, actor, now, **said, **heard)
     elif status not in ORDER_IS_OUT:
         _answer(order, status, now, actor, told, problem)
 

@@ -1,6 +1,7 @@
 """What pages show beside a run's steps: who stands behind its plan, what it holds, who is in its way, what waits for review."""
 
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -8,7 +9,7 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.runs import backing, glass, services, takeover
-from app.runs.models import Approval, BrokenGlass, Order, Plan, ResourceLock, Run
+from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows.core import Step
 from workflows.state import RunState
@@ -32,6 +33,17 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     return shown
 
 
+SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
+OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
+
+
+def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan says beside its command, whatever the operation."""
+    apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
+    more = [(name.capitalize(), list(told.items())) for name, told in plan.items() if isinstance(told, dict) and name not in apart]
+    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
+
+
 def may_break(user: User, state: RunState) -> dict[str, Any] | None:
     """Offered only where it is allowed at all; what else speaks against it is said in its place."""
     why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")))
@@ -47,10 +59,10 @@ def behind(state: RunState) -> list[Approval]:
 
 def voided(run: Run, state: RunState) -> list[Approval]:
     """Approvals of the plan before this one: they count no more."""
-    newest = list(Plan.objects.filter(run=run).order_by("-round").values_list("digest", flat=True)[:2])
-    if len(newest) < 2 or newest[0] != state.plan_digest:
+    newest, before = services.plan_and_the_one_before(run)
+    if newest is None or before is None or newest.digest != state.plan_digest:
         return []
-    return list(Approval.objects.filter(plan_id=newest[1]).select_related("approver"))
+    return list(Approval.objects.filter(plan=before).select_related("approver"))
 
 
 def changes(run: Run) -> list[tuple[str, str, str]]:
@@ -90,4 +102,5 @@ def reviews(user: User) -> list[dict[str, Any]]:
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
     doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
-    return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True))}
+    ringing = [run for run in Run.objects.filter(status="waiting").values("pk", "node", "state__alarm") if run["state__alarm"]]
+    return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}

@@ -18,7 +18,7 @@ from app.ledger import services as ledger
 from app.once import WrittenOnce
 from app.runs import backing, locks, sealing
 from app.runs.applying import Asker, apply
-from app.runs.models import Order, Plan, Run
+from app.runs.models import OpenLoop, Order, Plan, Run
 from app.runs.rights import APPROVE, BREAK_GLASS, OPERATE, may
 from workflows import events as ev
 from workflows import plans
@@ -31,7 +31,7 @@ from workflows.state import RunState
 NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
 GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
-WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted)  # what people may still do when the runbook has changed under a run
+WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 LOOK_SOURCES_MAX = 20
 log = logging.getLogger(__name__)
 
@@ -220,6 +220,11 @@ def waiting_on(node: str) -> list[int]:
     return list(Run.objects.filter(node=node, status="waiting").values_list("pk", flat=True))
 
 
+def concerns_us(node: str) -> bool:
+    """Whether what this node says can move anything: a run that waits, or something an ended run left switched on."""
+    return bool(waiting_on(node)) or OpenLoop.objects.filter(node=node, run__ended_at__isnull=False).exists()
+
+
 def advance_from_facts(node: str) -> None:
     """The node said something: look at every run that waits for it."""
     for run_id in waiting_on(node):
@@ -284,10 +289,19 @@ def verdicts_now(run: Run) -> tuple[Verdict, ...]:
 
 def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:
     """How the newest plan differs from the one before it, fact by fact: (what, before, now)."""
-    newest = list(Plan.objects.filter(run=run).order_by("-round")[:2])
-    if len(newest) < 2:
+    newest, before = plan_and_the_one_before(run)
+    if newest is None or before is None:
         return ()
-    return tuple(change for change in plans.differences(newest[1].body, newest[0].body) if change[0] != "round")
+    return tuple(change for change in plans.differences(before.body, newest.body) if change[0] != "round")
+
+
+def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
+    """The newest plan, and the one it took the place of: for the same operation, and not carried out."""
+    newest, before = [*Plan.objects.filter(run=run).order_by("-round")[:2], None, None][:2]
+    if newest is None or before is None or newest.body.get("operation") != before.body.get("operation"):
+        return newest, None
+    carried_out = Order.objects.filter(plan=before, status="SUCCEEDED").exists()
+    return newest, None if carried_out else before
 
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:

@@ -4,7 +4,7 @@ A page is read by anybody who signed in. Acting asks for a right in `services`: 
 """
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,9 +13,10 @@ from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import render_page, wants_partial
 from app.ledger.services import LedgerDown
-from app.runs import glass, pages, panels, services, takeover
+from app.runs import books, glass, loops, pages, panels, services, takeover
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run
+from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
 
@@ -103,9 +104,47 @@ def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> 
     """The run as it is now, with the reason, and with what the reader had typed or picked."""
     against = [v for v in verdicts if v.outcome != "pass"]
     context = pages.detail(_run(pk), request.user) | {"refused": reason, "refused_verdicts": against}
-    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text", "")}
+    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text") or request.POST.get("evidence", "")}
     context |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
     return render_page(request, "runs/detail.html", context, partial="run", status=409)
+
+
+@login_required
+@require_safe
+def open_loops(request: HttpRequest) -> HttpResponse:
+    return open_loops_again(request)
+
+
+@login_required
+@require_POST
+def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
+    """A person says that it is over, and by what that can be told."""
+    version = request.POST.get("version", "")
+    try:
+        seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+        loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
+    except (services.RunRefused, LedgerDown) as refused:
+        context = loops.listed(request.user) | {"refused": str(refused), "refused_pk": pk, "typed": request.POST.get("evidence", "")}
+        return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
+    return open_loops_again(request) if wants_partial(request) else redirect("open-loops")
+
+
+def open_loops_again(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "runs/open_loops.html", loops.listed(request.user), partial="loops")
+
+
+@login_required
+@require_safe
+def runbooks(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "runs/runbooks.html", {"section": "runs", "runbooks": list(RUNBOOKS.values())}, partial="")
+
+
+@login_required
+@require_safe
+def runbook(request: HttpRequest, slug: str) -> HttpResponse:
+    if slug not in RUNBOOKS:
+        raise Http404(f"There is no runbook {slug}.")
+    return render_page(request, "runs/runbook.html", {"section": "runs", **books.page(RUNBOOKS[slug])}, partial="")
 
 
 @login_required

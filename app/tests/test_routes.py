@@ -7,7 +7,16 @@ from app import asgi
 from app.nodes.tests.cast import Agent, through
 from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, ROUTES, SIGNED_IN, TOKEN
 
-SOME = {"pk": "1", "name": "oss01", "pool_name": "ost_0", "wwid": "naa:5000c500a65b207b", "digest": "0" * 64, "run": "1", "order_id": "o1"}
+SOME = {
+    "pk": "1",
+    "name": "oss01",
+    "pool_name": "ost_0",
+    "wwid": "naa:5000c500a65b207b",
+    "digest": "0" * 64,
+    "run": "1",
+    "order_id": "o1",
+    "slug": "spare-return",
+}
 
 
 def patterns(resolver=None, prefix="/"):

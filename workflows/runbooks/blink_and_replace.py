@@ -85,6 +85,7 @@ LEAVING_GUARDS = (
 )
 COMING_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
 BAY_SOURCES = ("enclosure", "block")
+NEW_DISK_SOURCES = ("enclosure", "block", "disk_links", "zdb_label", "smart", "sas_phys", "mounts", "zpool_status", "zpool_status_guid")
 
 
 def light_on(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -126,9 +127,12 @@ def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    """The pool, the bay, the disk that goes, and the one that comes as soon as it is known."""
-    disks = [params["old_wwid"], *filter(None, (params.get("wwid"),))]
-    return (f"pool:{params['pool_guid']}", f"bay:{params['enclosure']}/{params['slot']}", *(f"disk:{wwid}" for wwid in disks))
+    """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
+    return (
+        f"pool:{params['pool_guid']}",
+        f"bay:{params['enclosure']}/{params['slot']}",
+        f"disk:{params.get('wwid') or params['old_wwid']}",
+    )
 
 
 def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
@@ -267,6 +271,13 @@ RUNBOOK = Runbook(
             progress=what_is_in_the_bay,
             sources=BAY_SOURCES,
             deadline_seconds=AT_THE_RACK_SECONDS,
+        ),
+        verify(
+            "inspect",
+            "Have the node look at the new disk",
+            "Health, labels and link of a disk that has just come are not known until the node asks for them.",
+            (the_planned_disk_is_in_the_bay,),
+            sources=NEW_DISK_SOURCES,
         ),
         Step(
             slug="take",

@@ -21,7 +21,7 @@ from agents.journal import Journal
 from agents.orders import Order
 from agents.standing import Standing, open_session
 from agents.transport import Reply
-from agents.twin import demo
+from agents.twin import demo, tryout
 from agents.twin.host import TwinHost
 from agents.twin.model import Knobs
 from app.accounts.models import User
@@ -50,15 +50,13 @@ def person(name: str, group: str) -> User:
     return user
 
 
-class Oss01:
-    """The node of the incident, enrolled and allowed to operate."""
+class Played:
+    """A node played by its twin, enrolled and allowed to do what `operations` says."""
 
-    name = "oss01"
-
-    def __init__(self, folder: Path) -> None:
-        self.host = TwinHost(_state(folder))
+    def __init__(self, folder: Path, name: str, state: Path, operations: tuple[str, ...]) -> None:
+        self.name, self.state, self.host = name, state, TwinHost(state)
         policy = folder / "policy.json"
-        policy.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}))
+        policy.write_text(json.dumps({"mode": "operate", "operations": list(operations), "pools": ["*"]}))
         token = keys.issue_token(self.name, "test")
         key = keys.enrol({"token": token, "node": self.name, "key": base64.b64encode(KEY).decode()}, timezone.now())
         self.node = Node.objects.get(name=self.name)
@@ -107,6 +105,23 @@ class Oss01:
     def commands(self) -> list[list[str]]:
         """Every command that could change the node, as it was given to it."""
         return [line["argv"] for line in self.host.store.logged()]
+
+
+class Oss01(Played):
+    """The node of the incident."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "oss01", _state(folder), ("zpool_replace",))
+
+
+def try_out(folder: Path, scenario: str) -> Played:
+    """The node that needs this runbook, having reported once."""
+    state = tryout.make(folder / "twin", scenario)
+    node = Played(folder, tryout.node_name(scenario), state, demo.WRITING)
+    with node.host.store.changing() as twin:
+        twin.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)
+    node.report()
+    return node
 
 
 def _state(folder: Path) -> Path:
