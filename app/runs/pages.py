@@ -1,5 +1,6 @@
 """What the run pages show of a run: where it stands in words and tone, its steps, its plan, who did what."""
 
+import hashlib
 import json
 import shlex
 from datetime import UTC, datetime
@@ -59,10 +60,12 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = standing(state, runbook)
+    told = events(run)
     return {
         "section": "runs",
         "topics": f"run:{run.pk},approvals",
         "run": run,
+        "seen": seen(run, told),
         "runbook": runbook,
         "state": state,
         "standing": words,
@@ -73,13 +76,19 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "plan_changes": panels.changes(run) if state.plan else (),
         "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
         "argv": argv(state.plan),
-        "events": events(run),
+        "events": told,
         "ended": state.status in ENDED,
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),
         **panels.beside(run, state, step, user),
     }
+
+
+def seen(run: Run, told: list[dict]) -> str:
+    """Equal for as long as the page would say the same: then it is left alone, with whatever somebody is typing into it."""
+    said = json.dumps([run.version, run.state, told[0]["pk"] if told else None], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:

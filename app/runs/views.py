@@ -32,7 +32,11 @@ def runs(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+    """The page looks again by itself, since a ring may be lost; while there is nothing new it stays as it is."""
+    context = pages.detail(_run(pk), request.user)
+    if wants_partial(request) and request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return render_page(request, "runs/detail.html", context, partial="run")
 
 
 def _run(pk: int) -> Run:
