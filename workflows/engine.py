@@ -355,7 +355,7 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
         return ""
     if state.glass is not None:
         minutes = GLASS_SECONDS // 60
-        return f"{state.glass.by} broke the glass for this plan, and nobody else may use that; it holds for {minutes} minutes. Ask for a new plan."
+        return f"The glass was broken by {state.glass.by}, and nobody else may use that; it holds for {minutes} minutes. Ask for a new plan."
     return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest."
 
 
