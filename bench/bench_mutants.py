@@ -39,7 +39,8 @@ def _shared_out(target: Target) -> list[str]:
     argv = [sys.executable, "-m", "bench.bench_mutants", "--share", target.path]
     children = [subprocess.Popen([*argv, str(i), str(shares)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for i in range(shares)]
     said = [child.communicate()[0] for child in children]
-    assert not any(child.returncode for child in children), f"{target.path} could not be hurt."
+    codes = [child.returncode for child in children]
+    assert not any(codes), f"{target.path} could not be hurt to the end: {codes}, {said}"
     return sorted((line for text in said for line in text.splitlines()), key=lambda line: int(line.split(":")[1].split()[0]))
 
 
@@ -47,7 +48,7 @@ def _share(path: str, share: int, shares: int) -> None:
     target = next(target for target in TARGETS if target.path == path)
     source = target.source.splitlines()
     for mutant in survivors(target, target.mutants()[share::shares]):
-        print(f"line: {mutant.line} {mutant.what} | {source[mutant.line - 1].strip()[:90]}")
+        print(f"line: {mutant.line} {mutant.what} | {source[mutant.line - 1].strip()[:90]}", flush=True)
 
 
 if __name__ == "__main__":

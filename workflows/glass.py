@@ -36,6 +36,5 @@ def missing(state: RunState, event: ev.ExecuteAsked, given: int, needed: int) ->
         return f"{given} of {needed} people have approved this plan. Ask for the rest."
     if (glass.by, glass.plan_digest) == (event.by, state.plan_digest) and 0 <= event.at - glass.at <= SECONDS:
         return ""
-    return (
-        f"{glass.by} broke the glass for this plan, and nobody else may use that; it holds for {SECONDS // 60} minutes. Ask for a new plan."
-    )
+    minutes = SECONDS // 60
+    return f"The glass was broken by {glass.by}, and nobody else may use that; it holds for {minutes} minutes. Ask for a new plan."
