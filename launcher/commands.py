@@ -46,8 +46,10 @@ class Command(NamedTuple):
 
 
 def test(args: list[str]) -> int:
+    """All tests on all cores, each core with servers of its own; a chosen few start faster alone, and one given Valkey is for one at a time."""
     os.chdir(ROOT)
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *args])
+    everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "worksteal"]
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
 
 
 def bench(args: list[str]) -> int:

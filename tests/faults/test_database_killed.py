@@ -3,9 +3,7 @@
 The server is one of this file's own, with commits that wait for the disk: what is tried here is that an answer means durable.
 """
 
-import os
 import time
-from unittest import mock
 
 import pytest
 from django.db import OperationalError, connection
@@ -23,13 +21,6 @@ FLAGS = ("fsync=off", "max_connections=60", "autovacuum=off")
 
 
 class MortalGround(Ground):
-    def __init__(self) -> None:
-        # The tests' settings have named the ground that all tests share; this one is to be made anew.
-        with mock.patch.dict(os.environ):
-            os.environ.pop("DATABASE_URL", None)
-            os.environ.pop("DATABASE_OWNER_URL", None)
-            super().__init__()
-
     def _prepare(self) -> None:
         super()._prepare()
         self.postgres = self.postgres.__class__(self.postgres.data, self.postgres.sockets, self.user, self.postgres.bin, FLAGS)
