@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-SHARED_DATABASE = "slotlight_test"
+SHARED_DATABASE = f"slotlight_test{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 numbers = itertools.count(1)
 UMASK = os.umask(0o022)
 os.umask(UMASK)

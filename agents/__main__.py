@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
 import logging
 import os
@@ -15,16 +16,21 @@ from agents import install as installing
 from agents.crew import one_heap
 from agents.doctor import examine
 from agents.host import LocalHost
-from agents.identity import NoIdentity, enrol_node
-from agents.journal import Journal, JournalError
-from agents.loop import JOURNAL, Agent, Busy
+from agents.identity import NoIdentity, enrol_node, load
+from agents.journal import FILE as JOURNAL
+from agents.journal import Journal, JournalError, start_new
+from agents.log import Log
+from agents.loop import Agent, Busy
 from agents.receipts import listed
+from agents.relay import serve
 from agents.reports import everything
+from agents.standing import RESTORED, Standing, open_session
 from agents.status import report_status
-from agents.transport import PortalDown
+from agents.transport import PortalDown, connector
 from agents.wire import canonical
 
 DEFAULT_FOLDER = places.FOLDER
+RUN_HELP = "files that are gone after a reboot; one for all agents of the node (default: %(default)s)"
 
 
 def cli() -> None:
@@ -44,9 +50,40 @@ def main(argv: Sequence[str]) -> int:
 
 
 def enrol(args: argparse.Namespace) -> int:
-    identity = enrol_node(LocalHost(), args.dir, args.portal, args.node, args.token, args.ca)
+    identity = enrol_node(LocalHost(), args.dir, args.portal, args.node, args.token, args.ca, args.again)
     print(f"{identity.node} is enrolled. Its key is {identity.key_id}; the portal must show the same.")
+    if not identity.can_check:
+        print("The portal handed over no keys of its own: this node is only observed. Update the portal, then enrol --again.")
+    if args.again:
+        print("Restart the agent: until then it works with its old key.")
     return 0
+
+
+def witness(args: argparse.Namespace) -> int:
+    """What this agent holds of the portal's ledger; ends with 1 while an alarm stands. --accept ends it."""
+    log = Log(LocalHost(), args.dir, load(args.dir))
+    if args.accept:
+        print(log.accept(getpass.getuser(), LocalHost().now()))
+        return 0
+    print(log.said)
+    return 1 if log.why_observe_only else 0
+
+
+def journal(args: argparse.Namespace) -> int:
+    """How the journal is; ends with 1 when nothing is carried out because of it. --accept and --start-new are for a person who has looked."""
+    path, session = os.path.join(args.dir, JOURNAL), open_session(LocalHost(), args.run_dir, args.dir)
+    if args.start_new:
+        print(start_new(args.dir))
+    kept = Journal(path, session.write_stamp if session else lambda height: None, anyway=True)
+    standing = Standing(LocalHost(), load(args.dir), kept, session, args.dir, policy.DEFAULT_PATH)
+    standing.compare_journal()
+    if args.accept:
+        standing.accept_journal()
+        print("The journal counts as it is. Every order that was sealed before now is void.")
+    against = kept.broken or kept.holds().get(RESTORED, "") or kept.trouble()
+    print(against or "It is whole, and {}: generation {}, written {} times.".format("can be written", *kept.height()))
+    kept.close()
+    return 1 if against else 0
 
 
 def install(args: argparse.Namespace) -> int:
@@ -63,7 +100,7 @@ def status(args: argparse.Namespace) -> int:
 
 def doctor(args: argparse.Namespace) -> int:
     """Ends with 1 when something keeps the agent from working."""
-    found = tuple(examine(LocalHost(), args.dir, args.policy))
+    found = tuple(examine(LocalHost(), args.dir, args.policy, run_folder=args.run_dir))
     for finding in found:
         print(f"{finding.level:5}  {finding.about}: {finding.so}" + (f"\n       {finding.do}" if finding.do else ""))
     return 1 if any(finding.level == "bad" for finding in found) else 0
@@ -71,7 +108,12 @@ def doctor(args: argparse.Namespace) -> int:
 
 def run(args: argparse.Namespace) -> int:
     installing.configured(args.dir, args.config)
-    work(Agent(LocalHost(), args.dir, args.policy))
+    work(Agent(LocalHost(), args.dir, args.policy, args.run_dir, args.relay))
+    return 0
+
+
+def relay(args: argparse.Namespace) -> int:
+    serve(args.socket, connector)
     return 0
 
 
@@ -145,6 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--token", required=True, help="the one-time token")
     sub.add_argument("--dir", default=DEFAULT_FOLDER, help="where key and journal are kept, off any pool (default: %(default)s)")
     sub.add_argument("--ca", default="", metavar="FILE", help="certificates to trust instead of the system's")
+    sub.add_argument("--again", action="store_true", help="replace the identity in the folder; the journal stays")
     sub = command("install", install, "put program, unit, policy and bell in place, enrol, start; again: upgrade")
     sub.add_argument("--portal", default="", metavar="URL", help="https://host:port")
     sub.add_argument("--node", default="", help="the name the token was made for")
@@ -156,14 +199,27 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("doctor", doctor, "say what this node lacks for the agent to see and do everything")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
+    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
     sub = command("run", run, "report and carry out orders until told to stop")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
     sub.add_argument("--config", default=places.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")
+    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--relay", default="", metavar="SOCKET", help="go through the relay that listens there, and use no network")
+    sub = command("relay", relay, "carry an agent's connections to its portal, as a user without rights")
+    sub.add_argument("--socket", default=places.RELAY_SOCKET, metavar="SOCKET", help="where to listen (default: %(default)s)")
     sub = command("once", once, "ask every source once and say what came")
     sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
     sub = command("pending", pending, "list orders that are not finished or not acknowledged")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub = command("witness", witness, "say what is held of the portal's ledger, and whether it contradicted itself")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--accept", action="store_true", help="a person has looked: end the alarm")
+    sub = command("journal", journal, "say whether the journal is whole and the one that was written last")
+    sub.add_argument("--dir", default=DEFAULT_FOLDER)
+    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--accept", action="store_true", help="a person has looked: go on with it as it is")
+    sub.add_argument("--start-new", action="store_true", help="put a journal that cannot be read aside and begin another")
     sub = command("policy", show_policy, "say what the portal may do here")
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
     sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{bell.HOOK_NAME}")

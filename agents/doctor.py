@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 
-from agents import bell, identity, places, policy
+from agents import bell, identity, journal, places, policy, seal
 from agents.collectors import mounts, node
 from agents.host import Host, find
+from agents.session import in_memory
+from agents.standing import holds
 from agents.transport import connector
 from agents.wire import SKEW_SECONDS_MAX
 
@@ -49,15 +51,19 @@ TOOLS = (
 )
 
 
-def examine(host: Host, folder: str, policy_path: str, which: Callable[[str], str | None] = find) -> Iterator[Finding]:
+def examine(
+    host: Host, folder: str, policy_path: str, which: Callable[[str], str | None] = find, run_folder: str = places.RUN
+) -> Iterator[Finding]:
     """Every finding, in the order in which they should be put right."""
     yield _python()
     yield _root()
     yield from _tools(which)
     yield from _zfs(host)
+    yield _openssl(host)
     yield _hostid(host)
     yield _enclosures(host)
     yield from _folder(host, folder)
+    yield _run_folder(host, run_folder)
     yield _policy(policy_path)
     yield _hook(host, folder)
     yield from _portal(host, folder)
@@ -97,6 +103,31 @@ def _zfs(host: Host) -> Iterator[Finding]:
     if module is not None and not host.list("/proc/spl/kstat/zfs"):
         do = "Without it a pool whose `zpool` hangs is not seen. Mount /proc as usual."
         yield Finding("lacks", "kstat", "/proc/spl/kstat/zfs is not there.", do)
+
+
+def _openssl(host: Host) -> Finding:
+    lacks = seal.lacks(host)
+    if lacks:
+        so, _, do = lacks.partition(". ")
+        return Finding(
+            "lacks", "openssl", f"{so}. The signature of an order cannot be checked, so none that changes anything is taken.", do
+        )
+    said = host.run(("openssl", "version"), seal.SECONDS).stdout.decode("utf-8", "replace").split()
+    version = said[1] if len(said) > 1 else "unknown"
+    more = "" if version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3 else " Checkpoints are checked by the order key only."
+    return Finding("ok", "openssl", f"version {version}.{more}")
+
+
+def _run_folder(host: Host, folder: str) -> Finding:
+    there = folder if os.path.isdir(folder) else os.path.dirname(folder)
+    if not os.access(there, os.W_OK):
+        so = "It cannot be written, so no session can be kept and nothing is carried out."
+        return Finding("lacks", folder, so, "The unit makes it; by hand: mkdir -m 700 it, as root.")
+    said = mounts.parse(mounts.collect(host)[0].text)
+    if not in_memory(getattr(said, "mounts", ()), os.path.realpath(there)):
+        so = "It does not lie in memory: a copy of this node's disk could pass for this node."
+        return Finding("lacks", folder, so, "Mount a tmpfs on /run, as every usual system does.")
+    return Finding("ok", folder, "lies in memory.")
 
 
 def _hostid(host: Host) -> Finding:
@@ -168,6 +199,11 @@ def _portal(host: Host, folder: str) -> Iterator[Finding]:
         yield Finding("bad", "identity", str(error), "The portal's Add node page has the line that enrols this node.")
         return
     yield Finding("ok", "identity", f"{who.node}, key {who.key_id}. The portal must show the same key.")
+    if not who.can_check:
+        so = "It enrolled before orders were signed, so it knows no key of the portal and only observes."
+        yield Finding("lacks", "portal's keys", so, "Get a new token and run `slotlight-agent enrol --again`.")
+    for reason in _held(host, folder, who):
+        yield Finding("bad", "held", reason, "Until then this agent only observes.")
     try:
         date = _date_of(who)
     except (OSError, HTTPException, ValueError) as error:
@@ -182,6 +218,17 @@ def _portal(host: Host, folder: str) -> Iterator[Finding]:
         yield Finding("bad", "clock", so, "Let a time service set it (chrony, systemd-timesyncd).")
     else:
         yield Finding("ok", who.portal, "answers, and the clocks agree.")
+
+
+def _held(host: Host, folder: str, who: identity.Identity) -> tuple[str, ...]:
+    path = os.path.join(folder, journal.FILE)
+    if not who.can_check or not os.path.exists(path):
+        return ()
+    kept = journal.Journal(path, anyway=True)
+    try:
+        return holds(host, who, kept, folder)
+    finally:
+        kept.close()
 
 
 def _date_of(who: identity.Identity) -> float | None:

@@ -1,12 +1,13 @@
 """Carry out orders: at most once, and never without saying how it ended.
 
 A pure order is answered at once. Any other order goes through these gates in this order, and the first that does not
-open ends it as refused: seal, catalogue, address, policy, expiry, fence, argv; the pool's lock; the facts read again and
-equal to the plan's; the operation's own guards; CLAIMED in the journal; the portal's claim and start; the facts once
-more; INTENT in the journal. Only then the command runs.
+open ends it as refused: shape, catalogue, signature, address, session, proofs, policy, time, fence, argv; the pool's lock; the facts
+read again and equal to the plan's; the operation's own guards; CLAIMED in the journal; the portal's claim and start; the
+facts and everything above once more; INTENT in the journal. Only then the command runs.
 
-What an agent that died left behind is settled before anything new: CLAIMED means nothing ran; INTENT means nobody knows,
-so it is probed and reported as unknown. Neither is ever run again.
+What an agent that died left behind is settled before anything new. CLAIMED means nothing ran. INTENT means it may have: while the
+command is still at work it is waited for, and its own exit code counts where its minder saw it; else nobody knows, so it is probed
+and reported as unknown. It is never run again.
 """
 
 from __future__ import annotations
@@ -15,24 +16,33 @@ import fcntl
 import json
 import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Optional
 
-from agents import failpoints, orders, policy
+from agents import failpoints, orders
+from agents.clock import Clock
 from agents.collectors.base import Capture
 from agents.host import Host, Ran
 from agents.identity import Identity
 from agents.journal import Entry, Journal, JournalError
+from agents.minder import CannotMind, Inside, Left, Minded, Outside
 from agents.operations import OPERATIONS
-from agents.operations.base import Probe
+from agents.operations.base import Probe, good_ends
 from agents.orders import BadOrder, Here, Order
+from agents.policy import Policy
 from agents.receipts import receipt
+from agents.standing import Standing, open_session
 from agents.times import iso
 from agents.transport import Portal, PortalDown
 
 HANDSHAKE_TRIES = 3
 PROBE_TRIES = 30  # a command that outlived its agent may still be at work; it is given this many seconds to end
+FIRST_TIME_SECONDS = 20.0  # how long after a start the portal's time is waited for
+MINDER_SECONDS = 30.0  # a minder ends what it minds in time, and is given this much more
+RUNNING = "running"  # the folder of commands at work
 log = logging.getLogger("slotlight.agent")
 
 
@@ -41,11 +51,16 @@ class Refused(Exception):
 
 
 class Executor:
-    """Runs on one thread; `pure` may run on another."""
+    """Runs on one thread; `pure` may run on another. `stopping` ends a wait for a command that an earlier agent started."""
 
-    def __init__(self, host: Host, identity: Identity, journal: Journal, portal: Portal, folder: str, policy_path: str) -> None:
-        self._host, self._identity, self._journal, self._portal = host, identity, journal, portal
-        self._folder, self._policy_path = folder, policy_path
+    def __init__(
+        self, host: Host, identity: Identity, journal: Journal, portal: Portal, folder: str, policy_path: str,
+        standing: Optional[Standing] = None, clock: Optional[Clock] = None, stopping: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        self._host, self._journal, self._portal, self._folder = host, journal, portal, folder
+        session = None if standing else open_session(host, os.path.join(folder, "run"), folder)
+        self._standing = standing or Standing(host, identity, journal, session, folder, policy_path)
+        self._clock, self._stopping = clock or Clock(host.now), stopping
 
     def pure(self, order: Order) -> tuple[str, tuple[Capture, ...]]:
         """The receipt of an order that changes nothing, and what was read. Not journalled: asking again harms nobody."""
@@ -63,6 +78,7 @@ class Executor:
         if known is not None:
             self._repeat(order, known)
             return
+        self._clock.wait_heard(FIRST_TIME_SECONDS)
         reason = self._refusal(order)
         if reason:
             self._refuse(order, reason)
@@ -74,9 +90,14 @@ class Executor:
             self._refuse(order, str(refused))
 
     def recover(self) -> None:
-        """Settle what an earlier agent left without a result. Nothing is run."""
+        """Settle what an earlier agent left without a result. Nothing is run. Raises JournalError when that cannot be written."""
         for entry in self._journal.unfinished():
-            self._journal.result(entry.order_id, self._report_left(entry))
+            text = self._report_left(entry)
+            if text is None:
+                return
+            self._journal.result(entry.order_id, text)
+        # Nothing is under way now: what a folder of a command could tell stands in a receipt.
+        shutil.rmtree(os.path.join(self._folder, RUNNING), ignore_errors=True)
 
     def _repeat(self, order: Order, known: Entry) -> None:
         """What was decided once stays decided: the same receipt goes out again."""
@@ -96,14 +117,43 @@ class Executor:
         # The handshake took time, and this is the last moment at which looking again costs nothing.
         self._check_facts(order)
         self._check_still_allowed(order)
+        self._check_nobody_is_at_it(order)
         failpoints.hit("before_intent")
-        started_at = self._now()
-        self._intend(order, started_at)
-        failpoints.hit("after_intent")
-        ran = self._host.run(order.argv, OPERATIONS[order.operation].TIMEOUT_SECONDS)
+        with self._ready(order) as command:
+            started_at = self._now()
+            self._intend(order, started_at, command.mark)
+            failpoints.hit("after_intent")
+            ran = command.go()
         failpoints.hit("after_exec")
         self._record(order, ran, started_at)
         failpoints.hit("after_result")
+        Left(self._place(order.id), "").forget()
+
+    @contextmanager
+    def _ready(self, order: Order) -> Iterator[Minded]:
+        """The command, prepared and not started. Where the host's commands are processes of their own, they outlive the agent. What an
+        operation does by its own hand, such as writing an attribute, dies with the agent."""
+        operation, words = OPERATIONS[order.operation], getattr(self._host, "words", None)
+        by_hand = getattr(operation, "perform", None)
+        try:
+            if by_hand is not None:
+                command: Minded = Inside(lambda: by_hand(self._host, order.params))
+            elif words is None:
+                command = Inside(lambda: self._host.run(order.argv, operation.TIMEOUT_SECONDS))
+            else:
+                command = Outside(self._place(order.id), order.argv, words(order.argv), operation.TIMEOUT_SECONDS)
+        except CannotMind as error:
+            raise Refused(f"{error} Nothing ran.") from error
+        try:
+            yield command
+        finally:
+            command.close()
+
+    def _place(self, order_id: str) -> str:
+        return os.path.join(self._folder, RUNNING, order_id)
+
+    def _left(self, entry: Entry) -> Left:
+        return Left(self._place(entry.order_id), entry.minder)
 
     def _check_facts(self, order: Order) -> None:
         operation = OPERATIONS[order.operation]
@@ -114,6 +164,12 @@ class Executor:
         against = [reason for outcome, reason in operation.guards(pre, order.params) if outcome != "pass"]
         if against:
             raise Refused(" ".join(against))
+
+    def _check_nobody_is_at_it(self, order: Order) -> None:
+        """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
+        running = still_running(self._host, order.argv)
+        if running:
+            raise Refused(f"`{' '.join(order.argv)}` is already running as process {running}. Wait until it ends, then plan again.")
 
     def _check_still_allowed(self, order: Order) -> None:
         reason = self._refusal(order)
@@ -141,29 +197,55 @@ class Executor:
         except JournalError as error:
             raise Refused(f"{error} Nothing ran.") from error
 
-    def _intend(self, order: Order, started_at: str) -> None:
+    def _intend(self, order: Order, started_at: str, minder: str) -> None:
         try:
-            self._journal.intend(order.id, started_at)
+            self._journal.intend(order.id, started_at, minder)
         except JournalError as error:
             raise Refused(f"{error} Nothing ran.") from error
 
     def _record(self, order: Order, ran: Ran, started_at: str) -> None:
         """Journal how it ended at once, and again with the evidence, which a sick disk may take its time to give."""
-        operation, ended_at = OPERATIONS[order.operation], self._now()
-        probe = None if ran.exit_code == 0 else operation.probe(self._host, order.params, order.preconditions)
-        outcome, reason = conclude(ran, probe)
-        how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}
-        self._journal.result(order.id, receipt(order.id, order.digest, outcome, reason, **how))
-        captures = operation.aftermath(self._host, order.params)
-        self._journal.amend(order.id, receipt(order.id, order.digest, outcome, reason, **how, captures=captures))
+        how = self._ended(order, ran, started_at, self._now())
+        self._journal.result(order.id, how())
+        self._journal.amend(order.id, how(captures=OPERATIONS[order.operation].aftermath(self._host, order.params)))
 
-    def _report_left(self, entry: Entry) -> str:
+    def _ended(self, order: Order, ran: Ran, started_at: str, ended_at: str, before: str = "") -> Callable[..., str]:
+        """Makes the receipt of a command whose end was seen; more may be said in it."""
+        operation = OPERATIONS[order.operation]
+        good = good_ends(operation)
+        probe = None if ran.exit_code in good else operation.probe(self._host, order.params, order.preconditions)
+        outcome, reason = conclude(ran, probe, good)
+        how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}
+        return lambda **more: receipt(order.id, order.digest, outcome, f"{before} {reason}".strip(), **how, **more)
+
+    def _report_left(self, entry: Entry) -> Optional[str]:
+        """The receipt of what an earlier agent left; None when the agent was told to stop before that was known."""
         if entry.phase == "CLAIMED":
             return receipt(entry.order_id, entry.digest, "refused", "The agent restarted before anything ran.")
+        seen = self._see_the_end(entry)
+        if seen is not None or self._stopping():
+            return seen
         argv, probe = self._probe_left(entry)
         reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
         how = {"argv": argv, "started_at": entry.started_at, "probe": probe}
         return receipt(entry.order_id, entry.digest, "unknown", reason, **how)
+
+    def _see_the_end(self, entry: Entry) -> Optional[str]:
+        """Wait for the command an earlier agent started, and say how it ended; None when nobody saw that."""
+        left = self._left(entry)
+        try:
+            order = orders.read(entry.canonical, entry.digest)
+            operation = OPERATIONS[order.operation]
+        except (BadOrder, KeyError):
+            return None
+        if pid := left.alive():
+            log.info("order %s: `%s` is still at work as process %s; waiting for it", order.id, " ".join(order.argv), pid)
+            left.wait(operation.TIMEOUT_SECONDS + MINDER_SECONDS, self._stopping)
+        ran = left.ran(order.argv)
+        if ran is None:
+            return None
+        how = self._ended(order, ran, entry.started_at, iso(left.ended_at()), "The agent was restarted while it ran.")
+        return how(captures=operation.aftermath(self._host, order.params))
 
     def _probe_left(self, entry: Entry) -> tuple[tuple[str, ...], Probe]:
         try:
@@ -185,8 +267,21 @@ class Executor:
         return Probe("cannot_tell", (), f"`{' '.join(order.argv)}` is still running as process {running}.")
 
     def _refusal(self, order: Order) -> str:
-        here = Here(self._identity.node, self._identity.key_id, policy.load(self._policy_path), self._host.now(), self._journal.fence)
-        return orders.refusal(order, here)
+        identity, standing = self._standing.identity, self._standing
+        here = Here(
+            identity.node, identity.key_id, self._rule(order), self._clock.earliest(), self._clock.latest(), self._journal.fence,
+            standing.nonce, standing.signed, standing.backed, self._clock.doubt(),
+        )  # fmt: skip
+        try:
+            return orders.refusal(order, here)
+        except JournalError as error:
+            return str(error)
+
+    def _rule(self, order: Order) -> Policy:
+        """The policy that counts for this order. One that changes something also needs a journal that can be written now."""
+        rule = self._standing.rule()
+        trouble = self._journal.trouble() if order.effect != "pure" and rule.mode == "operate" else ""
+        return Policy("observe", why=trouble) if trouble else rule
 
     def _refuse(self, order: Order, reason: str) -> None:
         log.warning("order %s is refused: %s", order.id, reason)
@@ -203,10 +298,15 @@ class Executor:
 
     @contextmanager
     def _locked(self, pool_guid: str) -> Iterator[None]:
-        """The pool's lock, or Refused. The kernel drops it with the process, so none is ever left behind."""
-        folder = os.path.join(self._folder, "locks")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(os.path.join(folder, f"pool-{pool_guid}"), "a") as file:
+        """The pool's lock, or Refused. It stands where every agent of this node looks, whatever folder that lives in. The kernel drops
+        it with the process, so none is ever left behind."""
+        folder = os.path.join(self._standing.run_folder, "locks")
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            file = open(os.path.join(folder, f"pool-{pool_guid}"), "a")  # noqa: SIM115
+        except OSError as error:
+            raise Refused(f"The pool {pool_guid} cannot be locked: {folder} cannot be written ({error.strerror}).") from error
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -236,11 +336,11 @@ def try_to_send(portal: Portal, order_id: str, text: str) -> bool:
 
 def read_order(offer: object, reject: Callable[[str, str, str], None]) -> Order | None:
     """The order in one entry of the portal's answer. A sealed text that is no order is rejected by its id, if it has one."""
-    if not isinstance(offer, dict) or not isinstance(offer.get("order"), str) or not isinstance(offer.get("digest"), str):
+    if not isinstance(offer, dict):
         log.error("the portal offers something that is no order: %.200r", offer)
         return None
     try:
-        return orders.read(offer["order"], offer["digest"])
+        return orders.read_offer(offer)
     except BadOrder as bad:
         log.error("the portal offers an order that does not hold: %s", bad)
         if bad.order_id:
@@ -258,13 +358,15 @@ def difference(planned: Mapping[str, str], now: Mapping[str, str]) -> tuple[str,
     return tuple(changes)
 
 
-def conclude(ran: Ran, probe: Probe | None) -> tuple[str, str]:
+def conclude(ran: Ran, probe: Probe | None, good: tuple[int, ...] = (0,)) -> tuple[str, str]:
     """(outcome, reason) of a command that was run. Only an exit code and a probe that agree make it failed."""
     command = " ".join(ran.argv)
-    if ran.exit_code == 0:
-        return "succeeded", f"`{command}` exited 0."
+    if ran.exit_code in good:
+        return "succeeded", f"`{command}` exited {ran.exit_code}."
     how = f"`{command}` {'exited ' + str(ran.exit_code) if ran.exit_code is not None else 'did not end by itself: ' + ran.why}."
-    if ran.why in ("not found", "not permitted") or (ran.exit_code is not None and probe is not None and probe.result == "did_not"):
+    if ran.why in ("not found", "not permitted", "not started") or (
+        ran.exit_code is not None and probe is not None and probe.result == "did_not"
+    ):
         return "failed", how
     return "unknown", f"{how} {probe.reason if probe else ''}".strip()
 

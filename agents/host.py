@@ -121,6 +121,10 @@ class LocalHost:
             self._left_behind = [(argv, child) for argv, child in self._left_behind if child.poll() is None]
             return tuple(argv for argv, _ in self._left_behind)
 
+    def words(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """What is started for `argv` by a process that outlives the agent; see agents/minder.py. A host that simulates has no such words."""
+        return (find(argv[0]) or argv[0], *argv[1:])
+
     def read(self, path: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY)  # thousands of attributes: a file object would double the price of each
         try:

@@ -29,6 +29,7 @@ def install(host: Host, portal: str, node: str, token: str, ca_file: str, say: C
         raise CannotInstall("This is not the one-file agent. Fetch slotlight-agent.pyz from the portal and run its install.")
     _write(root, places.PROGRAM, Path(sys.argv[0]).read_bytes(), 0o755)
     _write(root, places.UNIT, places.unit(places.PROGRAM).encode(), 0o644)
+    _write(root, places.RELAY_UNIT, places.relay_unit(places.PROGRAM).encode(), 0o644)
     if not os.path.exists(_at(root, places.POLICY)):
         _write(root, places.POLICY, places.OBSERVE.encode(), 0o644)
     if os.path.isdir(_at(root, places.ZED_FOLDER)):
@@ -53,9 +54,10 @@ def _enrol(host: Host, portal: str, node: str, token: str, ca_file: str, say: Ca
 
 def _start(host: Host, say: Callable[[str], None]) -> None:
     if not host.list("/run/systemd/system"):
-        say(f"systemd does not run here. Start `{places.PROGRAM} run` with whatever does.")
+        say(f"systemd does not run here. Start `{places.PROGRAM} run` with whatever does; its relay is for systemd.")
         return
-    for argv in (("systemctl", "daemon-reload"), ("systemctl", "enable", places.UNIT_NAME), ("systemctl", "restart", places.UNIT_NAME)):
+    units = (places.RELAY_UNIT_NAME, places.UNIT_NAME)
+    for argv in (("systemctl", "daemon-reload"), ("systemctl", "enable", *units), ("systemctl", "restart", *units)):
         ran = host.run(argv, SYSTEMCTL_SECONDS)
         if ran.exit_code != 0:
             raise CannotInstall(f"{' '.join(argv)} failed: {ran.stderr.decode('utf-8', 'replace').strip() or ran.why}")

@@ -7,7 +7,12 @@ DEB_PROGRAM = "/usr/sbin/slotlight-agent"
 UNIT_NAME = "slotlight-agent.service"
 UNIT = f"/etc/systemd/system/{UNIT_NAME}"
 DEB_UNIT = f"/usr/lib/systemd/system/{UNIT_NAME}"
+RELAY_UNIT_NAME = "slotlight-relay.service"
+RELAY_UNIT = f"/etc/systemd/system/{RELAY_UNIT_NAME}"
+DEB_RELAY_UNIT = f"/usr/lib/systemd/system/{RELAY_UNIT_NAME}"
+RELAY_SOCKET = "/run/slotlight-relay/socket"
 FOLDER = "/var/lib/slotlight"
+RUN = "/run/slotlight"  # in memory: session, locks; one for all agents of the node
 CONFIG = "/etc/slotlight/agent.json"
 POLICY = "/etc/slotlight/policy.json"
 ZED_FOLDER = "/etc/zfs/zed.d"
@@ -16,23 +21,30 @@ OBSERVE = '{"mode": "observe", "operations": [], "pools": []}\n'
 
 
 def unit(program: str) -> str:
-    """The systemd unit.
+    """The agent's systemd unit: root without a network. Its relay has the network, and nothing else.
 
     Root and devices are needed: labels are read from the disks, and `zpool` opens /dev/zfs. KillMode=process lets a running
-    `zpool replace` outlive a restart of the agent, which finds it again. /sys stays writable for what an order may switch there.
+    `zpool replace` outlive a restart of the agent, which finds it again, and OOMPolicy=continue a lack of memory. The runtime folder
+    must outlive a restart too, or every order sealed before it were void. /sys stays writable for what an order may switch there.
     """
     return f"""\
 [Unit]
 Description=Slotlight agent: reports what this storage node says, and does what it is allowed to
-After=network-online.target zfs.target
-Wants=network-online.target
+After=zfs.target {RELAY_UNIT_NAME}
+Wants={RELAY_UNIT_NAME}
 ConditionPathExists={FOLDER}/identity.json
 
 [Service]
-ExecStart={program} run
+ExecStart={program} run --relay {RELAY_SOCKET}
+PrivateNetwork=yes
+IPAddressDeny=any
 Restart=always
 RestartSec=5
 KillMode=process
+OOMPolicy=continue
+RuntimeDirectory=slotlight
+RuntimeDirectoryMode=0700
+RuntimeDirectoryPreserve=yes
 StateDirectory=slotlight
 StateDirectoryMode=0700
 Nice=5
@@ -49,12 +61,58 @@ ProtectHostname=yes
 ProtectClock=yes
 ProtectKernelModules=yes
 ProtectControlGroups=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictAddressFamilies=AF_UNIX
 RestrictNamespaces=yes
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
 SystemCallArchitectures=native
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def relay_unit(program: str) -> str:
+    """The relay's systemd unit: a user made for it, no device, no capability, nothing to write but its socket."""
+    return f"""\
+[Unit]
+Description=Slotlight relay: carries the agent's connections to the portal
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart={program} relay --socket {RELAY_SOCKET}
+Restart=always
+RestartSec=5
+DynamicUser=yes
+RuntimeDirectory=slotlight-relay
+RuntimeDirectoryMode=0700
+MemoryHigh=64M
+TasksMax=64
+CapabilityBoundingSet=
+AmbientCapabilities=
+NoNewPrivileges=yes
+PrivateDevices=yes
+PrivateTmp=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectHostname=yes
+ProtectClock=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
 UMask=0077
 
 [Install]

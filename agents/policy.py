@@ -1,6 +1,7 @@
 """What the owner of this node lets the portal do. The portal can never write it.
 
-`/etc/slotlight/policy.json`: {"mode": "observe" | "operate", "operations": ["zpool_replace"], "pools": ["*" or guids]}.
+`/etc/slotlight/policy.json`: {"mode": "observe" | "operate", "operations": ["zpool_replace"], "pools": ["*" or guids]}, and
+"break_glass": false where an order never runs without another person's approval.
 A missing file means observe; so does one that cannot be read, that somebody other than root or the agent's own user
 can write, or that says anything not understood.
 """
@@ -25,6 +26,7 @@ class Policy:
     operations: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
     why: str = ""
+    break_glass: bool = True
 
     def refusal(self, name: str, effect: str, params: Mapping[str, str]) -> str:
         """Why this operation may not run here; empty when it may."""
@@ -59,11 +61,13 @@ def _parse(path: str, text: bytes) -> Policy:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return Policy("observe", why=f"{path} is not JSON.")
-    if not isinstance(value, dict) or set(value) - {"mode", "operations", "pools"}:
-        return Policy("observe", why=f"{path} may hold mode, operations and pools, and nothing else.")
+    if not isinstance(value, dict) or set(value) - {"mode", "operations", "pools", "break_glass"}:
+        return Policy("observe", why=f"{path} may hold mode, operations, pools and break_glass, and nothing else.")
     if value.get("mode") not in ("observe", "operate"):
         return Policy("observe", why=f'mode in {path} is neither "observe" nor "operate".')
     lists = [value.get(name, []) for name in ("operations", "pools")]
     if not all(isinstance(items, list) and all(isinstance(item, str) for item in items) for items in lists):
         return Policy("observe", why=f"operations and pools in {path} must be lists of strings (guids in quotes).")
-    return Policy(value["mode"], tuple(lists[0]), tuple(lists[1]), f"{path} says so.")
+    if not isinstance(value.get("break_glass", True), bool):
+        return Policy("observe", why=f"break_glass in {path} is neither true nor false.")
+    return Policy(value["mode"], tuple(lists[0]), tuple(lists[1]), f"{path} says so.", value.get("break_glass", True))

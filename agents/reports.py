@@ -14,6 +14,7 @@ from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.receipts import listed
 from agents.sets import place, set_digest, spoken
+from agents.standing import Standing
 from agents.times import iso
 from agents.transport import Portal, Reply
 
@@ -33,11 +34,30 @@ class Said:
     digest: str
 
 
+class Me:
+    """What an agent says of itself in a report, and hears of itself in the answer. Without a standing it has only its policy."""
+
+    def __init__(self, policy_path: str, standing: Standing | None = None) -> None:
+        self._policy_path, self._standing = policy_path, standing
+
+    @property
+    def mode(self) -> str:
+        return self._standing.rule().mode if self._standing else policy.load(self._policy_path).mode
+
+    def said(self) -> dict[str, str]:
+        return self._standing.said() if self._standing else {}
+
+    def heard(self, reply: Reply) -> None:
+        if self._standing:
+            self._standing.heard(reply)
+
+
 class Reporter:
     """Sends what a schedule knows. Not shared between threads."""
 
-    def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str) -> None:
-        self._host, self._identity, self._portal, self._policy_path = host, identity, portal, policy_path
+    def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str, standing: Standing | None = None) -> None:
+        self._host, self._identity, self._portal = host, identity, portal
+        self._me = Me(policy_path, standing)
         self._taken: Said | None = None  # what the portal is known to stand by
         self._last: tuple[str, ...] = ()
 
@@ -56,7 +76,8 @@ class Reporter:
         full, wanted = False, set() if before is None else set(said.places.values()) - set(before.places.values())
         lacked = len(said.places) + 1  # texts; each round must leave fewer, or it would go on for ever
         while True:
-            reply = self._portal.ask("POST", "/agent/v1/reports", self._report(said, before, wanted, full))
+            reply = self._portal.ask("POST", "/agent/v1/reports", {**self._report(said, before, wanted, full), **self._me.said()})
+            self._me.heard(reply)
             missing, in_full = missing_of(reply), reply.value.get("need") == "full"
             if reply.status != 200:
                 log.error("the portal does not take the report: %s", reply.reason)
@@ -70,7 +91,7 @@ class Reporter:
 
     def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> Said:
         times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
-        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": policy.load(self._policy_path).mode}
+        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}
         places = {place(c.source, c.key): c.digest for c in captures}
         return Said(tuple(captures), places, about, times, set_digest(captures=places, **about))
 

@@ -10,18 +10,19 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Optional
 
-from agents import VERSION, policy
+from agents import VERSION
 from agents.host import Host
 from agents.identity import Identity, boot_id
 from agents.kept import Kept
 from agents.pulse import Pulse
 from agents.receipts import listed
-from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Reporter, missing_of
+from agents.reports import HEARTBEAT_SECONDS, PARCEL_BYTES, Me, Reporter, missing_of
 from agents.schedule import Schedule
 from agents.sets import place, set_digest, spoken
 from agents.spool import Spool, Text
+from agents.standing import Standing
 from agents.times import iso
 from agents.transport import Portal, PortalDown, Reply
 
@@ -36,11 +37,12 @@ class Rhythm:
 
     def __init__(
         self, host: Host, identity: Identity, portal: Portal, policy_path: str, schedule: Schedule, spool: Spool,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic, standing: Optional[Standing] = None,
     ) -> None:  # fmt: skip
-        self._host, self._identity, self._portal, self._policy_path = host, identity, portal, policy_path
+        self._host, self._identity, self._portal = host, identity, portal
+        self._me = Me(policy_path, standing)
         self._schedule, self._spool, self._clock = schedule, spool, clock
-        self._reporter = Reporter(host, identity, portal, policy_path)
+        self._reporter = Reporter(host, identity, portal, policy_path, standing)
         self._next_report = self._next_keep = self._next_late = 0.0
         self._told: frozenset[str] = frozenset()  # digests of texts the portal is known to have
         self._kept: tuple[str, ...] = ()  # digests of the last report that was kept
@@ -89,7 +91,7 @@ class Rhythm:
         self._spool.add(self._late(captures), {kept.digest: kept for kept in captures if kept.digest not in self._told})
 
     def _late(self, captures: Sequence[Kept]) -> dict[str, Any]:
-        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": policy.load(self._policy_path).mode}
+        about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}
         places = {place(kept.source, kept.key): kept.digest for kept in captures}
         return {
             "v": "2",

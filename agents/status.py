@@ -6,7 +6,10 @@ import fcntl
 import os
 
 from agents import VERSION, identity, policy, pulse
+from agents.host import LocalHost
+from agents.journal import FILE as JOURNAL
 from agents.journal import Journal
+from agents.standing import holds
 
 LATE_SECONDS = 60.0  # four heartbeats
 
@@ -16,17 +19,34 @@ def report_status(folder: str, policy_path: str, now: float) -> tuple[list[str],
     who, rule, said = identity.load(folder), policy.load(policy_path), pulse.read(folder)
     running = is_running(folder)
     fresh = said is not None and now - said.taken_at <= LATE_SECONDS and not said.trouble
+    held, opened = _held(folder, who)
     lines = [
         f"node     {who.node}, key {who.key_id}",
         f"portal   {who.portal}",
         f"agent    version {VERSION}, {'running' if running else 'not running'}",
         f"policy   {rule.mode}: {rule.why}",
+        *(f"HELD     {reason}" for reason in held),
+        f"checks   {_keys(who)}",
         f"reports  {_reports(said, now)}",
     ]
     if said is not None and said.failing:
         lines.append(f"unread   {', '.join(said.failing)}")
-    lines.append(f"orders   {_orders(folder)}")
-    return lines, running and fresh
+    lines.append(f"orders   {opened}")
+    return lines, running and fresh and not held
+
+
+def _held(folder: str, who: identity.Identity) -> tuple[tuple[str, ...], str]:
+    """Why this agent changes nothing whatever its policy says, and the orders that are open."""
+    path = os.path.join(folder, JOURNAL)
+    journal = Journal(path if os.path.exists(path) else ":memory:", anyway=True)
+    try:
+        return holds(LocalHost(), who, journal, folder), journal.broken or _orders(journal)
+    finally:
+        journal.close()
+
+
+def _keys(who: identity.Identity) -> str:
+    return f"orders by the portal's key {who.portal_key_id}, its ledger {who.origin}" if who.can_check else "no portal's key is known"
 
 
 def is_running(folder: str) -> bool:
@@ -49,14 +69,7 @@ def _reports(said: pulse.Pulse | None, now: float) -> str:
     return f"{last}{kept}" + (f"; the last try failed: {said.trouble}" if said.trouble else "")
 
 
-def _orders(folder: str) -> str:
-    path = os.path.join(folder, "journal.sqlite")
-    if not os.path.exists(path):
-        return "none ever"
-    journal = Journal(path)
-    try:
-        open_orders = journal.pending()
-    finally:
-        journal.close()
+def _orders(journal: Journal) -> str:
+    open_orders = journal.pending()
     phases = ", ".join(f"{entry.order_id} {entry.phase}" for entry in open_orders)
     return f"{len(open_orders)} not finished or not acknowledged: {phases}" if open_orders else "none open"

@@ -15,10 +15,12 @@ import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 from urllib.parse import urlsplit
 
 from agents import VERSION
+from agents.clock import Clock
+from agents.relay import RelayConnection
 from agents.wire import ENROL_NONCE, BadSignature, canonical, fingerprint, sign_request, verify_answer
 
 TIMEOUT_SECONDS = 15.0
@@ -54,11 +56,15 @@ class Counter:
 
 
 class Portal:
-    """Belongs to one thread, except for `interrupt`."""
+    """Belongs to one thread, except for `interrupt`. What an answer says of the time goes to `clock`."""
 
-    def __init__(self, url: str, key: bytes, counter: Counter, now: Callable[[], float], ca_file: str = "") -> None:
-        self._connect = connector(url, ca_file)
+    def __init__(
+        self, url: str, key: bytes, counter: Counter, now: Callable[[], float], ca_file: str = "", clock: Optional[Clock] = None,
+        relay: str = "",
+    ) -> None:  # fmt: skip
+        self._connect = connector(url, ca_file, relay)
         self._key, self._counter, self._now = key, counter, now
+        self._clock = clock or Clock(now)
         self._connection: http.client.HTTPConnection | None = None
         self._ended = False
 
@@ -68,7 +74,7 @@ class Portal:
         """The portal's signed answer. Raises PortalDown."""
         body, headers = _body(value)
         for last_try in (False, True):
-            kept_alive = self._connection is not None
+            kept_alive, begun = self._connection is not None, self._clock.begun()
             try:
                 status, answer_headers, answer, nonce = self._exchange(method, path, query, body, headers, timeout)
             except (OSError, http.client.HTTPException) as error:
@@ -79,7 +85,9 @@ class Portal:
                 raise PortalDown(f"{method} {path}: {error or type(error).__name__}") from error
             if status == 401 and not last_try:
                 continue  # another connection's number may have overtaken ours
-            return self._checked(f"{method} {path}", status, answer_headers, answer, nonce)
+            reply = self._checked(f"{method} {path}", status, answer_headers, answer, nonce)
+            self._clock.heard(reply.value.get("at"), begun)
+            return reply
         raise AssertionError("the last try returns or raises")
 
     def close(self) -> None:
@@ -125,11 +133,14 @@ class Portal:
         return Reply(status, _value(what, answer))
 
 
-def connector(url: str, ca_file: str = "") -> Callable[[float], http.client.HTTPConnection]:
-    """How to open a connection to `url`. Raises ValueError for a URL that must not be used."""
+def connector(url: str, ca_file: str = "", relay: str = "") -> Callable[[float], http.client.HTTPConnection]:
+    """How to open a connection to `url`, through the `relay` at a socket file if there is one. Raises ValueError for a URL that must
+    not be used."""
     parts = urlsplit(url)
     if parts.path not in ("", "/") or parts.query or not parts.hostname or parts.username:
         raise ValueError(f"{url!r} must be scheme, host and port only, such as https://portal.example:8443.")
+    if relay and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+        return lambda timeout: RelayConnection(parts.hostname, parts.port, timeout, relay, url, ca_file)
     if parts.scheme == "https":
         context = ssl.create_default_context(cafile=ca_file or None)
         return lambda timeout: http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context)

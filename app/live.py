@@ -5,6 +5,7 @@ Both only learn that something changed. A page then fetches its own partial; a p
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -18,15 +19,18 @@ from django.utils import timezone
 
 from agents.wire import BadSignature, canonical, sign_answer
 from app.fanout import FANOUT, Ear
+from app.ledger import checkpoints
+from app.ledger import services as ledger
 from app.nodes.keys import Caller, authenticate
-from app.runs import orders
+from app.nodes.sessions import session_fault
+from app.runs import offers, orders, rotation
 from app.threads import Threads
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict]]
 Send = Callable[[dict], Awaitable[None]]
 
-TOPIC = re.compile(r"fleet|approvals|ledger|(node|run|looks):[A-Za-z0-9._-]{1,64}")
+TOPIC = re.compile(r"fleet|approvals|ledger|loops|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
 STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15
@@ -36,7 +40,9 @@ DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not h
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
 THREADS = Threads(4, "door")
+LOG_SECONDS = 60  # how often an agent that gets no orders is shown how the ledger grew
 _open = {"streams": 0, "polls": 0}
+_told: dict[str, float] = {}  # node -> when it was last shown the ledger without orders
 
 
 async def events(scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,27 +79,63 @@ async def _stream(topics: list[str], receive: Receive, send: Send) -> None:
 
 
 async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
-    """`GET /agent/v1/orders?wait=25`: the node's orders as soon as there are any, or 204."""
+    """`GET /agent/v1/orders?wait=25&size=N&nonce=...&key=...`: the node's orders as soon as there are any, or 204.
+
+    With them, or now and then without: the ledger's newest checkpoint and that it continues the one over `size` events, and the
+    portal's next order key for an agent that knows an older one.
+    """
     query = scope["query_string"].decode("latin-1")
     try:
         caller = await THREADS.run(_authenticate, scope["path"], query, _headers(scope))
     except BadSignature as error:
         return await _refuse(send, 401, str(error))
+    if why := await THREADS.run(session_fault, caller, _first(scope, "nonce"), timezone.now()):
+        return await _answer(send, caller, 409, {"reason": why, "duplicate": True})
     with _room("polls", POLLS_MAX) as room:
         if not room:
             return await _refuse(send, 503, "Too many agents are waiting. Try again later.")
-        found = await _orders(caller, _wait_seconds(scope), receive)
-    body = canonical({"orders": found}) if found else b""
-    status = 200 if found else 204
+        beside = await THREADS.run(_beside, caller, _first(scope, "key"))
+        found = await _orders(caller, 0 if beside else _wait_seconds(scope), receive)
+    beside |= await THREADS.run(_log, caller.node, found, _size(scope))
+    said = {"orders": found, "at": timezone.now().isoformat(), **beside} if found or beside else {}
+    await _answer(send, caller, 200 if said else 204, said)
+
+
+async def _answer(send: Send, caller: Caller, status: int, said: dict) -> None:
+    body = canonical(said) if said else b""
     await _start(send, status, JSON | sign_answer(caller.secret, status, body, caller.signed.nonce))
     await _body(send, body)
+
+
+def _beside(caller: Caller, pinned: str) -> dict[str, Any]:
+    """What an agent must hear before any order: the key that signs them now."""
+    newer = rotation.next_keys(pinned) if pinned else None
+    return {"next_keys": newer} if newer else {}
+
+
+def _log(node: str, found: list[dict], size: int) -> dict[str, Any]:
+    """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just heard of one."""
+    log = offers.log(found, size)
+    if log is None and _now_told(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
+        _told[node] = time.monotonic()
+        log = ledger.log_since(size)
+    return {"log": log} if log else {}
+
+
+def _now_told(node: str) -> bool:
+    return time.monotonic() - _told.get(node, -LOG_SECONDS) >= LOG_SECONDS
+
+
+def _size(scope: Scope) -> int:
+    said = _first(scope, "size")
+    return int(said) if re.fullmatch(r"[0-9]{1,12}", said) else 0
 
 
 def _authenticate(path: str, query: str, headers: dict[str, str]) -> Caller:
     return authenticate("GET", path, query, headers, b"", timezone.now())
 
 
-async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[dict[str, str]]:
+async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[offers.Offer]:
     """Listen first, then look: an order sealed between the two rings and is seen."""
     until = _now() + wait_seconds
     with FANOUT.listen([f"orders:{caller.node}"]) as ear, _watched(receive, ear):

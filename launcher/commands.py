@@ -11,10 +11,11 @@ from typing import NamedTuple
 from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME
 from launcher.datafolder import DataFolder
 from launcher.installation import Installation
+from launcher.rack import rack
 from launcher.say import Stop, say
 from launcher.supervisor import Supervisor
 from launcher.triage import triage
-from launcher.up import data_folder, up
+from launcher.up import data_folder, demo, up
 
 HELP = """\
 ./run                   start Slotlight with its demo fleet; Ctrl-C stops it
@@ -22,6 +23,12 @@ HELP = """\
     --host ADDRESS      listen on another address than 127.0.0.1 (needs --no-demo)
     --no-demo           without the demo fleet and its sign-ins
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
+./run demo              the same; it takes the same options, and one more
+    --scenario NAME     add a node that needs the runbook NAME: blink-and-replace,
+                        spare-return, read-only-import or device-delete-reimport
+./run rack NODE         what somebody before the rack of a demo node sees
+    pull BAY            take the disk out of a bay and lay it on the shelf
+    insert BAY SERIAL   put a disk from the shelf into a bay
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
 ./run bench [NAMES]     measurements, as tables
 ./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
@@ -39,8 +46,10 @@ class Command(NamedTuple):
 
 
 def test(args: list[str]) -> int:
+    """All tests on all cores, each core with servers of its own; a chosen few start faster alone, and one given Valkey is for one at a time."""
     os.chdir(ROOT)
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *args])
+    everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "worksteal"]
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
 
 
 def bench(args: list[str]) -> int:
@@ -104,6 +113,8 @@ def _manage(site: Installation, args: list[str]) -> int:
 
 COMMANDS = {
     "up": Command(up, RUNTIME),
+    "demo": Command(demo, RUNTIME),
+    "rack": Command(rack, ""),
     "test": Command(test, DEVELOPMENT),
     "bench": Command(bench, DEVELOPMENT),
     "agent": Command(agent, ""),

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from app.database import point_at
 
 
-def main(demo: str) -> None:
+def main(demo: str = "", scenario: str = "") -> None:
     os.environ["SLOTLIGHT_AS_OWNER"] = "1"
     django.setup()
     if sys.stdin.readline().strip() != "go":
@@ -22,8 +22,8 @@ def main(demo: str) -> None:
     if demo:
         # The demo's people and nodes are made by the role that the portal runs as, through the rights it has.
         point_at(os.environ["DATABASE_URL"])
-        call_command("demo", dir=Path(demo))
+        call_command("demo", dir=Path(demo), scenario=scenario)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    main(*sys.argv[1:3])

@@ -28,6 +28,7 @@ PORT = 8000
 BACKLOG = 512
 SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
 MADE = "made-for"
+TRY = "try-"  # what the nodes of scenarios are called, before the scenario's name; as agents.twin.tryout names them
 ROOT_WARNING = (
     "SecurityWarning|absolutely not recommended|--uid option|User information: uid=0|_warn_or_raise_security"  # we said it ourselves
 )
@@ -39,7 +40,17 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="which address to listen on (127.0.0.1)")
     parser.add_argument("--data", type=Path, default=data_folder(), help="the data folder (./var, or SLOTLIGHT_DATA)")
     parser.add_argument("--no-demo", dest="demo", action="store_false", help="no demo fleet and no demo sign-ins")
+    parser.set_defaults(scenario="")
     return parser
+
+
+def demo_parser() -> argparse.ArgumentParser:
+    from agents.twin.scenarios import SCENARIOS
+
+    more = parser()
+    more.prog = "./run demo"
+    more.add_argument("--scenario", choices=sorted(SCENARIOS), default="", help="add the node that needs the runbook of this name")
+    return more
 
 
 def data_folder() -> Path:
@@ -47,8 +58,19 @@ def data_folder() -> Path:
 
 
 def up(args: list[str]) -> int:
+    return start(parser().parse_args(args))
+
+
+def demo(args: list[str]) -> int:
+    """The same, with the demo for certain and, when asked for, a scenario's node beside it."""
+    options = demo_parser().parse_args(args)
+    if not options.demo:
+        raise Stop("./run demo and --no-demo contradict each other. `./run --no-demo` starts without the demo fleet.")
+    return start(options)
+
+
+def start(options: argparse.Namespace) -> int:
     began = time.monotonic()
-    options = parser().parse_args(args)
     folder = DataFolder(options.data)
     folder.open()
     refuse_public_demo(options, folder)
@@ -169,27 +191,34 @@ class Start:
         schema = tree_digest(*schema_files(ROOT)) + self.site.identity()
         fresh = bool(self.site.postgres) and self.folder.stamped("schema", schema)
         make_demo = self.options.demo and not self._demo_is_made()
+        scenario = "" if not self.options.scenario or (not make_demo and self._scenario_is_made()) else self.options.scenario
         process = None
         if make_demo:
             shutil.rmtree(self.site.demo, ignore_errors=True)
             self.site.user.own(self.site.demo)
-        if make_demo or not fresh:
-            process = await self._begin([*PREPARE, str(self.site.demo) if make_demo else ""], self.site.owner_environment())
+        if make_demo or scenario or not fresh:
+            demo = str(self.site.demo) if make_demo or scenario else ""
+            process = await self._begin([*PREPARE, demo, scenario], self.site.owner_environment())
         await self.site.start_servers(self.supervisor)
         if process:
-            await self._finish_preparing(process, make_demo)
+            await self._finish_preparing(process, make_demo, scenario)
             self.folder.stamp("schema", schema)
 
-    async def _finish_preparing(self, process: asyncio.subprocess.Process, make_demo: bool) -> None:
+    async def _finish_preparing(self, process: asyncio.subprocess.Process, make_demo: bool, scenario: str) -> None:
         if self.site.postgres:
             await asyncio.to_thread(self.site.make_roles)
         preparing = _end(process, "prepare", b"go\n")
-        if not make_demo:
-            await preparing
-            return
-        twins = self._once("twins", ["-m", "agents.twin", "--make", str(self.site.demo)], self.site.agent_environment())
-        await asyncio.gather(preparing, twins)
-        (self.site.demo / MADE).write_text(self.site.identity())
+        twins = [[]] if make_demo else []
+        twins += [["--scenario", scenario]] if scenario else []
+        await asyncio.gather(preparing, *(self._make_twins(more) for more in twins))
+        if make_demo:
+            (self.site.demo / MADE).write_text(self.site.identity())
+
+    async def _make_twins(self, more: list[str]) -> None:
+        await self._once("twins", ["-m", "agents.twin", "--make", str(self.site.demo), *more], self.site.agent_environment())
+
+    def _scenario_is_made(self) -> bool:
+        return (self.site.demo / f"{TRY}{self.options.scenario}" / "state.json").exists()
 
     def _demo_is_made(self) -> bool:
         made = self.site.demo / MADE
@@ -239,7 +268,7 @@ class Start:
         return self._child("beat", "-m", "celery", "--quiet", "-A", "app.celery:celery", "beat", "--loglevel=WARNING")
 
     def _twins(self) -> list[Child]:
-        names = sorted(path.stem for path in self.site.demo.glob("*.token"))
+        names = sorted(path.parent.name for path in self.site.demo.glob("*/state.json"))
         return [self._twin(name) for name in names]
 
     def _twin(self, name: str) -> Child:
@@ -253,6 +282,9 @@ class Start:
         if self.options.demo and self.options.host in LOOPBACK:
             for name, password in json.loads((self.site.demo / SIGN_INS).read_text()).items():
                 say(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
+        if self.options.scenario:
+            node = f"{TRY}{self.options.scenario}"
+            say(f"  {paint(node, 1)} needs the runbook {self.options.scenario}. Its rack, for your hands: ./run rack {node}")
         say("  Ctrl-C stops it.")
         say("")
 

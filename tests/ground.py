@@ -27,6 +27,7 @@ KEPT = ROOT / "var" / "ground"
 KEPT_MAX = 3
 SECRET = "only-on-a-private-socket"
 TEMPLATE = "slotlight"
+MARK = "SLOTLIGHT_TEST_GROUND"  # in an environment that a ground has made: the servers it names belong to that one
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=60", "autovacuum=off")
 
 
@@ -39,9 +40,10 @@ class Ground:
         return Ground()
 
     def __init__(self) -> None:
-        self.external = os.environ.get("DATABASE_URL", "")
-        self.owner = os.environ.get("DATABASE_OWNER_URL", "") or self.external
-        self.redis = os.environ.get("REDIS_URL", "")
+        given = {} if MARK in os.environ else os.environ
+        self.external = given.get("DATABASE_URL", "")
+        self.owner = given.get("DATABASE_OWNER_URL", "") or self.external
+        self.redis = given.get("REDIS_URL", "")
         self.template = f"slotlight_template_{os.getpid()}" if self.external else TEMPLATE
         self.children: list[subprocess.Popen] = []
         self.user: Servant = servant()
@@ -71,6 +73,7 @@ class Ground:
             "SECRET_KEY": SECRET,
             "SLOTLIGHT_LEDGER_KEY": str(self.folder / "ledger.key"),
             "DJANGO_SETTINGS_MODULE": "app.settings",
+            MARK: str(self.folder),
         }
 
     def start(self, migrate: Callable[[str], None]) -> None:

@@ -83,6 +83,8 @@ class Option:
     title: str
     detail: str
     verdicts: tuple[Verdict, ...]
+    leads_to: str = ""  # slug of the step that follows this choice; "" is the next one
+    fixes: Mapping[str, str] = field(default_factory=dict)  # run parameters that the choice settles too, all named in the step's `learned`
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,19 @@ class Progress:
     text: str
     percent: float | None = None
     eta: str | None = None
+
+
+END = "end"  # where `then` and `leads_to` may lead besides a step: the run is done
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Something a run switches on that must be switched off again: a lit LED, an OFFLINE disk, a deleted device."""
+
+    slug: str  # "lit"
+    what: Callable[[Params], str]  # what stands open, for somebody who sees it days later: "Bay 68 of 0x5005… is lit."
+    undo: str  # how to close it by hand
+    over: Guard  # passes when the node shows that it is closed
 
 
 @dataclass(frozen=True)
@@ -118,6 +133,28 @@ class Step:
     progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
     deadline_seconds: int | None = None  # WAIT
     sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended; WAIT: what must be newer than it
+    needed: Guard | None = None  # passes when the step is needed; where it refuses the step is passed over, a PLAN with its whole order
+    then: str = ""  # slug of the step that follows, or END; "" is the next one
+    branches: tuple[str, ...] = ()  # DECIDE: every step that an option may lead to, for the linter and the docs
+    asks: str = ""  # MANUAL: what must be typed or scanned; `judges` says whether it is right, and `param` keeps it
+    judges: Callable[[FleetFacts, Params, str], tuple[Verdict, ...]] | None = None  # MANUAL
+    alarm: Guard | None = None  # WAIT: asked all along; while it does not pass, its reason stands above everything and nothing is done
+    learns: Callable[[str], Mapping[str, str]] | None = None  # EXECUTE: what the command said -> run parameters, all named in `learned`
+    learned: tuple[str, ...] = ()  # EXECUTE, DECIDE for what its options fix, WAIT for what it keeps
+    fails_to: str = ""  # EXECUTE: the step that follows when the command failed without effect; "" stops the run there
+    opens: Loop | None = None  # EXECUTE, MANUAL: from now on this stands open
+    closes: tuple[str, ...] = ()  # slugs of the loops that are closed when this step is finished
+    keeps: Callable[[FleetFacts, Params, float], Mapping[str, str]] | None = (
+        None  # WAIT: what each look adds to the run parameters in `learned`
+    )
+    lasts: Callable[[Params], int] | None = None  # WAIT: over after so many seconds, whatever the facts say
+    unattended: bool = False  # PLAN, EXECUTE on the way back: the portal goes on by itself, as there is nothing left to decide
+    undoes: str = ""  # on the way back: the loop this step is about; passed over when that is not open
+
+    @property
+    def needs_approval(self) -> bool:
+        """What destroys, and what must not happen twice, is not done on one person's word. The database holds the same rule."""
+        return self.destructive or self.effect == "at_most_once"
 
 
 @dataclass(frozen=True)
@@ -132,6 +169,7 @@ class Runbook:
     steps: tuple[Step, ...]
     params: Mapping[str, str]  # name -> what it is; all are needed to begin, and a DECIDE step adds its own
     locks: Callable[[FleetFacts, Params], tuple[str, ...]] | None = None  # "pool:<guid>", "disk:<wwid>", "bay:<enclosure id>/<slot>"
+    undo: str = ""  # slug of the first step of the way back, which stands last and is entered when a run ends over an open loop
 
     def step(self, slug: str) -> Step:
         return next(s for s in self.steps if s.slug == slug)
@@ -139,6 +177,25 @@ class Runbook:
     def place(self, slug: str) -> int:
         """Where a step stands, counted from 0."""
         return next(i for i, s in enumerate(self.steps) if s.slug == slug)
+
+    def following(self, step: Step, leads_to: str = "") -> Step | None:
+        """The step after this one; None where the run ends. The way back does not follow from anything but its own steps."""
+        to = leads_to or step.then
+        if to:
+            return None if to == END else self.step(to)
+        after = self.steps[self.place(step.slug) + 1 :]
+        return after[0] if after and after[0].slug != self.undo else None
+
+    def order_of(self, step: Step) -> tuple[Step, ...]:
+        """A PLAN with all that belongs to its order, up to the EXECUTE; any other step alone."""
+        steps = self.steps[self.place(step.slug) :]
+        if step.kind != "PLAN":
+            return (step,)
+        return steps[: next((i for i, s in enumerate(steps) if s.kind == "EXECUTE"), 0) + 1]
+
+    @property
+    def loops(self) -> dict[str, Loop]:
+        return {step.opens.slug: step.opens for step in self.steps if step.opens}
 
 
 def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[Verdict, ...]:

@@ -12,29 +12,33 @@ from dataclasses import replace
 from typing import Any
 
 from workflows import events as ev
-from workflows import plans
+from workflows import glass, outcomes, plans, turning
 from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
 from workflows.facts import known
-from workflows.state import ENDED, ORDER_HAD_NO_EFFECT, ORDER_MOVES, Approval, Asked, OrderSeen, RunState, Statement
-from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, trim, void, with_hand
+from workflows.state import ENDED, Approval, Asked, OrderSeen, RunState
+from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, plan_behind, trim, void, with_hand
 
 __all__ = ["Decision", "Refused", "decide"]
 
 PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
-SETTLERS = 2
+
 
 Outcome = Decision | Refused
 
 
 def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     """What `event` makes of `state`."""
-    if state.status in ENDED:
-        return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
-    if (state.status == "new") != isinstance(event, ev.Start):
-        return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     handler = _HANDLERS.get(type(event))
     if handler is None:
-        return Refused(f"A run has no use for {type(event).__name__}.")
+        return Refused(f"A run has no use for {type(event).__name__}. Nothing was done.")
+    if bad := ev.misfit(event):
+        return Refused(f"{type(event).__name__} came with a {bad} that cannot be read. Nothing was done; send it again as it is meant.")
+    if state.status in ENDED and not isinstance(event, ev.LoopClosed):
+        return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
+    if state.status != "new" and all(step.slug != state.step for step in runbook.steps):
+        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; tell whoever changed it.")
+    if (state.status == "new") != isinstance(event, ev.Start):
+        return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     return handler(runbook, state, event)
 
 
@@ -60,37 +64,6 @@ def _bad_param(value: str | None) -> str:
     return "holds a wildcard" if set(value) & set("*?") else ""
 
 
-def _abort(runbook: Runbook, state: RunState, event: ev.Aborted) -> Outcome:
-    if state.order_is_out:
-        return Refused("An order is under way, and what becomes of it must be known first. Wait for its end.")
-    if not event.by or not event.reason.strip():
-        return Refused("Say why this run ends here; whoever reads the ledger will ask.")
-    note = f"{event.by} ended the run: {event.reason.strip()}"
-    if any(f.step == runbook.point_of_no_return for f in state.finished):
-        note += " The command had been given before, and what it began on the node goes on."
-    ended = replace(state, status="aborted", note=note, asked=None)
-    return Decision(ended, (ev.Unlock(), ev.Record("run.aborted", {"step": state.step, "reason": event.reason.strip()})))
-
-
-def _went_back(runbook: Runbook, state: RunState, event: ev.WentBack) -> Outcome:
-    if why := _cannot_go_back(state):
-        return Refused(why)
-    step = next((s for s in runbook.steps[: runbook.place(state.step)] if s.slug == event.step), None)
-    if step is None or not event.by or step.kind not in ("DECIDE", "CHECK", "PLAN", "MANUAL"):
-        return Refused("A person can go back to an earlier step that chooses, checks or plans; this is none.")
-    between = runbook.steps[runbook.place(step.slug) : runbook.place(state.step)]
-    if any(s.kind == "EXECUTE" for s in between):
-        return Refused("A command was given since that step. From here there is only forward.")
-    record = ev.Record("run.went-back", {"from": state.step, "to": event.step})
-    return back(runbook, state, step, event, f"{event.by} went back to this step.", (record,))
-
-
-def _cannot_go_back(state: RunState) -> str:
-    if state.order_is_out:
-        return "An order is under way. Wait for its end."
-    return "" if state.status in ("open", "planning", "stopped") else "Nothing can be taken back while the node is at work. Wait."
-
-
 # --- steps a person does
 
 
@@ -101,8 +74,17 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
     options = step.options(event.facts, state.params) if step.options else ()
     picked = next((o for o in options if o.value == event.value), None)
     if picked is None:
-        return Refused(f"{event.value or 'An empty choice'} is not among the options. Reload to see what the node has now.")
-    params = {**state.params, step.param: picked.value}
+        said = f"“{event.value}”" if event.value else "An empty choice"
+        return Refused(f"{said} is not among the options. Reload to see what the node has now.")
+    if picked.leads_to and picked.leads_to not in step.branches:
+        return Refused(
+            f"{picked.title} leads to {picked.leads_to}, which this step does not declare. Report this as a fault of the runbook."
+        )
+    if strange := sorted(set(picked.fixes) - set(step.learned)):
+        return Refused(
+            f"{picked.title} settles {', '.join(strange)}, which this step does not declare. Report this as a fault of the runbook."
+        )
+    params = {**state.params, **picked.fixes, step.param: picked.value}
     verdicts = picked.verdicts + ask(step.guards, event.facts, params)
     if blocked(verdicts):
         return Refused(f"{picked.title} cannot be chosen.", verdicts)
@@ -114,6 +96,7 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
         f"{picked.title}",
         verdicts,
         ev.Record("run.chosen", {"param": step.param, "value": picked.value, "title": picked.title, "verdicts": lines(verdicts)}),
+        leads_to=picked.leads_to,
     )
 
 
@@ -138,13 +121,17 @@ def _hands_done(runbook: Runbook, state: RunState, event: ev.HandsDone) -> Outco
     step = _open_step(runbook, state, "MANUAL", event)
     if isinstance(step, Refused):
         return step
-    if not event.evidence.strip():
-        return Refused("Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
-    verdicts = ask(step.guards, event.facts, state.params)
+    said = event.evidence.strip()
+    if not said:
+        return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
+    params = {**state.params, step.param: said} if step.param else state.params
+    verdicts = ask(step.guards, event.facts, params) + (step.judges(event.facts, params, said) if step.judges else ())
+    if step.param and (bad := _bad_param(said)):
+        verdicts = (*verdicts, refuse(f"What was typed {bad}. Type it as it is printed."))
     if blockers(verdicts):
-        return Refused(f"{step.title}: the node does not show it.", verdicts)
-    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": event.evidence.strip(), "verdicts": lines(verdicts)})
-    return finish(runbook, with_hand(state, event.by), event, event.evidence.strip(), verdicts, record)
+        return Refused(f"{step.title}: {'it is not so.' if step.judges else 'the node does not show it.'}", verdicts)
+    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": said, "verdicts": lines(verdicts)})
+    return finish(runbook, with_hand(replace(state, params=params), event.by), event, said, verdicts, record)
 
 
 def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcome:
@@ -163,19 +150,19 @@ def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcom
 
 
 def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outcome:
-    step = _plan_step(runbook, state)
-    if step is None or not event.by:
+    step = plan_behind(runbook, state)
+    if step is None or not (event.by or step.unattended):
         return Refused("No plan can be asked for at this step.")
     if state.status == "planning":
         return Refused("The node is making a plan already. Wait for its answer.")
-    if why := _cannot_go_back(state):
+    if why := turning.cannot_go_back(state):
         return Refused(why)
     verdicts = ask(step.guards, event.facts, state.params)
     if blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
     params = dict(step.params(event.facts, state.params)) if step.params else {}
-    if empty := sorted(name for name, value in params.items() if not value.strip()):
-        return Refused(f"{', '.join(empty)} is not known, so the node cannot be asked for a plan.", verdicts)
+    if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := _bad_param(value))]:
+        return Refused(f"{', '.join(bad)}, so the node cannot be asked for a plan. Go back and choose again.", verdicts)
     before = void(trim(runbook, state, step))
     asked = Asked(before.asks + 1, step.operation, params)
     planning = replace(
@@ -186,16 +173,6 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
     return Decision(
         planning, (ev.Unlock(), ev.AskNode("plan", plans.ask_params(step.operation, params), asked.number), ev.Ring(RING_SECONDS), record)
     )
-
-
-def _plan_step(runbook: Runbook, state: RunState) -> Step | None:
-    """The PLAN step a plan asked for now would belong to: this one, or the last before it with no EXECUTE between."""
-    for step in reversed(runbook.steps[: runbook.place(state.step) + 1]):
-        if step.kind == "PLAN":
-            return step
-        if step.kind == "EXECUTE" and step.slug != state.step:
-            return None
-    return None
 
 
 def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> Outcome:
@@ -251,10 +228,19 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
         return Refused(why)
     if not event.reason.strip():
         return Refused("Say why the plan is denied, so that the next one can be better.")
-    plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an APPROVE follows a PLAN
+    plan_step = plan_behind(runbook, state)
+    if plan_step is None:
+        return Refused("No step of this runbook made the plan that is judged here. End this run.")
     record = ev.Record("run.denied", {"step": step.slug, "plan_digest": event.plan_digest, "reason": event.reason.strip()})
     return back(runbook, state, plan_step, event, f"{event.by} denied the plan: {event.reason.strip()}", (record,))
+
+
+def _glass_broken(runbook: Runbook, state: RunState, event: ev.GlassBroken) -> Outcome:
+    step = _open_step(runbook, state, "APPROVE", event)
+    if isinstance(step, Refused):
+        return step
+    old = _plan_is_old(state, event.at)
+    return Refused(old) if old else glass.broken(runbook, state, step, event)
 
 
 def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
@@ -266,6 +252,8 @@ def _may_not_judge(state: RunState, person: str, plan_digest: str) -> str:
 
 
 def _plan_is_old(state: RunState, at: float) -> str:
+    if at < state.planned_at:
+        return "The portal's clock stands before the moment this plan was made. Set the clock, then ask the node for a new plan."
     return "The plan is older than half an hour. Ask the node for a new one." if at - state.planned_at > PLAN_AGE_SECONDS_MAX else ""
 
 
@@ -282,7 +270,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     if blocked(verdicts):
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
     locks = tuple(sorted(runbook.locks(event.facts, state.params))) if runbook.locks else ()
-    if step.destructive and not locks:
+    if not locks or not all(_names_something(key) for key in locks):
         return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
     plan: Mapping[str, Any] = state.plan or {}
     seal = ev.Seal(
@@ -316,90 +304,21 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
     judges = {a.by for a in state.approvals if a.plan_digest == state.plan_digest} - set(state.hands)
     if event.by in judges:
         return "Who approved the plan cannot also carry it out. Ask the requester or a third person."
-    needed = _approvals_needed(runbook, step)
-    return f"{len(judges)} of {needed} people have approved this plan. Ask for the rest." if len(judges) < needed else ""
+    needed = approvals_needed(runbook, step)
+    return glass.missing(state, event, len(judges), needed) if len(judges) < needed else ""
 
 
-def _approvals_needed(runbook: Runbook, step: Step) -> int:
-    asked = [s.approvals for s in runbook.steps[: runbook.place(step.slug)] if s.kind == "APPROVE"]
-    return max([*asked, 1 if step.destructive else 0])
+def _names_something(lock: str) -> bool:
+    kind, _, what = lock.partition(":")
+    return bool(kind) and not _bad_param(what)
 
 
-def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
-    order = state.order
-    if order is None or not state.order_is_out or event.plan_digest != order.plan_digest:
-        return Refused("This run does not wait for that order.")
-    again = event.status == order.status == "UNKNOWN"
-    if not again and event.status not in ORDER_MOVES.get(order.status, ()):
-        return Refused(f"An order that is {order.status} cannot become {event.status}.")
-    probe = event.probe if event.evidence else "cannot_tell" if event.probe else ""  # a probe that shows nothing proves nothing
-    moved = replace(state, order=OrderSeen(order.plan_digest, event.status, event.reason, probe, event.at))
-    record = ev.Record(
-        "run.order-moved",
-        {"step": state.step, "plan_digest": order.plan_digest, "status": event.status, "reason": event.reason, "probe": probe},
-    )
-    if event.status == "SUCCEEDED":
-        return finish(runbook, moved, event, "The command succeeded.", state.verdicts, record)
-    if event.status in ORDER_HAD_NO_EFFECT:
-        return _stop(moved, event, record)
-    if event.status == "UNKNOWN":
-        return _unknown(runbook, moved, event, probe, record)
-    return Decision(replace(moved, note=_UNDER_WAY[event.status]), (record, ev.Ring(RING_SECONDS)))
-
-
-_UNDER_WAY = {
-    "OFFERED": "The order is offered to the node.",
-    "CLAIMED": "The node has taken the order and makes its last checks.",
-    "STARTED": "The node has started the command.",
-}
-
-
-def _stop(state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
-    said = {
-        "FAILED": "The command failed",
-        "REFUSED": "The order was refused and nothing was run",
-        "EXPIRED": "The node did not take the order in time and nothing was run",
-    }
-    note = f"{said[event.status]}: {event.reason}" if event.reason else f"{said[event.status]}."
-    return Decision(replace(state, status="stopped", since=event.at, note=note), (ev.Unlock(), record))
-
-
-def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str, record: ev.Record) -> Outcome:
-    if probe == "did":
-        return finish(runbook, state, event, f"The node shows that it took effect: {event.reason}", state.verdicts, record)
-    if probe == "did_not":
-        return _did_not(runbook, state, event, f"The node shows that it did not take effect: {event.reason}", record)
-    note = f"Nobody knows whether the command took effect: {event.reason} Look at the node; two people settle it."
-    return Decision(replace(state, status="unknown", since=event.at, note=note), (record, ev.Ring(RING_SECONDS)))
-
-
-def _did_not(runbook: Runbook, state: RunState, event: ev.Event, note: str, record: ev.Record) -> Decision:
-    plan_step = _plan_step(runbook, state)
-    assert plan_step is not None  # lint: an EXECUTE follows a PLAN
-    return back(runbook, state, plan_step, event, note, (record,))
-
-
-def _settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
-    if state.status != "unknown" or state.order is None:
-        return Refused("There is nothing to settle: the outcome is not in doubt.")
-    if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
-        return Refused("Say whether the command took effect and by what you can tell.")
-    others = tuple(s for s in state.statements if s.by != event.by)
-    statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))
-    agreed = sorted(s.by for s in statements if s.outcome == event.outcome)
-    record = ev.Record(
-        "run.settled", {"plan_digest": state.order.plan_digest, "outcome": event.outcome, "reason": event.reason.strip(), "agreed": agreed}
-    )
-    heard = replace(state, statements=statements)
-    if len(agreed) < SETTLERS:
-        return Decision(replace(heard, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
-    note = f"{' and '.join(agreed)} settled it: {_SAID[event.outcome]}."
-    if event.outcome == "did":
-        return finish(runbook, heard, event, note, state.verdicts, record)
-    return _did_not(runbook, heard, event, note, record)
-
-
-_SAID = {"did": "the command took effect", "did_not": "the command did not take effect"}
+def approvals_needed(runbook: Runbook, step: Step) -> int:
+    """Those asked for since the last order: what was approved before was another plan."""
+    before = runbook.steps[: runbook.place(step.slug)]
+    since = max((i + 1 for i, s in enumerate(before) if s.kind == "EXECUTE"), default=0)
+    asked = [s.approvals for s in before[since:] if s.kind == "APPROVE"]
+    return max([*asked, 1 if step.needs_approval else 0])
 
 
 # --- waiting on facts
@@ -413,19 +332,30 @@ def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) ->
 
 
 def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+    if step.keeps is not None:
+        state = replace(state, params={**state.params, **step.keeps(event.facts, state.params, event.at)})
     progress = step.progress(event.facts, state.params) if step.progress else None
     verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
-    seen = replace(state, progress=progress, verdicts=verdicts)
     after = state.order.at if state.order else state.since
+    seen = replace(state, progress=progress, verdicts=verdicts, note=_CLOCK_WENT_BACK if event.at < after else state.note)
+    if step.alarm is not None and (against := blockers(ask((step.alarm,), event.facts, state.params))):
+        return turning.alarmed(seen, step, against)
+    seen = replace(seen, alarm="")
     if verdicts and not blockers(verdicts) and _asked_after(event, state.params, after, step.sources):
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         )
+    if step.lasts is not None and event.at - state.since >= step.lasts(state.params):
+        record = ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
+        return finish(runbook, seen, event, "The time for this is over.", verdicts, record)
     late = step.deadline_seconds is not None and event.at - state.since > step.deadline_seconds
     if late and not state.overdue:
         seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
         return Decision(seen, (ev.Ring(RING_SECONDS), ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)})))
     return Decision(seen, (ev.Ring(RING_SECONDS),))
+
+
+_CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so nothing can be told to be newer. Set the clock; it then goes on by itself."
 
 
 def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
@@ -438,9 +368,12 @@ def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: floa
 
 
 def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
-    answered = state.asked is not None and event.number == state.asked.number
-    if not answered or event.taken_after < state.since:
-        return look(state, step) if state.asked is None else Decision(state, (ev.Ring(RING_SECONDS),))
+    if state.asked is None:
+        return look(state, step)
+    if event.number != state.asked.number:
+        return Decision(state, (ev.Ring(RING_SECONDS),))
+    if event.taken_after < state.since:  # the clock was set back; that look is over, so another is asked for
+        return Decision(replace(state, asked=None, note=_CLOCK_WENT_BACK), (ev.Ring(RING_SECONDS),))
     verdicts = ask(step.guards, event.facts, state.params)
     seen = replace(state, asked=None, verdicts=verdicts)
     record = ev.Record("run.verified", {"step": step.slug, "verdicts": lines(verdicts)})
@@ -460,7 +393,7 @@ def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Out
 
 def _open_step(runbook: Runbook, state: RunState, kind: str, event: ev.Event) -> Step | Refused:
     step = runbook.step(state.step)
-    if not event.by:
+    if not event.by and not step.unattended:
         return Refused("This step needs a person.")
     if step.kind != kind or state.status != "open":
         return Refused(f"This run is at the step “{step.title}” and cannot do that now. Reload to see what it asks for.")
@@ -479,10 +412,12 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.Confirmed: _confirmed,
     ev.Approved: _approved,
     ev.Denied: _denied,
+    ev.GlassBroken: _glass_broken,
     ev.ExecuteAsked: _execute_asked,
-    ev.OrderMoved: _order_moved,
+    ev.OrderMoved: outcomes.order_moved,
     ev.FactsArrived: _facts_arrived,
-    ev.Settled: _settled,
-    ev.WentBack: _went_back,
-    ev.Aborted: _abort,
+    ev.Settled: outcomes.settled,
+    ev.WentBack: turning.went_back,
+    ev.Aborted: turning.aborted,
+    ev.LoopClosed: turning.loop_closed,
 }

@@ -6,8 +6,9 @@ person, or empty when nobody's hand is in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from workflows.facts import FleetFacts
@@ -92,6 +93,14 @@ class Denied(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GlassBroken(Event):
+    """A person goes on alone, without the approvals that are missing, and says why. Whether that is allowed the portal asks first."""
+
+    plan_digest: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExecuteAsked(Event):
     facts: FleetFacts
 
@@ -105,6 +114,7 @@ class OrderMoved(Event):
     reason: str = ""
     probe: str = ""
     evidence: tuple[str, ...] = ()
+    said: str = ""  # what the command printed; only some steps have a use for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +147,46 @@ class WentBack(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Aborted(Event):
+    """A person ends the run; over an open loop that begins the way back, and once more ends it there."""
+
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopClosed(Event):
+    """A run has ended over an open loop, and it is closed by now: the facts show it, or a person vouches for it."""
+
+    loop: str
+    facts: FleetFacts
+    evidence: str = ""
+
+
+def misfit(event: Event) -> str:
+    """Which field is not of the kind it must be; "" when all are. What comes from outside may be anything."""
+    return next((f.name for f in fields(event) if not _FITS[str(f.type)](getattr(event, f.name))), "")
+
+
+def can_be_kept(text: Any) -> bool:
+    """Whether it is text that the database and the ledger can both hold: no NUL, no half of a character."""
+    if not isinstance(text, str) or "\0" in text:
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# By the annotation of the field. A time that is no number would be neither early nor late, and so pass for both.
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "float": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value),
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "bool": lambda value: isinstance(value, bool),
+    "str": can_be_kept,
+    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(map(can_be_kept, value)),
+    "Mapping[str, Any]": lambda value: isinstance(value, Mapping),
+    "FleetFacts": lambda value: isinstance(value, FleetFacts),
+}
 
 
 # Effects. The portal applies them in the order given, all in the transaction that stores the new state.

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 from agents.wire import canonical
-from workflows.core import Runbook, Step, StepKind
+from workflows import ways
+from workflows.core import Loop, Runbook, Step, StepKind
 
-EFFECTS = ("pure", "idempotent", "at_most_once")
+EFFECTS = ("idempotent", "at_most_once")  # what changes nothing is asked for by PLAN and VERIFY
 Operations = Mapping[str, Any]  # the agent's catalogue: name -> module
 
 
@@ -18,6 +19,7 @@ def problems(runbook: Runbook, operations: Operations) -> tuple[str, ...]:
     found = list(_of_the_whole(runbook))
     for step in runbook.steps:
         found += [f"{runbook.slug}/{step.slug}: {why}" for why in _of_a_step(runbook, step, operations)]
+    found += ways.problems(runbook)
     return tuple(found)
 
 
@@ -39,8 +41,13 @@ def _of_the_whole(runbook: Runbook) -> Iterator[str]:
         yield f"{runbook.slug}: two steps have one slug"
     if runbook.point_of_no_return and runbook.point_of_no_return not in slugs:
         yield f"{runbook.slug}: the point of no return {runbook.point_of_no_return} is no step"
-    if any(step.destructive for step in runbook.steps) and not (runbook.point_of_no_return and runbook.locks):
-        yield f"{runbook.slug}: a destructive runbook names its point of no return and its locks"
+    if any(step.destructive for step in runbook.steps) and not runbook.point_of_no_return:
+        yield f"{runbook.slug}: a destructive runbook names its point of no return"
+    if any(step.kind == "EXECUTE" for step in runbook.steps) and not runbook.locks:
+        yield f"{runbook.slug}: a runbook with an EXECUTE step names its locks"
+    chosen = [step.param for step in runbook.steps if step.param]
+    if twice := sorted({name for name in chosen if chosen.count(name) > 1 or name in runbook.params}):
+        yield f"{runbook.slug}: {', '.join(twice)} is given already, so no DECIDE step can choose it"
     if "node" not in runbook.params:
         yield f"{runbook.slug}: a run needs the parameter node"
 
@@ -58,6 +65,8 @@ def _of_a_step(runbook: Runbook, step: Step, operations: Operations) -> Iterator
             yield f"a {step.kind} step needs {name}"
     if step.kind != "EXECUTE" and (step.effect or step.destructive):
         yield "only an EXECUTE step has an effect"
+    if step.kind in ("CONFIRM", "APPROVE") and not any(s.kind == "PLAN" for s in _since(_before(runbook, step), "EXECUTE")):
+        yield f"a {step.kind} step follows a PLAN, with no EXECUTE between them"
     if step.kind in ("PLAN", "EXECUTE") and step.operation not in operations:
         yield f"the agent has no operation {step.operation!r}"
     elif step.kind == "EXECUTE":
@@ -76,27 +85,36 @@ _NEEDS = {
 
 
 def _of_an_execute(runbook: Runbook, step: Step, operation: Any) -> Iterator[str]:
-    before, after = runbook.steps[: runbook.place(step.slug)], runbook.steps[runbook.place(step.slug) + 1 :]
-    since_last = _since(before, "EXECUTE")
+    after = _until(runbook.steps[runbook.place(step.slug) + 1 :], "EXECUTE")
+    since_last = _since(_before(runbook, step), "EXECUTE")
     plans = [s for s in since_last if s.kind == "PLAN"]
     if step.effect not in EFFECTS:
-        yield "an EXECUTE step declares its effect"
+        yield "an EXECUTE step declares its effect: idempotent or at_most_once"
     elif (step.effect, step.destructive) != (operation.EFFECT, operation.DESTRUCTIVE):
         yield f"the agent's catalogue says {operation.EFFECT}, destructive {operation.DESTRUCTIVE}"
     if step.effect == "at_most_once" and not callable(getattr(operation, "probe", None)):
         yield "an at_most_once operation needs a probe"
     if not plans or plans[-1].operation != step.operation or plans[-1].params is not step.params:
         yield "an EXECUTE step follows a PLAN of the same operation with the same params"
-    if step.destructive and not any(s.kind == "APPROVE" and s.approvals >= 1 for s in _since(since_last, "PLAN")):
-        yield "a destructive EXECUTE step follows an APPROVE that follows its PLAN"
+    if step.needs_approval and not any(s.kind == "APPROVE" and s.approvals >= 1 for s in _since(since_last, "PLAN")):
+        yield "a destructive or at_most_once EXECUTE step follows an APPROVE that follows its PLAN"
     if step.destructive and not any(s.kind == "VERIFY" for s in after):
-        yield "a destructive EXECUTE step is followed by a VERIFY"
+        yield "a destructive EXECUTE step is followed by a VERIFY before anything else is executed"
+
+
+def _before(runbook: Runbook, step: Step) -> tuple[Step, ...]:
+    return runbook.steps[: runbook.place(step.slug)]
 
 
 def _since(steps: tuple[Step, ...], kind: str) -> tuple[Step, ...]:
     """The steps after the last one of this kind; all of them when there is none."""
     last = max((i for i, s in enumerate(steps) if s.kind == kind), default=-1)
     return steps[last + 1 :]
+
+
+def _until(steps: tuple[Step, ...], kind: str) -> tuple[Step, ...]:
+    """The steps before the next one of this kind; all of them when there is none."""
+    return steps[: next((i for i, s in enumerate(steps) if s.kind == kind), len(steps))]
 
 
 def definition_digest(runbook: Runbook) -> str:
@@ -109,6 +127,7 @@ def definition_digest(runbook: Runbook) -> str:
         "point_of_no_return": runbook.point_of_no_return,
         "params": dict(runbook.params),
         "locks": _name(runbook.locks),
+        "undo": runbook.undo,
         "steps": [_declared(step) for step in runbook.steps],
     }
     return hashlib.sha256(canonical(declared)).hexdigest()
@@ -119,6 +138,8 @@ def _declared(step: Step) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Loop):
+        return {name: _plain(inner) for name, inner in vars(value).items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if callable(value):

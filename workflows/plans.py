@@ -27,9 +27,13 @@ def ask_params(operation: str, params: Mapping[str, str]) -> dict[str, str]:
 def problems(plan: Mapping[str, Any], operation: str, params: Mapping[str, str]) -> tuple[str, ...]:
     """Why this plan cannot be used; empty when it can. Total for whatever a node sends."""
     try:
-        canonical(dict(plan))
+        text = canonical(dict(plan))
     except (TypeError, ValueError) as bad:
-        return (f"The node's plan has no canonical form: {bad}.",)
+        return (f"The node's plan has no canonical form: {bad}. Report this as a fault of the agent.",)
+    except RecursionError:
+        return ("The node's plan is nested too deeply to be read. Report this as a fault of the agent.",)
+    if b"\\u0000" in text:
+        return ("The node's plan holds a character that cannot be kept. Report this as a fault of the agent.",)
     return tuple(_problems(plan, operation, params))
 
 
@@ -46,7 +50,7 @@ def _argv_problems(argv: Any) -> Iterator[str]:
     if not isinstance(argv, list) or not argv or not all(isinstance(word, str) and word for word in argv):
         yield "The plan has no command. Ask for a new plan."
         return
-    for word in argv:
+    for word in argv[1:]:  # the first is the tool, and `sdparm` is no disk
         if _KERNEL_NAME.search(word) or _HCTL.match(word):
             yield f"The planned command names a disk as {word}, which may be another disk by now. Report this as a fault of the agent."
 

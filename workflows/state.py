@@ -59,6 +59,19 @@ class Finished:
     by: str
     at: float
     note: str
+    passed_over: bool = False  # it was not needed, and nothing was done
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """Something this run switched on and has not switched off. It outlives the run."""
+
+    loop: str
+    what: str
+    undo: str
+    step: str  # that opened it
+    by: str
+    at: float
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,16 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Glass:
+    """Who went on with which plan without another person's approval, and why."""
+
+    by: str
+    plan_digest: str
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True)
 class RunState:
     """One walk through one runbook, as far as it has come."""
 
@@ -115,6 +138,7 @@ class RunState:
     plan_digest: str = ""
     planned_at: float = 0.0
     approvals: tuple[Approval, ...] = ()
+    glass: Glass | None = None
     asks: int = 0
     asked: Asked | None = None
     order: OrderSeen | None = None
@@ -122,6 +146,9 @@ class RunState:
     progress: Progress | None = None
     overdue: bool = False
     sealed: tuple[str, ...] = ()  # digests of every plan that ever had an order: one each, for ever
+    loops: tuple[OpenLoop, ...] = ()
+    ending: str = ""  # "done" or "aborted" while the way back is walked: what the run will be then
+    alarm: str = ""  # what speaks against going on waiting, in words to act upon at once
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -135,11 +162,13 @@ class RunState:
                 "hands": tuple(data["hands"]),
                 "verdicts": tuple(Verdict(**x) for x in data["verdicts"]),
                 "approvals": tuple(Approval(**x) for x in data["approvals"]),
+                "glass": Glass(**data["glass"]) if data.get("glass") else None,
                 "asked": Asked(**data["asked"]) if data["asked"] else None,
                 "order": OrderSeen(**data["order"]) if data["order"] else None,
                 "statements": tuple(Statement(**x) for x in data["statements"]),
                 "progress": Progress(**data["progress"]) if data["progress"] else None,
                 "sealed": tuple(data["sealed"]),
+                "loops": tuple(OpenLoop(**x) for x in data.get("loops", ())),
             }
         )
 

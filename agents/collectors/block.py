@@ -64,6 +64,7 @@ class BlockDisk:
     timeout_seconds: int | None = None
     eh_timeout_seconds: int | None = None
     designators: tuple[Designator, ...] | None = None  # VPD page 0x83, as the kernel read it when it found the disk
+    protection_type: int | None = None  # T10 protection information it is formatted with; 0 is none
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -83,6 +84,8 @@ def _lines(host: Host, disk: str) -> list[str]:
         lines += attribute(host, f"{base}/{name}")
     for name in _DEVICE:
         lines += attribute(host, f"{base}/device/{name}")
+    for path in host.list(f"{base}/device/scsi_disk/*"):
+        lines += attribute(host, f"{path}/protection_type")
     lines += binary(host, f"{base}/device/vpd_pg80") + binary(host, f"{base}/device/vpd_pg83") + entries(host, f"{base}/holders")
     for path in host.list(f"{base}/device/enclosure_device:*"):
         lines += link(host, path)
@@ -93,7 +96,9 @@ def _lines(host: Host, disk: str) -> list[str]:
 
 
 _LINK = re.compile(r"/sys/block/([a-z0-9]+)/device(?:/enclosure_device:(.*))? -> (/.*)")
-_VALUE = re.compile(r"/sys/block/([a-z0-9]+)/((?:([a-z0-9]+)/)?(?:(?:queue|device)/)?[a-z0-9_]+):(.*)")
+_VALUE = re.compile(
+    r"/sys/block/([a-z0-9]+)/((?:([a-z0-9]+)/)?(?:(?:queue|device)/)?[a-z0-9_]+|device/scsi_disk/[0-9:]+/protection_type):(.*)"
+)
 _FLAGS = {"0": False, "1": True}
 _HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
 
@@ -145,6 +150,7 @@ def _disk(name: str, said: dict[str, str]) -> BlockDisk:
         whole(said.get("device/timeout")),
         whole(said.get("device/eh_timeout")),
         designators(said.get("device/vpd_pg83")),
+        next((whole(value) for key, value in said.items() if key.endswith("/protection_type")), None),
     )
 
 

@@ -65,7 +65,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.read_only": same(candidate, "read_only"),
         "disk.bay": known(lambda: bay(host, candidate)),
         "disk.holders": known(lambda: _holders(candidate)),
-        "disk.mounts": known(lambda: _mounts(host, candidate)),
+        "disk.mounts": known(lambda: used(host, candidate)),
         "disk.labels": known(lambda: labels(host, candidate)),
         "disk.contents": known(lambda: _contents(host, candidate)),
         "disk.member": known(lambda: _membership(host, candidate, pools)),
@@ -126,7 +126,7 @@ def _holders(candidate: Candidate) -> str:
     return ", ".join(sorted(held)) or NONE
 
 
-def _mounts(host: Host, candidate: Candidate) -> str:
+def used(host: Host, candidate: Candidate) -> str:
     capture = mounts.collect(host)[0]
     said = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(said, Unparsed):

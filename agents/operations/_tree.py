@@ -17,6 +17,7 @@ from agents.host import Host
 
 LABELS_WANTED = 2
 LABELS_TRIED_MAX = 8
+SPARE_STATES = ("AVAIL", "INUSE")
 _INTERIOR = re.compile(r"(mirror|raidz[123]?|draid[123]?(?::\w+)*|replacing|spare|indirect)-[0-9]+")
 
 
@@ -62,6 +63,9 @@ class PoolTree:
     def find(self, guid: str) -> tuple[Member, ...]:
         """From the top-level vdev down to the vdev with this guid; empty when there is none. Raises Unread for two."""
         found = [trail for top in self.tops for trail in _trails(top, ()) if trail[-1].guid == guid]
+        if len(found) > 1:
+            # A spare in use is in the tree and, under the same guid, in the list of spares.
+            found = [trail for trail in found if len(trail) > 1 or trail[0].state not in SPARE_STATES]
         if len(found) > 1:
             raise Unread(f"{self.name} shows the vdev {guid} {len(found)} times")
         return found[0] if found else ()

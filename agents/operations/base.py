@@ -2,17 +2,20 @@
 
 An operation is a module with `NAME`, `EFFECT`, `DESTRUCTIVE`, `PARAMS`, `check(params)` and `argv(params)`. A pure one
 has `run(host, params)`. One that writes has `preconditions`, `guards`, `describe`, `probe`, `aftermath` and
-`TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced.
+`TIMEOUT_SECONDS`, and names the pool it touches in `pool_guid`, because that is what is locked and fenced. One that writes an
+attribute file instead of running a command has `perform(host, params)`; its argv, `write PATH VALUE` or the like, is to be read and
+compared only. One whose command does not exit 0 when all is well names its good ends in `EXITS`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.base import Capture
+from agents.host import Host, Ran
 
 GUID = re.compile(r"[1-9][0-9]{0,19}")
 GUID_MAX = 2**64 - 1
@@ -37,6 +40,36 @@ class Answer:
     captures: tuple[Capture, ...] = ()
     outcome: str = "succeeded"
     reason: str = ""
+
+
+def act(operation: Any, host: Host, params: Mapping[str, str]) -> Ran:
+    """Carry it out: by its own hand where it has one, else by running its argv."""
+    by_hand = getattr(operation, "perform", None)
+    return by_hand(host, params) if by_hand else host.run(operation.argv(params), operation.TIMEOUT_SECONDS)
+
+
+def good_ends(operation: Any) -> tuple[int, ...]:
+    """The exit codes with which its command says that all went well."""
+    return getattr(operation, "EXITS", (0,))
+
+
+def went_well(operation: Any, ran: Ran) -> bool:
+    return ran.exit_code in good_ends(operation)
+
+
+def write_attribute(host: Host, argv: Sequence[str], agrees: Callable[[str, str], bool] = str.__eq__) -> Ran:
+    """Carry out `write PATH VALUE` and read it back: an attribute may take a value without a word and keep another."""
+    _, path, value = argv
+    begun = host.now()
+    try:
+        host.write(path, f"{value}\n".encode("ascii"))
+        now = host.read(path).decode("ascii", "replace").strip()
+    except OSError as error:
+        said = f"{path}: {error.strerror or type(error).__name__}\n"
+        return Ran(tuple(argv), 1, b"", said.encode(), host.now() - begun)
+    if not agrees(now, value):
+        return Ran(tuple(argv), 1, f"{now}\n".encode(), f"{path}: still reads {now}\n".encode(), host.now() - begun)
+    return Ran(tuple(argv), 0, f"{now}\n".encode(), b"", host.now() - begun)
 
 
 def check_names(params: Mapping[str, str], names: Sequence[str]) -> str:

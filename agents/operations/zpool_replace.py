@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.collectors import node
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture
 from agents.host import Host
-from agents.operations import _candidate, _tree
+from agents.operations import _candidate, _member, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
@@ -77,7 +76,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     scene = _survey(host, params)
     before, after = _topologies(scene)
     return {
-        "outgoing": _outgoing(scene),
+        "outgoing": _member.outgoing(scene),
         "incoming": _incoming(scene),
         "topology_before": before,
         "topology_after": after,
@@ -166,16 +165,16 @@ def _facts(scene: Scene) -> dict[str, str]:
     found = {
         "pool.guid": known(lambda: _tree.pool_guid(scene.host, scene.pool())),
         "pool.state": known(lambda: scene.pool().state),
-        "pool.resilver": known(lambda: _resilver(scene.pool())),
-        "pool.removal": known(lambda: _progress(scene.pool().remove)),
-        "pool.expansion": known(lambda: _progress(scene.pool().expand)),
+        "pool.resilver": known(lambda: _member.resilver(scene.pool())),
+        "pool.removal": known(lambda: _member.progress(scene.pool().remove)),
+        "pool.expansion": known(lambda: _member.progress(scene.pool().expand)),
         "pool.checkpoint": known(lambda: "exists" if scene.pool().checkpoint else NONE),
         "target.state": known(lambda: scene.trail()[-1].state),
         "target.was": known(lambda: scene.trail()[-1].was or NONE),
         "target.top": known(lambda: f"{scene.trail()[0].name} ({scene.trail()[0].guid})"),
-        "target.parent": known(lambda: _parent(scene.trail())),
+        "target.parent": known(lambda: _member.parent(scene.trail())),
         "target.members": known(lambda: ", ".join(f"{leaf.guid} {leaf.state}" for leaf in scene.trail()[0].leaves())),
-        **_versions(scene.host),
+        **_member.versions(scene.host),
     }
     return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in FACTS if name not in found}, **found, **_disk_facts(scene)}
 
@@ -188,53 +187,6 @@ def _disk_facts(scene: Scene) -> dict[str, str]:
 
 def _why_no_disk(scene: Scene) -> str:
     return str(next(part for part in (scene.candidate, scene.status, "") if isinstance(part, (Unread, str))))
-
-
-def _resilver(pool: PoolTree) -> str:
-    active = [scan for scan in pool.scans if scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused")]
-    return "running" if active else NONE
-
-
-def _progress(text: str) -> str:
-    """Of `remove:` and `expand:`, which stay printed after they are done."""
-    return "running" if "in progress" in text else NONE
-
-
-def _parent(trail: tuple[Member, ...]) -> str:
-    if len(trail) == 1:
-        return NONE
-    parent, target = trail[-2:]
-    if parent.kind in ("replacing", "spare"):
-        place = "oldest" if parent.children[0] is target else "newer"
-        return f"{parent.kind}, {place} child"
-    return parent.kind.split(":")[0]
-
-
-def _versions(host: Host) -> dict[str, str]:
-    capture = node.collect(host)[0]
-    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        return {name: f"{UNKNOWN}{said.reason}" for name in ("zfs.userland", "zfs.module")}
-    return {
-        "zfs.userland": said.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
-        "zfs.module": said.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
-    }
-
-
-def _outgoing(scene: Scene) -> dict[str, str]:
-    try:
-        trail = scene.trail()
-    except Unread:
-        return {"vdev_guid": scene.params["vdev_guid"], "name": "", "state": "", "was": "", "top": "", "top_kind": ""}
-    target, top = trail[-1], trail[0]
-    return {
-        "vdev_guid": target.guid,
-        "name": target.name,
-        "state": target.state,
-        "was": target.was or "",
-        "top": top.name,
-        "top_kind": top.kind,
-    }
 
 
 def _incoming(scene: Scene) -> dict[str, str]:
@@ -263,7 +215,7 @@ def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
     new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part1", "ONLINE (resilvering)", None, ())
     replacing = Member("a new guid", f"replacing-{index}", "DEGRADED", None, (target, new))
     head = [f"{pool.name}  {pool.state}"]
-    return [*head, *_lines(trail[0], 1)], [*head, *_lines(_swapped(trail[0], target, replacing), 1)]
+    return [*head, *_member.lines(trail[0], 1)], [*head, *_member.lines(_swapped(trail[0], target, replacing), 1)]
 
 
 def _swapped(member: Member, old: Member, new: Member) -> Member:
@@ -271,12 +223,6 @@ def _swapped(member: Member, old: Member, new: Member) -> Member:
         return new
     children = tuple(_swapped(child, old, new) for child in member.children)
     return Member(member.guid, member.name, member.state, member.was, children)
-
-
-def _lines(member: Member, depth: int) -> list[str]:
-    note = f"  was {member.was}" if member.was else ""
-    line = f"{'  ' * depth}{member.name}  [{member.guid}]  {member.state}{note}"
-    return [line, *(text for child in member.children for text in _lines(child, depth + 1))]
 
 
 def _captures(scene: Scene, host: Host) -> tuple[Capture, ...]:

@@ -23,7 +23,7 @@ Maintainer: Slotlight <agent@slotlight.invalid>
 Section: admin
 Priority: optional
 Depends: python3 (>= 3.9)
-Recommends: zfsutils-linux, lsscsi, smartmontools, sg3-utils, sdparm
+Recommends: openssl, zfsutils-linux, lsscsi, smartmontools, sg3-utils, sdparm
 Description: reports what a ZFS storage node says, and does what it is allowed to
  The agent of the Slotlight runbook portal. It observes only, until the node's
  own {places.POLICY} says otherwise.
@@ -35,8 +35,8 @@ set -e
 install -d -m 0700 {places.FOLDER}
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl enable {places.UNIT_NAME} >/dev/null 2>&1
-  [ ! -f {places.FOLDER}/identity.json ] || systemctl restart {places.UNIT_NAME}
+  systemctl enable {places.RELAY_UNIT_NAME} {places.UNIT_NAME} >/dev/null 2>&1
+  [ ! -f {places.FOLDER}/identity.json ] || systemctl restart {places.RELAY_UNIT_NAME} {places.UNIT_NAME}
 fi
 [ -f {places.FOLDER}/identity.json ] || echo "slotlight-agent: the portal's Add node page has the line that enrols this node."
 """
@@ -44,7 +44,7 @@ PRERM = f"""\
 #!/bin/sh
 set -e
 [ "$1" = remove ] || exit 0
-[ ! -d /run/systemd/system ] || systemctl disable --now {places.UNIT_NAME} >/dev/null 2>&1
+[ ! -d /run/systemd/system ] || systemctl disable --now {places.UNIT_NAME} {places.RELAY_UNIT_NAME} >/dev/null 2>&1
 """
 
 
@@ -62,6 +62,7 @@ def content(root: Path) -> bytes:
     files = {
         places.DEB_PROGRAM: (zipapp.content(root), 0o755),
         places.DEB_UNIT: (places.unit(places.DEB_PROGRAM).encode(), 0o644),
+        places.DEB_RELAY_UNIT: (places.relay_unit(places.DEB_PROGRAM).encode(), 0o644),
         places.POLICY: (places.OBSERVE.encode(), 0o644),
         places.ZED_HOOK: (bell.hook(places.FOLDER).encode(), 0o755),
     }

@@ -1,22 +1,28 @@
 """What the runtime's tests stand on: a twin node with a lost member, orders for it, and a portal that speaks the protocol.
 
-The portal here is the only stub: it checks signatures as the real one does, hands out the orders it is given and keeps
-what it is told.
+The portal here is the only stub: it checks signatures as the real one does, signs the orders it is given with real keys over a real
+(small) ledger, hands them out and keeps what it is told.
 """
 
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import json
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from agents import wire
+from agents import proofs, wire
+from agents import seal as seal_module
 from agents.identity import Identity, _write
 from agents.operations import OPERATIONS
 from agents.sets import place, set_digest
@@ -29,6 +35,8 @@ KEY = bytes(range(32))
 NODE = "oss01"
 LOST = "naa:5000c500a65b202b"
 BLANK = "naa:5000c500a65b206b"
+ORIGIN = "slotlight/test"
+NONCE = "n" * 43
 OPERATE = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
 
 
@@ -44,6 +52,25 @@ def twin(folder: Path, **knobs: float) -> TwinHost:
     return TwinHost(store.path)
 
 
+class OutsideTwin(TwinHost):
+    """A twin whose commands that change something are processes of their own, as on a real node."""
+
+    def words(self, argv) -> tuple[str, ...]:
+        root = str(Path(__file__).resolve().parent.parent.parent)
+        program = (
+            "import sys; sys.path.insert(0, sys.argv[1]); from agents.twin.__main__ import look; from agents.twin.host import TwinHost"
+        )
+        return (
+            sys.executable,
+            "-I",
+            "-c",
+            f"{program}; sys.exit(look(TwinHost(sys.argv[2]), sys.argv[3:]))",
+            root,
+            str(self.store.path),
+            *argv,
+        )
+
+
 def params(host: TwinHost, wwid: str = BLANK) -> dict[str, str]:
     pool = host.store.view().node.imported[0]
     lost = next(leaf for leaf in pool.leaves() if leaf.state == "FAULTED")
@@ -55,9 +82,126 @@ def replaces(host: TwinHost) -> list[list[str]]:
     return [line["argv"] for line in host.store.logged()]
 
 
-def seal(**fields) -> tuple[str, str]:
-    """(canonical text, digest) of an order."""
+class Keys:
+    """A portal's keys, as files for openssl."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="slotlight-rig-"))
+        _openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self.folder / "order")
+        _openssl("genpkey", "-algorithm", "ed25519", "-out", self.folder / "log")
+        self.order_pem = _openssl("pkey", "-in", self.folder / "order", "-pubout").decode()
+        public = proofs.ED25519 + _openssl("pkey", "-in", self.folder / "log", "-pubout", "-outform", "DER")[-32:]
+        self.log_id = proofs.key_id(ORIGIN, public)
+        self.log_key = f"{ORIGIN}+{self.log_id.hex()}+{base64.b64encode(public).decode()}"
+
+    def sign(self, data: bytes) -> str:
+        (self.folder / "data").write_bytes(data)
+        return base64.b64encode(_openssl("dgst", "-sha256", "-sign", self.folder / "order", self.folder / "data")).decode()
+
+    def note(self, size: int, root: bytes) -> str:
+        text = f"{ORIGIN}\n{size}\n{base64.b64encode(root).decode()}\n"
+        (self.folder / "data").write_bytes(text.encode())
+        signature = _openssl("pkeyutl", "-sign", "-rawin", "-inkey", self.folder / "log", "-in", self.folder / "data")
+        return f"{text}\n\u2014 {ORIGIN} {base64.b64encode(self.log_id + signature).decode()}\n"
+
+    @property
+    def handed_over(self) -> dict[str, str]:
+        """What an enrolled agent gets."""
+        return {"portal_key": self.order_pem, "log_key": self.log_key, "origin": ORIGIN}
+
+
+def _openssl(*words) -> bytes:
+    return subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True).stdout
+
+
+@functools.cache
+def keys() -> Keys:
+    return Keys()
+
+
+class Ledger:
+    """A Merkle tree of events, made by the definition of RFC 6962 and not by the code under test."""
+
+    def __init__(self, keys: Keys) -> None:
+        self.keys, self.bodies = keys, [b"the first event"]
+
+    def offer(self, order: tuple[str, str]) -> dict:
+        """The order as the portal hands it out. What stands behind it is put into the ledger with it, once."""
+        text, digest = order
+        if json.loads(text)["effect"] == "pure":
+            return {"order": text, "digest": digest, "signature": self.keys.sign(text.encode()), "key": self.key, "proofs": {}}
+        behind = [body for body in (*backed_by(text), sealed_event(text, digest)) if body]
+        self.bodies += [body for body in behind if body not in self.bodies]
+        proofs = {"checkpoint": self.note(), "events": [self.proof(body) for body in behind]}
+        return {"order": text, "digest": digest, "signature": self.keys.sign(text.encode()), "key": self.key, "proofs": proofs}
+
+    @property
+    def key(self) -> str:
+        return seal_module.key_id(self.keys.order_pem)
+
+    def note(self) -> str:
+        return self.keys.note(len(self.bodies), self.root(self.bodies))
+
+    def log(self, size: int) -> dict:
+        """What goes with an answer for an agent that holds the checkpoint of this size."""
+        path = [step.hex() for step in self.consistency(size, self.bodies, True)] if 0 < size < len(self.bodies) else []
+        return {"checkpoint": self.note(), "consistency": path}
+
+    def proof(self, body: bytes) -> dict:
+        index = self.bodies.index(body)
+        return {"body": body.decode(), "index": str(index), "path": [step.hex() for step in self.path(index, self.bodies)]}
+
+    def root(self, bodies: list[bytes]) -> bytes:
+        if len(bodies) == 1:
+            return sha256(b"\0" + bodies[0]).digest()
+        half = self.half(bodies)
+        return sha256(b"\1" + self.root(bodies[:half]) + self.root(bodies[half:])).digest()
+
+    def path(self, index: int, bodies: list[bytes]) -> list[bytes]:
+        if len(bodies) == 1:
+            return []
+        half = self.half(bodies)
+        if index < half:
+            return [*self.path(index, bodies[:half]), self.root(bodies[half:])]
+        return [*self.path(index - half, bodies[half:]), self.root(bodies[:half])]
+
+    def consistency(self, size: int, bodies: list[bytes], whole: bool) -> list[bytes]:
+        if size == len(bodies):
+            return [] if whole else [self.root(bodies)]
+        half = self.half(bodies)
+        if size <= half:
+            return [*self.consistency(size, bodies[:half], whole), self.root(bodies[half:])]
+        return [*self.consistency(size - half, bodies[half:], False), self.root(bodies[:half])]
+
+    @staticmethod
+    def half(bodies: list[bytes]) -> int:
+        return 1 << (len(bodies) - 1).bit_length() - 1
+
+
+def event(type: str, actor: str, body: dict, run: str = "run-1", node: str = NODE) -> bytes:
+    """An event as the portal's ledger writes it."""
+    said = {"v": "1", "type": type, "at": "2026-11-21T03:00:00Z", "actor": actor, "run": run, "node": node, "body": body}
+    return wire.canonical({**said, "run_seq": "1", "run_prev": "", "evidence": []})
+
+
+APPROVED = event("run.approved", "bob", {"step": "approve", "plan_digest": "p" * 64})
+_behind: dict[str, tuple[bytes, ...]] = {}  # an order's text -> what is said to stand behind it, where that is not APPROVED
+
+
+def backed_by(text: str) -> tuple[bytes, ...]:
+    return _behind.get(text, (APPROVED,))
+
+
+def sealed_event(text: str, digest: str) -> bytes:
+    value = json.loads(text)
+    body = {"order": value["id"], "operation": value["operation"], "digest": digest, "fence": value["fence"]}
+    return event("order.sealed", "ann", body, value["run"], value["node"])
+
+
+def seal(behind: tuple[bytes, ...] | None = None, **fields) -> tuple[str, str]:
+    """(canonical text, digest) of an order. `behind` are events that stand for its approvals."""
     now = time.time()
+    approvals = [] if fields.get("effect") == "pure" else [proofs.leaf_hash(body).hex() for body in (behind or (APPROVED,))]
     value = {
         "v": "1",
         "id": "order-1",
@@ -68,11 +212,16 @@ def seal(**fields) -> tuple[str, str]:
         "plan_digest": "p" * 64,
         "preconditions": {},
         "fence": "1",
+        "nonce": "" if fields.get("effect") == "pure" else NONCE,
+        "approvals": approvals,
         "sealed_at": iso(now),
+        "not_before": iso(now),
         "expires_at": iso(now + 600),
         **fields,
     }
     text = wire.canonical(value).decode()
+    if behind is not None:
+        _behind[text] = behind
     return text, wire.sha256_hex(text.encode())
 
 
@@ -96,13 +245,15 @@ def look_order(sources: str = "zpool_status", **fields) -> tuple[str, str]:
 
 
 def identity(url: str = "http://127.0.0.1:1") -> Identity:
-    return Identity(url, NODE, KEY)
+    return Identity(url, NODE, KEY, **keys().handed_over)
 
 
 def agent_folder(folder: Path, url: str, policy: dict | None = None) -> Path:
-    """An enrolled agent's folder, with a policy beside the key."""
-    folder.mkdir(mode=0o700, exist_ok=True)
+    """An enrolled agent's folder, with a policy beside the key, and the session the orders here are sealed for."""
+    (folder / "run").mkdir(mode=0o700, exist_ok=True, parents=True)
+    folder.chmod(0o700)
     _write(folder / "identity.json", identity(url))
+    (folder / "run" / "nonce").write_text(f"{NONCE} {scenarios.tiny().boot_id}\n")
     path = folder / "policy.json"
     path.write_text(json.dumps(OPERATE if policy is None else policy))
     path.chmod(0o600)
@@ -158,7 +309,9 @@ class StubPortal:
         self.orders: list[tuple[str, str]] = []  # offered until their receipt comes
         self.receipts: list[dict] = []
         self.intake = Intake()
+        self.ledger = Ledger(keys())
         self.asked: list[str] = []
+        self.queries: list[str] = []  # of polls
         self.last_counter = 0
         self.closed = False
         self.go: dict[str, object] = {"claim": True, "start": True}
@@ -192,6 +345,7 @@ class StubPortal:
     def answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
         with self.changed:
             self.asked.append(f"{method} {path}")
+            self.queries += [query] if query else []
             fixed = self.answer_with(path)
             reply = fixed if fixed is not None else self._answer(method, path, query, value)
             self.changed.notify_all()
@@ -199,8 +353,12 @@ class StubPortal:
 
     def _answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
         if path == "/agent/v1/orders":
-            self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(query.partition("=")[2])))
-            return (200, {"orders": [{"order": text, "digest": digest} for text, digest in self.orders]}) if self.orders else (204, None)
+            said = parse_qs(query)
+            self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(said["wait"][0])))
+            if not self.orders:
+                return 204, None
+            offers = [self.ledger.offer(order) for order in self.orders]
+            return 200, {"orders": offers, "log": self.ledger.log(int(said["size"][0])), "at": iso(time.time())}
         if path == "/agent/v1/reports":
             return 200, {**self.intake.take(value), "at": iso(time.time())}
         order_id, word = path.split("/")[-2:]
@@ -209,7 +367,7 @@ class StubPortal:
             self.orders = [order for order in self.orders if json.loads(order[0])["id"] != order_id]
             return 200, {}
         go = self.go[word]
-        return (200, {"go": True}) if go is True else (409, {"reason": go})
+        return (200, {"go": True, "at": iso(time.time())}) if go is True else (409, {"reason": go})
 
 
 class _Server(ThreadingHTTPServer):
@@ -251,7 +409,7 @@ class _Handler(BaseHTTPRequestHandler):
         if value["token"] != "good":
             self._send(403, {"reason": "The token is not known."}, {})
             return
-        answer = {"key_id": wire.fingerprint(key), "node": value["node"]}
+        answer = {"key_id": wire.fingerprint(key), "node": value["node"], **keys().handed_over}
         self._send(200, answer, wire.sign_answer(key, 200, wire.canonical(answer), wire.ENROL_NONCE))
 
     def _send(self, status: int, answer: dict | None, headers: dict[str, str]) -> None:

@@ -10,60 +10,15 @@ from pathlib import Path
 import pytest
 
 from agents import orders, policy
-from agents.executor import Executor, conclude, difference, still_running
+from agents.executor import conclude, difference, still_running
 from agents.host import Ran
-from agents.journal import Journal, JournalError
+from agents.journal import JournalError
 from agents.operations.base import Probe
 from agents.tests import rig
+from agents.tests.stage import Stage
 from agents.times import iso
 from agents.transport import PortalDown, Reply
 from agents.wire import sha256_hex
-
-
-class Portal:
-    """Answers claim and start; what it was asked stands in `asked`."""
-
-    def __init__(self):
-        self.asked = []
-        self.replies = {}
-        self.on = {}
-
-    def ask(self, method, path, value=None, **_):
-        word = path.rsplit("/", 1)[1]
-        self.asked.append((word, value))
-        self.on.get(word, lambda: None)()
-        reply = self.replies.get(word, Reply(200, {"go": True}))
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-
-class Stage:
-    """One node, its executor, and a portal that says go."""
-
-    def __init__(self, folder):
-        self.folder = str(rig.agent_folder(folder / "agent", "http://127.0.0.1:1"))
-        self.host = rig.twin(folder)
-        self.journal = Journal(os.path.join(self.folder, "journal.sqlite"))
-        self.portal = Portal()
-        self.executor = self.new_executor()
-
-    def new_executor(self):
-        return Executor(self.host, rig.identity(), self.journal, self.portal, self.folder, os.path.join(self.folder, "policy.json"))
-
-    def do(self, sealed=None, **fields):
-        """Hand over a replace; the receipt as the journal has it."""
-        order = orders.read(*(sealed or rig.replace_order(self.host, **fields)))
-        self.executor.handle(order)
-        return json.loads(self.journal.find(order.id).receipt)
-
-    @property
-    def ran(self):
-        return rig.replaces(self.host)
-
-    def change(self, do):
-        with self.host.store.changing() as node:
-            do(node)
 
 
 @pytest.fixture
@@ -94,7 +49,7 @@ def test_it_answers_a_repeated_order_from_the_journal(stage):
 
 def test_it_refuses_another_order_by_a_known_id(stage):
     first = stage.do()
-    stage.executor.handle(orders.read(*rig.replace_order(stage.host, fence="9")))
+    stage.executor.handle(stage.order(rig.replace_order(stage.host, fence="9")))
     word, receipt = stage.portal.asked[-1]
     assert (word, receipt["outcome"]) == ("receipt", "refused")
     assert json.loads(stage.journal.find("order-1").receipt) == first
@@ -184,7 +139,7 @@ def test_a_newer_fence_shuts_out_the_older(stage):
 
 
 def test_one_order_a_pool_at_a_time(stage):
-    folder = os.path.join(stage.folder, "locks")
+    folder = os.path.join(stage.folder, "run", "locks")
     os.makedirs(folder)
     with open(os.path.join(folder, f"pool-{rig.params(stage.host)['pool_guid']}"), "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -194,7 +149,7 @@ def test_one_order_a_pool_at_a_time(stage):
 
 
 def test_a_full_disk_refuses_before_anything_runs(stage):
-    order = orders.read(*rig.replace_order(stage.host))
+    order = stage.order(rig.replace_order(stage.host))
     stage.portal.on["start"] = lambda: stage.journal._db.execute("PRAGMA query_only = ON")
     stage.executor.handle(order)
     assert stage.ran == []
@@ -215,7 +170,7 @@ def test_a_result_that_cannot_be_written_stops_the_agent(stage):
 
     stage.host.run = run
     with pytest.raises(JournalError):
-        stage.executor.handle(orders.read(*rig.replace_order(stage.host)))
+        stage.executor.handle(stage.order(rig.replace_order(stage.host)))
     stage.journal._db.execute("PRAGMA query_only = OFF")
     stage.new_executor().recover()
     receipt = json.loads(stage.journal.find("order-1").receipt)

@@ -73,6 +73,7 @@ def test_it_puts_program_unit_policy_and_bell_in_place_and_starts(one_file, root
     assert at(root, places.PROGRAM).read_bytes() == one_file.read_bytes()
     assert os.access(at(root, places.PROGRAM), os.X_OK)
     assert f"ExecStart={places.PROGRAM} run" in at(root, places.UNIT).read_text()
+    assert f"ExecStart={places.PROGRAM} relay" in at(root, places.RELAY_UNIT).read_text()
     assert json.loads(at(root, places.POLICY).read_text())["mode"] == "observe"
     assert at(root, places.ZED_HOOK).read_text() == bell.hook(places.FOLDER)
     assert [argv[1] for argv in host.ran] == ["daemon-reload", "enable", "restart"]
@@ -155,3 +156,27 @@ def test_the_doctor_says_who_the_node_is_by_the_same_key_as_the_portal(root):
     folder = str(at(root, places.FOLDER))
     said = [finding.so for finding in doctor.examine(Host(), folder, "") if finding.about == "identity"]
     assert load(folder).key_id in said[0]
+
+
+def test_root_has_no_network_and_who_has_it_has_nothing_else():
+    agent, relay = places.unit("/a"), places.relay_unit("/a")
+    assert "PrivateNetwork=yes" in agent
+    assert "RestrictAddressFamilies=AF_UNIX\n" in agent
+    assert "AF_INET" not in agent
+    assert f"run --relay {places.RELAY_SOCKET}" in agent
+    assert "RuntimeDirectoryPreserve=yes" in agent  # the session outlives a restart
+    assert {"DynamicUser=yes", "CapabilityBoundingSet=", "PrivateDevices=yes", "ProtectSystem=strict"} <= set(relay.splitlines())
+
+
+class WithoutOpenssl(Host):
+    def run(self, argv, timeout_seconds):
+        return Ran(tuple(argv), None, b"", b"", 0.0, "not found") if argv[0] == "openssl" else super().run(argv, timeout_seconds)
+
+
+def test_the_doctor_says_that_without_openssl_and_without_memory_nothing_is_carried_out(root, tmp_path):
+    folder = str(at(root, places.FOLDER))
+    found = {finding.about: finding for finding in doctor.examine(WithoutOpenssl(), folder, "", run_folder=str(tmp_path))}
+    assert "none that changes anything is taken" in found["openssl"].so
+    assert "Install openssl" in found["openssl"].do
+    assert "does not lie in memory" in found[str(tmp_path)].so
+    assert "enrol --again" in found["portal's keys"].do

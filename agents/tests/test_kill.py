@@ -28,6 +28,8 @@ work(Agent(TwinHost(sys.argv[1]), sys.argv[2], sys.argv[2] + "/policy.json"))
 
 
 class Stage:
+    script = SCRIPT
+
     def __init__(self, folder: Path, **knobs: float) -> None:
         self.stub = rig.StubPortal()
         self.host = rig.twin(folder, **knobs)
@@ -36,7 +38,7 @@ class Stage:
 
     def start(self, failpoint: str = "") -> subprocess.Popen:
         environment = {**os.environ, "SLOTLIGHT_FAILPOINT": failpoint}
-        argv = [sys.executable, "-c", SCRIPT, str(self.host.store.path), str(self.folder)]
+        argv = [sys.executable, "-c", self.script, str(self.host.store.path), str(self.folder)]
         process = subprocess.Popen(argv, env=environment, cwd=str(Path(agents.__file__).parent.parent), stderr=subprocess.DEVNULL)
         self.processes.append(process)
         return process

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from agents.identity import NoIdentity
+from agents import seal
+from agents.identity import NoIdentity, load
 from agents.loop import Agent, Busy
 from agents.tests import rig
 from agents.wire import canonical, sha256_hex
@@ -47,7 +48,15 @@ def test_it_reports_everything_and_then_only_what_changed(tmp_path):
         stub.wait(lambda: stub.intake.digest)
         first = stub.reports[0]
         assert {"zpool_status", "zdb_label", "block"} <= {where.partition("/")[0] for where in stub.intake.places}
-        assert first.keys() == {"v", "node", "set", "taken_at", "ages"}  # a portal that knows it all is sent nothing twice
+        assert first.keys() == {
+            "v",
+            "node",
+            "set",
+            "taken_at",
+            "ages",
+            "nonce",
+            "journal",
+        }  # a portal that knows it all is sent nothing twice
         assert {"zpool_status", "zdb_label"} <= first["ages"].keys()
         assert all(sha256_hex(canonical(body)) == digest for report in stub.reports for digest, body in report.get("bodies", {}).items())
         assert (first["node"], stub.intake.about["mode"]) == (rig.NODE, "operate")
@@ -199,3 +208,125 @@ def test_it_reports_after_a_receipt_even_when_nothing_changed(tmp_path):
         seen = len(stub.reports)
         stub.wait(lambda: len(stub.reports) > seen, 5)
         assert stub.receipts[0]["outcome"] == "refused"
+
+
+def held(stub):
+    return next((report["held"] for report in stub.reports if "held" in report), "")
+
+
+def test_it_says_who_it_is_and_what_it_holds_with_every_poll_and_report(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: stub.receipts)
+        stub.wait(lambda: any("size=3" in query for query in stub.queries))
+        assert stub.receipts[0]["outcome"] == "succeeded", stub.receipts[0]["reason"]
+        assert "wait=25&size=0" in stub.queries[0]
+        assert all(f"nonce={rig.NONCE}" in query and f"key={rig.identity().portal_key_id}" in query for query in stub.queries)
+        assert {report["nonce"] for report in stub.reports} == {rig.NONCE}
+
+
+def test_told_that_it_has_a_double_it_goes_on_reporting_and_changes_nothing(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        sealed = rig.replace_order(agent.host)
+        double = {"reason": "Sessions n and m take turns.", "duplicate": True}
+        stub.answer_with = lambda path: (409, double) if path.endswith("/reports") else None
+        stub.wait(lambda: "POST /agent/v1/reports" in stub.asked)
+        stub.answer_with = lambda path: None
+        agent.agent.ring()
+        stub.wait(lambda: held(stub))
+        assert "Sessions n and m take turns." in held(stub)
+        stub.offer(sealed)
+        stub.wait(lambda: stub.receipts)
+        assert "Two machines use this agent's key" in stub.receipts[0]["reason"]
+        assert rig.replaces(agent.host) == []
+        agent.agent.ring()
+        stub.wait(lambda: stub.intake.about.get("mode") == "observe")
+
+
+def test_told_with_a_poll_that_it_has_a_double_it_holds_too(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.answer_with = lambda path: (409, {"reason": "Twins.", "duplicate": True}) if path.endswith("/orders") else None
+        stub.wait(lambda: held(stub), 30)
+
+
+def test_shown_a_fork_it_goes_on_reporting_and_changes_nothing(tmp_path):
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.offer(rig.look_order(id="look-1"))
+        stub.wait(lambda: stub.receipts)
+        stub.ledger.bodies[0] = b"another past"
+        stub.offer(rig.look_order(id="look-2"))
+        stub.wait(lambda: held(stub), 30)
+        assert "forked" in held(stub)
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: len(stub.receipts) > 2)
+        assert "forked" in stub.receipts[2]["reason"]
+        assert rig.replaces(agent.host) == []
+
+
+def test_it_follows_the_portal_to_new_keys_and_keeps_them(tmp_path):
+    agent = Running(tmp_path)
+    newer = rig.Keys()
+    text = canonical({"purpose": "next_keys", **newer.handed_over}).decode()
+    announcement = {"next_keys": {"keys": text, "signature": rig.keys().sign(text.encode())}, "orders": []}
+    with agent as stub:
+        stub.answer_with = lambda path: (200, announcement) if path.endswith("/orders") else None
+        stub.wait(lambda: any(seal.key_id(newer.order_pem) in query for query in stub.queries))
+        stub.ledger.keys = newer
+        stub.answer_with = lambda path: None
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: stub.receipts)
+        assert stub.receipts[0]["outcome"] == "succeeded", stub.receipts[0]["reason"]
+    assert load(str(agent.folder)).portal_key == newer.order_pem
+
+
+def test_with_a_damaged_journal_it_reports_answers_questions_and_changes_nothing(tmp_path):
+    folder = rig.agent_folder(tmp_path / "agent", "http://127.0.0.1:1")
+    (folder / "journal.sqlite").write_bytes(b"no journal at all" * 1000)
+    agent = Running(tmp_path)
+    with agent as stub:
+        stub.wait(lambda: stub.intake.digest)
+        assert "cannot be opened" in held(stub)
+        stub.offer(rig.look_order(id="look-1"), rig.replace_order(agent.host))
+        stub.wait(lambda: len(stub.receipts) == 2)
+        by_order = {receipt["order"]: receipt for receipt in stub.receipts}
+        assert by_order["look-1"]["outcome"] == "succeeded"
+        assert "cannot be opened" in by_order["order-1"]["reason"]
+        assert rig.replaces(agent.host) == []
+
+
+def test_a_result_that_cannot_be_written_is_settled_when_it_can_and_reports_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.loop.JOURNAL_SECONDS", 0.2)
+    agent = Running(tmp_path)
+    real = agent.host.run
+
+    def run(argv, timeout_seconds):
+        ran = real(argv, timeout_seconds)
+        if argv[:2] == ("zpool", "replace"):
+            agent.agent._journal._db.execute("PRAGMA query_only = ON")
+        return ran
+
+    agent.host.run = run
+    with agent as stub:
+        stub.offer(rig.replace_order(agent.host))
+        stub.wait(lambda: rig.replaces(agent.host))
+        seen = len(stub.reports)
+        agent.agent.ring()
+        stub.wait(lambda: len(stub.reports) > seen)
+        assert stub.receipts == []
+        agent.agent._journal._db.execute("PRAGMA query_only = OFF")
+        stub.wait(lambda: stub.receipts)
+        assert (stub.receipts[0]["outcome"], stub.receipts[0]["probe"]["result"]) == ("unknown", "did")
+        assert len(rig.replaces(agent.host)) == 1
+
+
+def test_two_copies_of_a_folder_never_run_on_one_node(tmp_path):
+    agent = Running(tmp_path)
+    copy = rig.agent_folder(tmp_path / "copy", agent.stub.url)
+    with agent as stub:
+        stub.wait(lambda: stub.asked)
+        with pytest.raises(Busy, match="Remove the copy"):
+            Agent(agent.host, str(copy), "none", str(agent.folder / "run")).run()

@@ -14,7 +14,9 @@ import pytest
 import agents
 from agents import VERSION, identity
 from agents.__main__ import main
+from agents.host import LocalHost
 from agents.journal import Journal
+from agents.log import Log
 from agents.tests import rig
 
 
@@ -80,6 +82,70 @@ def test_it_lists_what_is_not_finished(tmp_path, capsys):
     journal.close()
     assert main(["pending", "--dir", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "o1  CLAIMED  2026-11-21T03:00:00Z  {}\n"
+
+
+@pytest.fixture
+def home(tmp_path):
+    return rig.agent_folder(tmp_path / "agent", "http://127.0.0.1:1")
+
+
+def test_a_person_sees_and_ends_the_alarm_of_the_witness(home, capsys):
+    ledger = rig.Ledger(rig.keys())
+    ledger.bodies += [b"2", b"3"]
+    log = Log(LocalHost(), str(home), rig.identity())
+    assert main(["witness", "--dir", str(home)]) == 0
+    log.hear(ledger.log(0))
+    assert main(["witness", "--dir", str(home)]) == 0
+    ledger.bodies.pop()
+    log.hear(ledger.log(3))
+    assert main(["witness", "--dir", str(home)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == ["holds no checkpoint yet", "holds the checkpoint over 3 events"]
+    assert "shrank" in said[2]
+    assert main(["witness", "--dir", str(home), "--accept"]) == 0
+    assert main(["witness", "--dir", str(home)]) == 0
+    assert "checkpoint over 2 events" in capsys.readouterr().out
+
+
+def journal(home, *words):
+    return main(["journal", "--dir", str(home), "--run-dir", str(home / "run"), *words])
+
+
+def test_a_person_sees_puts_aside_and_accepts_a_journal(home, capsys):
+    assert journal(home) == 0
+    assert "It is whole" in capsys.readouterr().out
+    (home / "journal.sqlite").write_bytes(b"damage" * 1000)
+    assert journal(home) == 1
+    assert "cannot be opened" in capsys.readouterr().out
+    assert journal(home, "--start-new") == 1
+    assert "another one than was written last" in capsys.readouterr().out
+    assert journal(home, "--accept") == 0
+    assert journal(home) == 0
+    assert journal(home, "--start-new") == 1
+    assert "nothing was changed" in capsys.readouterr().err
+
+
+def test_status_says_what_holds_the_agent_back_whatever_its_policy_says(home, capsys):
+    kept = Journal(str(home / "journal.sqlite"))
+    kept.hold("journal", "The journal was put back.", "at")
+    kept.close()
+    assert main(["status", "--dir", str(home), "--policy", str(home / "policy.json")]) == 1
+    said = capsys.readouterr().out
+    assert "HELD     The journal was put back." in said
+    assert f"orders by the portal's key {rig.identity().portal_key_id}" in said
+    (home / "journal.sqlite").write_bytes(b"damage" * 1000)
+    assert main(["status", "--dir", str(home), "--policy", str(home / "policy.json")]) == 1
+    assert "cannot be opened" in capsys.readouterr().out
+
+
+def test_it_enrols_again_with_a_new_key(stub, tmp_path, capsys):
+    folder = tmp_path / "state"
+    assert enrol(stub, folder) == 0
+    first = identity.load(str(folder))
+    assert main(["enrol", "--portal", stub.url, "--node", "oss01", "--token", "good", "--dir", str(folder), "--again"]) == 0
+    second = identity.load(str(folder))
+    assert (second.key != first.key, second.journal, second.can_check) == (True, first.journal, True)
+    assert "Restart the agent" in capsys.readouterr().out
 
 
 def test_it_runs_as_a_zipapp(tmp_path):

@@ -21,7 +21,40 @@ GOOD = {
         "operation": "zpool_replace",
         "params": json.dumps({"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"}),
     },
+    "set_drive_mode": {
+        "pool": "p",
+        "pool_guid": "1",
+        "vdev_guid": "2",
+        "wwid": "naa:5000c500a65b207b",
+        "mode": "EN_BMS",
+        "value": "0",
+    },
+    "zpool_clear": {"pool": "p", "pool_guid": "1", "why": "I/O errors"},
+    "zpool_bring_back": {"pool": "p", "pool_guid": "1", "vdev_guids": "2 3"},
+    "zpool_scrub": {"pool": "p", "pool_guid": "1"},
+    "smart_self_test": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+    "set_tunable": {
+        "pool": "p",
+        "pool_guid": "1",
+        "platform": "linux",
+        "name": "zfs_vdev_scrub_max_active",
+        "before": "3",
+        "value": "6",
+    },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_offline": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
+    "zpool_import_readonly": {"pool": "p", "pool_guid": "1", "force": "no"},
+    "zpool_import_dry_run": {"pool": "p", "pool_guid": "1", "force": "no"},
+    "zpool_import_rewind": {"pool": "p", "pool_guid": "1", "force": "no"},
+    "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
+    "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+    "disk_rescan": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+    "zpool_detach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
+    "zpool_online": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
+    "locate_led": {
+        **{"pool": "p", "pool_guid": "1", "enclosure": "0x50050cc11ac016e2", "slot": "68"},
+        **{"wwid": "naa:5000c500a65b207b", "light": "on"},
+    },
 }
 
 
@@ -56,8 +89,19 @@ def test_it_takes_exactly_its_parameters(operation):
 @pytest.mark.parametrize("operation", WRITING)
 def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
     words = operation.argv(GOOD[operation.NAME])
-    assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id/") for word in words)
-    assert not {"-f", "-F"} & set(words)
+    assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id") for word in words)
+    assert "-f" not in words
+    assert "-F" not in words or "readonly=on" in words
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("zpool_import")])
+@pytest.mark.parametrize("force", ["yes", "no"])
+def test_no_import_can_write_mount_or_be_remembered(name, force):
+    words = OPERATIONS[name].argv({**GOOD[name], "force": force})
+    assert ("-f" in words) == (force == "yes")
+    assert {"-N", "readonly=on", "cachefile=none"} <= set(words)
+    assert words[-1] == "1"
+    assert not {"-X", "-T", "-D", "-a", "-V", "-m"} & set(words)
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,10 @@ def value(**change):
         "plan_digest": "p" * 64,
         "preconditions": {"target.state": "FAULTED"},
         "fence": "3",
+        "nonce": "n" * 43,
+        "approvals": ["a" * 64],
         "sealed_at": "2026-11-21T03:00:00Z",
+        "not_before": "2026-11-21T03:00:00Z",
         "expires_at": "2026-11-21T03:30:00Z",
         **change,
     }
@@ -44,8 +47,10 @@ def here(**change):
         "node": "oss01",
         "key_id": "k" * 16,
         "policy": operate,
-        "now": orders.seconds_of("2026-11-21T03:10:00Z"),
+        "earliest": orders.seconds_of("2026-11-21T03:10:00Z"),
+        "latest": orders.seconds_of("2026-11-21T03:10:00Z"),
         "fence": lambda guid: 3,
+        "nonce": "n" * 43,
     }
     return orders.Here(**{**base, **change})
 
@@ -83,7 +88,10 @@ def test_it_refuses_a_missing_field_or_one_of_another_kind(name):
             orders.read(text, sha256_hex(text.encode()))
 
 
-@pytest.mark.parametrize("change", [{"more": ""}, {"v": "2"}, {"id": "../o"}, {"id": ""}])
+@pytest.mark.parametrize(
+    "change",
+    [{"more": ""}, {"v": "2"}, {"id": "../o"}, {"id": ""}, {"approvals": ["bob"]}, {"approvals": ["a" * 64] * 21}],
+)
 def test_it_refuses_what_it_does_not_know(change):
     with pytest.raises(orders.BadOrder):
         orders.read(*sealed(**change))
@@ -106,6 +114,15 @@ def test_it_refuses_what_it_does_not_know(change):
         ({"expires_at": "2026-11-21T03:10:00Z"}, {}, "expired"),
         ({"expires_at": "2026-11-21T03:30:00"}, {}, "not a moment"),
         ({"expires_at": "soon"}, {}, "not a moment"),
+        ({"not_before": "2026-11-21T03:11:01Z"}, {}, "not yet"),
+        ({}, {"earliest": 0.0}, "not yet"),
+        ({}, {"latest": 1e10}, "expired"),
+        ({}, {"clock_doubt": "The clock jumped."}, "The clock jumped."),
+        ({"nonce": "m" * 43}, {}, "another session"),
+        ({"nonce": ""}, {}, "another session"),
+        ({"nonce": ""}, {"nonce": ""}, "cannot keep a session"),
+        ({}, {"signed": lambda order: "It is not signed."}, "It is not signed."),
+        ({}, {"backed": lambda order: "It is not backed."}, "It is not backed."),
         ({"fence": "2"}, {}, "newer run"),
         ({"fence": ""}, {}, "not a number"),
         ({"argv": [*ARGV[:2], "-f", *ARGV[2:]]}, {}, "would run"),
@@ -124,5 +141,49 @@ def test_it_asks_an_order_that_only_looks_for_no_fence():
         "params": {"operation": "zpool_replace", "params": canonical(PARAMS).decode()},
         "argv": [],
         "fence": "",
+        "nonce": "",
+        "approvals": [],
     }
     assert refusal(look, policy=policy.Policy("observe")) == ""
+
+
+GATES = (
+    ({"operation": "zpool_destroy"}, "catalogue"),
+    ({}, "signed"),
+    ({"node": "oss02"}, "this is"),
+    ({"nonce": "m" * 43}, "session"),
+    ({}, "backed"),
+    ({}, "observed"),
+    ({"expires_at": "2026-11-21T03:01:00Z"}, "expired"),
+    ({"fence": "1"}, "newer run"),
+    ({"argv": []}, "would run"),
+)
+
+
+def test_it_asks_in_the_order_of_the_house():
+    """With everything wrong the first gate speaks; with that put right the next, to the last."""
+    for first in range(len(GATES)):
+        wrong = [why for _, why in GATES[first:]]
+        change = {name: text for fields, _ in GATES[first:] for name, text in fields.items()}
+        now = {
+            "signed": lambda order, w=wrong: "It is not signed." if "signed" in w else "",
+            "backed": lambda order, w=wrong: "It is not backed." if "backed" in w else "",
+        }
+        if "observed" in wrong:
+            now["policy"] = policy.Policy("observe", why="no file.")
+        assert wrong[0] in refusal(change, **now)
+
+
+def test_a_question_is_asked_for_neither_signature_nor_proof_nor_session():
+    look = {"operation": "look", "effect": "pure", "params": {"sources": "node"}, "argv": [], "fence": "", "nonce": "", "approvals": []}
+    never = {"signed": lambda order: "no", "backed": lambda order: "no", "clock_doubt": "no", "nonce": ""}
+    assert refusal(look, **never) == ""
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [{}, {"order": 1, "digest": "d"}, {"order": "{}", "digest": "d", "proofs": []}, {"order": "{}", "digest": "d", "signature": None}],
+)
+def test_an_offer_of_another_shape_is_no_order(offer):
+    with pytest.raises(orders.BadOrder):
+        orders.read_offer(offer)

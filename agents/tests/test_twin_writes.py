@@ -246,7 +246,7 @@ def test_it_puts_every_write_command_on_record_before_it_acts(tmp_path):
     "argv",
     [
         ("zpool", "labelclear", "-f", "/dev/sdg"),
-        ("zpool", "import", "ost_9"),
+        ("zpool", "import", "-X", "ost_9"),
         ("zpool", "replace", "-s", "ost_0", "1", "/dev/sdg"),
         ("zpool", "offline", "-t", "ost_0", "1"),
         ("zpool", "status", "-t"),

@@ -1,6 +1,6 @@
 """Make the demo fleet, look at one of its nodes, or let the real agent run on it.
 
-python -m agents.twin --make DIR
+python -m agents.twin --make DIR [--scenario NAME]
 python -m agents.twin --dir DIR --node NAME -- zpool status
 python -m agents.twin --dir DIR --node NAME --portal URL --token-file FILE
 """
@@ -12,8 +12,9 @@ import logging
 import sys
 from typing import Sequence
 
-from agents.twin import demo
+from agents.twin import demo, tryout
 from agents.twin.host import TwinHost
+from agents.twin.scenarios import SCENARIOS
 
 LOOK_TIMEOUT_SECONDS = 60.0
 
@@ -23,6 +24,9 @@ def main(argv: Sequence[str]) -> int:
     if "--" in words:
         words, command = words[: words.index("--")], words[words.index("--") + 1 :]
     args = _parser().parse_args(words)
+    if args.make and args.scenario:
+        print(tryout.make(args.make, args.scenario))
+        return 0
     if args.make:
         for path in demo.make(args.make):
             print(path)
@@ -67,6 +71,7 @@ def look(host: TwinHost, command: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m agents.twin", description="Play simulated storage nodes.")
     parser.add_argument("--make", metavar="DIR", help="write the demo nodes' states and end")
+    parser.add_argument("--scenario", choices=sorted(SCENARIOS), help="with --make: write this scenario's node, and no other")
     parser.add_argument("--dir", help="where the states are")
     parser.add_argument("--node", help="which node to play")
     parser.add_argument("--portal", help="the portal's address")

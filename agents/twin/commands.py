@@ -140,6 +140,9 @@ def zdb(view: View, args: Sequence[str], now: float) -> Answer:
         return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
     if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
+    device = view.device(args[1])
+    if device is not None and device.path.state != "running":
+        return Answer(1, "", f"cannot open '{args[1]}': No such device or address\n")
     exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
 
@@ -168,13 +171,13 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
 
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--page=") else None
-    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :])
+    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :], now)
 
 
 def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
-    """Only looking: whoever would set a mode is refused like any other command the twin does not know."""
+    """Only looking; who sets a mode writes."""
     device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--get=") else None
-    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, device.name, args[0][len("--get=") :])
+    return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, args[1], args[0][len("--get=") :])
 
 
 def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
@@ -236,6 +239,10 @@ def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
     if tuple(argv[:2]) == ("zpool", "import"):
         return len(argv) == 2
+    if argv[0] == "smartctl":
+        return "-t" not in argv
+    if argv[0] == "sdparm":
+        return not any(word.startswith(("--set", "--clear")) for word in argv)
     return argv[0] in TOOLS or tuple(argv[:2]) in SUBCOMMANDS
 
 

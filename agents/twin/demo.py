@@ -15,6 +15,7 @@ import time
 from pathlib import Path as FilePath
 from typing import Dict, List, Optional, Sequence, Tuple
 
+from agents.operations import OPERATIONS
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Partition, Path, Pool, Scan, Smart, Vdev
 from agents.twin.scenarios import add_foreign_pool, add_spare, pull
@@ -30,6 +31,7 @@ TEN_TB = 9796820402176  # 19134414848 sectors: what both 10 TB models report her
 EIGHT_TB = 8001563222016
 TEBI = 1 << 40
 
+WRITING = tuple(name for name, operation in OPERATIONS.items() if operation.EFFECT != "pure")
 OPERATED = ("oss01", "oss02", "oss03")  # mds01 has no policy file: it lets itself be observed only
 
 LOST_GUID = 14718944552882581455
@@ -65,7 +67,7 @@ def make(folder: os.PathLike, now: Optional[float] = None) -> Tuple[FilePath, ..
         path = state_path(folder, name)
         Store(path).create(node)
         if name in OPERATED:
-            _allow(policy_path(folder, name))
+            allow(policy_path(folder, name))
         paths.append(path)
     return tuple(paths)
 
@@ -78,8 +80,8 @@ def policy_path(folder: os.PathLike, node: str) -> FilePath:
     return state_path(folder, node).with_name("policy.json")
 
 
-def _allow(path: FilePath) -> None:
-    path.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}) + "\n", encoding="ascii")
+def allow(path: FilePath) -> None:
+    path.write_text(json.dumps({"mode": "operate", "operations": list(WRITING), "pools": ["*"]}) + "\n", encoding="ascii")
     path.chmod(0o644)  # an agent does not trust a policy that others can write
 
 

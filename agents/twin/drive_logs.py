@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict
+from typing import Callable, Dict, Optional
 
 from agents.twin.answer import Answer
 from agents.twin.model import Disk
@@ -12,11 +12,14 @@ HOURS = 31 * 730
 READ_BYTES, WRITTEN_BYTES = 214 * 10**12, 96 * 10**12
 
 
-def log_page(disk: Disk, page: str) -> Answer:
+TEST_SECONDS = 120
+
+
+def log_page(disk: Disk, page: str, now: float) -> Answer:
     head = f"    {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"
     if disk.smart.passed is None or page not in PAGES:
         return Answer(ILLEGAL_REQUEST, head, "log_sense: not supported\n")
-    return Answer(0, head + PAGES[page](disk))
+    return Answer(0, head + (_self_tests(disk, now) if page == "0x10" else PAGES[page](disk)))
 
 
 def _errors(name: str, code: int, fast: int, retried: int, processed: int, uncorrected: int) -> str:
@@ -34,6 +37,8 @@ def _errors(name: str, code: int, fast: int, retried: int, processed: int, uncor
 
 def corrected(disk: Disk) -> int:
     """Seagate counts what its ECC mends on the fly, HGST does not: high numbers are a habit of the model."""
+    if disk.smart.corrected:
+        return disk.smart.corrected
     return 368_211_904 if disk.vendor == "SEAGATE" and disk.rotational else 2170 if disk.rotational else 0
 
 
@@ -53,14 +58,30 @@ def _non_medium(disk: Disk) -> str:
     return "Non-medium error page  [0x6]\n  Non-medium error count = 12\n"
 
 
-def _self_tests(disk: Disk) -> str:
+def _self_tests(disk: Disk, now: float) -> str:
+    """The newest first. One that somebody began runs for two minutes and has the result that this disk always has."""
     result = "another segment in self test failed [7]" if disk.smart.self_test_failed else "completed without error [0]"
+    tests = [(HOURS - 90, result)]
+    if disk.smart.test_began_at:
+        runs = now < disk.smart.test_began_at + TEST_SECONDS
+        tests.insert(0, (HOURS, "self test in progress [15]" if runs else result))
+    return "Self-test results page  [0x10]\n" + "".join(_entry(i, *test) for i, test in enumerate(tests, 1))
+
+
+def _entry(number: int, hours: int, result: str) -> str:
     return (
-        "Self-test results page  [0x10]\n"
-        f"  Parameter code = 1, accumulated power-on hours = {HOURS - 90}\n"
+        f"  Parameter code = {number}, accumulated power-on hours = {hours}\n"
         "    self-test code: background short [1]\n"
         f"    self-test result: {result}\n"
     )
+
+
+def begin_test(disk: Disk, now: float) -> Answer:
+    """`smartctl -t short`; one that runs is broken off for it, as the SCSI standard has it."""
+    if disk.smart.passed is None:
+        return Answer(4, "", "Short Background Self Test not supported\n")
+    disk.smart.test_began_at = now
+    return Answer(0, "Short Background Self Test has begun\nUse smartctl -X to abort test\n")
 
 
 def _background(disk: Disk) -> str:
@@ -81,14 +102,36 @@ PAGES: Dict[str, Callable[[Disk], str]] = {
     "0x03": _read,
     "0x05": _verify,
     "0x06": _non_medium,
-    "0x10": _self_tests,
+    "0x10": lambda disk: "",  # goes by the clock
     "0x15": _background,
 }
 
 
-def mode_field(disk: Disk, name: str, field: str) -> Answer:
-    head = f"    /dev/{name}: {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"
-    value = {"WCE": disk.wce, "EN_BMS": disk.en_bms if disk.rotational else None}.get(field)
+def mode_field(disk: Disk, path: str, field: str) -> Answer:
+    head, value = _head(disk, path), _modes(disk).get(field)
     if value is None:
         return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
-    return Answer(0, head + f"{field:<14}{int(value)}  [cha: y, def:  1, sav:  {int(value)}]\n")
+    saved = disk.saved.get(field, value)
+    return Answer(0, head + f"{field:<14}{int(value)}  [cha: {'n' if disk.mode_fixed else 'y'}, def:  1, sav:  {int(saved)}]\n")
+
+
+def set_mode(disk: Disk, path: str, field: str, value: bool, save: bool) -> Answer:
+    """`sdparm --set` and `--clear`. The kernel is not told: what it believes of the write cache stays as it was."""
+    head, before = _head(disk, path), _modes(disk).get(field)
+    if before is None:
+        return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
+    if disk.mode_fixed:
+        return Answer(ILLEGAL_REQUEST, head, "change_mode_page: failed setting page\n")
+    if field == "WCE":
+        disk.believed = before if disk.believed is None else disk.believed
+    setattr(disk, field.lower(), value)
+    disk.saved = {**disk.saved, field: value if save else disk.saved.get(field, before)}
+    return Answer(0, head)
+
+
+def _modes(disk: Disk) -> Dict[str, Optional[bool]]:
+    return {"WCE": disk.wce, "EN_BMS": disk.en_bms if disk.rotational else None}
+
+
+def _head(disk: Disk, path: str) -> str:
+    return f"    {path}: {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"

@@ -67,10 +67,12 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     _scsi_device(tree, scsi, disk.vendor, disk.model, disk.rev, path.sg)
     for name, value in _scsi_attributes(disk, path):
         tree.file(f"{scsi}/{name}", value)
+    tree.file(f"{scsi}/delete", "")
     found = node.bay_of(disk.wwid)
     if found:
         tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))
-    tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if disk.wce else "write through\n")
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if _cached(disk) else "write through\n")
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/protection_type", f"{disk.protection_type}\n")
     _block_device(tree, f"{scsi}/block/{path.name}", scsi, disk, path)
 
 
@@ -121,6 +123,11 @@ def _designators(disk: Disk, path: Path) -> bytes:
     return unit + bytes((0x61, 0x93, 0x00, 0x08)) + bytes.fromhex(path.sas_address[2:])
 
 
+def _cached(disk: Disk) -> bool:
+    """What the kernel believes; a mode that is set past it changes nothing there."""
+    return disk.wce if disk.believed is None else disk.believed
+
+
 def _block_device(tree: Tree, block: str, scsi: str, disk: Disk, path: Path) -> None:
     tree.link(f"/sys/block/{path.name}", block)
     tree.link(f"/sys/class/block/{path.name}", block)
@@ -141,7 +148,7 @@ def _block_attributes(disk: Disk) -> Iterator[Tuple[str, object]]:
     yield "queue/logical_block_size", disk.logical_block_bytes
     yield "queue/physical_block_size", disk.physical_block_bytes
     yield "queue/rotational", int(disk.rotational)
-    yield "queue/write_cache", "write back" if disk.wce else "write through"
+    yield "queue/write_cache", "write back" if _cached(disk) else "write through"
 
 
 def _partition(tree: Tree, block: str, name: str, partition: Partition) -> None:

@@ -15,8 +15,8 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple
 
-from agents.host import Ran, Region
-from agents.twin import members, past, replacing
+from agents.host import LocalHost, Ran, Region
+from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -25,7 +25,7 @@ from agents.twin.scan import is_due, settle
 from agents.twin.store import Store
 from agents.twin.view import View
 
-MEMBER_VERBS = ("online", "offline", "clear", "detach")
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub")
 
 
 class OutOfTime(Exception):
@@ -50,14 +50,18 @@ class TwinHost:
         """The node as it is now: a resilver that is over by the clock has ended."""
         now = self.now()
         view = self.store.view()
-        if not is_due(view.node, now):
+        if not is_due(view.node, now) and not sas.has_grown(view.node, now):
             return view
         with self.store.changing() as node:
             settle(node, now)
+            if sas.has_grown(node, now):
+                sas.grow(node, now)
         return self.store.view()
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         started, argv = self.now(), tuple(argv)
+        if argv[:1] == ("openssl",):
+            return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
         if not argv or not is_installed(argv[0]):
             return Ran(argv, None, b"", b"", 0.0, "not found")
         ends = started + timeout_seconds
@@ -84,13 +88,35 @@ class TwinHost:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
         if verb == "replace":
             return self._replace(argv, ends)
+        if verb in ("import", "export"):
+            return self._in_or_out(argv)
         if verb in MEMBER_VERBS:
             with self._changing() as node:
                 answer = members.change(node, verb, argv[2:], self.now())
                 if answer and not answer.exit_code:
                     past.record(node, argv, self.now())
             return answer or unknown(argv)
+        if argv[0] == "sdparm":
+            return self._set_mode(argv)
+        if argv[:3] == ("smartctl", "-t", "short") and len(argv) == 4:
+            with self._changing() as node:
+                device = View(node).device(argv[3])
+                return unknown(argv) if device is None or device.partition else drive_logs.begin_test(device.disk, self.now())
         return unknown(argv)
+
+    def _set_mode(self, argv: Tuple[str, ...]) -> Answer:
+        verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")
+        with self._changing() as node:
+            device = View(node).device(argv[-1])
+            if verb not in ("--set", "--clear") or device is None or device.partition or set(argv[2:-1]) - {"--save"}:
+                return unknown(argv)
+            return drive_logs.set_mode(device.disk, argv[-1], mode, verb == "--set", "--save" in argv)
+
+    def _in_or_out(self, argv: Tuple[str, ...]) -> Answer:
+        wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
+        with self._changing() as node:
+            answer = importer.bring_in(node, wanted) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+        return answer or unknown(argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:
         wanted = replacing.parse(argv[2:])
@@ -133,7 +159,16 @@ class TwinHost:
 
     def write(self, path: str, data: bytes) -> None:
         real, _ = self.view().tree.resolve(path)
+        parameter = tuning.parameter_at(real)
         with self._changing() as node:
+            if parameter:
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                tuning.write(node, parameter, data, self.now())
+                return
+            if hotplug.attribute_at(node, real):
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                hotplug.write(node, real)
+                return
             bay, attribute = _bay_attribute(node, real) or (None, "")
             if bay is None:
                 raise PermissionError(errno.EACCES, "Permission denied", path)

@@ -15,6 +15,8 @@ CAN_WITH_FORCE = "The pool can be imported using its name or numeric identifier 
 CAN_DAMAGED = (
     "The pool can be imported despite missing or damaged devices.  The\n\tfault tolerance of the pool may be compromised if imported.\n"
 )
+DAMAGED = "The pool cannot be imported due to damaged devices or data.\n"
+MAY_BE_ACTIVE = "\tThe pool may be active on another system, but can be imported using\n\tthe '-f' flag.\n"
 CANNOT = "The pool cannot be imported. Attach the missing\n\tdevices and try again.\n"
 
 Row = Tuple[int, str, str]  # depth, name, state
@@ -36,6 +38,10 @@ def _labelled(node: Node, pool: Pool) -> Set[int]:
 
 def _pool(view: View, pool: Pool) -> str:
     present = _labelled(view.node, pool)
+    if pool.active_on:
+        return _active(view, pool, present)
+    if is_damaged(view.node, pool):
+        return _damaged(view, pool, present)
     state = _worst([_state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
     parts = [f"   pool: {pool.name}\n     id: {pool.guid}\n  state: {state}\n"]
@@ -44,6 +50,26 @@ def _pool(view: View, pool: Pool) -> str:
     parts.append(f"   see: {MSG}{msgid}\n" if msgid else "")
     parts.append(f" config:\n\n{_table(view, pool, present, state)}")
     return "".join(parts)
+
+
+def is_damaged(node: Node, pool: Pool) -> bool:
+    """Whether what the labels lead to cannot be read: a disk tells another story, or the last txgs are lost."""
+    return bool(pool.rewind_seconds) or any(disk.wwid in pool.blocked_by for disk in node.disks)
+
+
+def _damaged(view: View, pool: Pool, present: Set[int]) -> str:
+    head = f"   pool: {pool.name}\n     id: {pool.guid}\n  state: FAULTED\nstatus: The pool metadata is corrupted.\n action: {DAMAGED}"
+    head += MAY_BE_ACTIVE if pool.state == 0 else ""
+    return f"{head}   see: {MSG}ZFS-8000-72\n config:\n\n{_table(view, pool, present, 'FAULTED  corrupted data')}"
+
+
+def _active(view: View, pool: Pool, present: Set[int]) -> str:
+    host, hostid = pool.active_on.split()
+    head = f"   pool: {pool.name}\n     id: {pool.guid}\n  state: UNAVAIL\nstatus: The pool is currently imported by another system.\n"
+    head += (
+        f" action: The pool must be exported from {host} (hostid={hostid})\n\tbefore it can be safely imported.\n   see: {MSG}ZFS-8000-EY\n"
+    )
+    return f"{head} config:\n\n{_table(view, pool, present, 'UNAVAIL  currently in use')}"
 
 
 def _advice(node: Node, pool: Pool, state: str) -> Tuple[str, str, str]:

@@ -72,9 +72,12 @@ DEFAULTS: Dict[str, int] = {
 SINCE_2_3 = {"zfs_resilver_defer_percent": 10}
 
 
+def defaults(node: Node) -> Dict[str, int]:
+    return {**DEFAULTS, **(SINCE_2_3 if node.release >= (2, 3) else {})}
+
+
 def build(tree: Tree, node: Node) -> None:
-    defaults = {**DEFAULTS, **(SINCE_2_3 if node.release >= (2, 3) else {})}
-    for name, value in {**{n: str(v) for n, v in defaults.items()}, **node.parameters}.items():
+    for name, value in {**{n: str(v) for n, v in defaults(node).items()}, **node.parameters}.items():
         tree.file(f"{MODULE}/{name}", f"{value}\n")
     if node.modprobe:
         tree.file("/etc/modprobe.d/zfs.conf", "".join(f"{line}\n" for line in node.modprobe))
@@ -128,6 +131,7 @@ def log_lines(node: Node) -> List[str]:
             lines += [(7.0, text), (7.5, f"sd {path.hctl}: [{path.name}] Attached SCSI disk")]
     version = f"ZFS: Loaded module v{node.zfs_module}, ZFS pool version 5000, ZFS filesystem version 5"
     lines.append((MODULE_LOADED_SECONDS, version))
+    lines += [(IMPORTED_SECONDS + 3590 + i, text) for i, text in enumerate(node.kernel_lines)]
     for pool in node.imported:
         lines += [(IMPORTED_SECONDS + 3600, text) for text in _suspension(node.release, pool)]
     return [f"[{seconds:12.6f}] {text}" for seconds, text in lines]

@@ -49,7 +49,7 @@ def _printed(value: object) -> str:
 
 def _label(node: Node, label: Label) -> Iterator[Line]:
     pool = node.pool(label.pool)
-    spare = next((v for v in pool.spares if v.guid == label.guid), None)
+    spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
     yield 1, "version", 5000
     if spare is not None:
         yield from _spare(node, spare)
@@ -82,8 +82,9 @@ def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "txg", label.txg
     yield 1, "pool_guid", pool.guid
     yield 1, "errata", 0
-    yield 1, "hostid", pool.hostid
-    yield 1, "hostname", pool.hostname
+    hostname, hostid = label.writer.split() if label.writer else (pool.hostname, f"{pool.hostid:x}")
+    yield 1, "hostid", int(hostid, 16)
+    yield 1, "hostname", hostname
     yield 1, "top_guid", top.guid
     yield 1, "guid", label.guid
     if top.cls == "log":

@@ -7,22 +7,28 @@ from typing import Optional, Sequence, Tuple
 from agents.twin.answer import Answer, refused
 from agents.twin.model import Node, Pool, Scan, Vdev
 from agents.twin.scan import forget
-from agents.twin.vdevs import Place, find, has_replicas, member, put
+from agents.twin.vdevs import Place, find, has_replicas, member, put, state_of
 from agents.twin.view import View
 
 EXIT_DETACH_REFUSED = 255
+_WORDS = {"clear": (1, 2), "scrub": (1,), "online": tuple(range(2, 200))}
 DELTA_BYTES = 36 * 1024  # what a member that was away for a moment has to catch up
 
 
 def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[Answer]:
     """None for options and shapes the twin does not know."""
-    if any(a.startswith("-") for a in args) or len(args) not in ((1, 2) if verb == "clear" else (2,)):
+    if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
         return None
     pool = next((p for p in node.imported if p.name == args[0]), None)
     if pool is None:
         return refused(1, f"cannot open '{args[0]}': no such pool")
     if verb == "clear":
         return _clear(node, pool, args[1:])
+    if verb == "scrub":
+        return _scrub(node, pool, now)
+    if len(args) > 2:
+        answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
+        return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
     found = member(pool, args[1])
     if found is None:
         return refused(EXIT_DETACH_REFUSED if verb == "detach" else 1, f"cannot {verb} {args[1]}: no such device in pool")
@@ -57,13 +63,43 @@ def _offline(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: 
 def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     if pool.suspended == "mmp" and node.release < (2, 2, 4):
         return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
+    if pool.suspended == "io" and not all(_opens(node, pool, leaf) or leaf.state == "ONLINE" for leaf in _needed(pool)):
+        return refused(1, f"cannot clear errors for {pool.name}: I/O error")
     if words and member(pool, words[0]) is None:
         return refused(1, f"cannot clear errors for {words[0]} in {pool.name}: no such device in pool")
+    if pool.suspended:
+        _reopen(node, pool)
     pool.suspended = ""
     for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
         leaf.errors, leaf.slow = [0, 0, 0], 0
         if leaf.aux == "err_exceeded" and _opens(node, pool, leaf):
             leaf.state, leaf.aux = "ONLINE", ""
+    return Answer(0)
+
+
+def _needed(pool: Pool) -> Sequence[Vdev]:
+    """Members without which some vdev cannot be read; none while every vdev can do without those it lacks."""
+    return [leaf for top in pool.tops for leaf in top.leaves() if state_of(top) == "UNAVAIL" and leaf.state != "OFFLINE"]
+
+
+def _reopen(node: Node, pool: Pool) -> None:
+    """A clear opens every member anew: those whose disks are back serve, and catch up."""
+    for leaf in pool.leaves():
+        if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED") and _opens(node, pool, leaf):
+            leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
+
+
+def _scrub(node: Node, pool: Pool, now: float) -> Answer:
+    if pool.suspended:
+        return refused(1, f"cannot scrub {pool.name}: pool I/O is currently suspended")
+    if pool.scan and pool.scan.state == "running":
+        said = (
+            "currently resilvering"
+            if pool.scan.function == "resilver"
+            else "currently scrubbing; use 'zpool scrub -s' to cancel current scrub"
+        )
+        return refused(1, f"cannot scrub {pool.name}: {said}")
+    pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
     return Answer(0)
 
 
@@ -75,7 +111,8 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     if not has_replicas(pool, leaf):
         return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: no valid replicas")
     parent.children.remove(leaf)
-    forget(node, pool, [leaf.guid])
+    if not _gave_back(pool, parent, leaf):
+        forget(node, pool, [leaf.guid])
     if len(parent.children) == 1:
         above = find(pool, parent.guid)
         assert above is not None
@@ -85,10 +122,22 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     return Answer(0)
 
 
+def _gave_back(pool: Pool, parent: Vdev, leaf: Vdev) -> bool:
+    """Whether the leaf was the hot spare, which goes back to the spares. One that is left alone is no spare any more."""
+    listed = {spare.guid: spare for spare in pool.spares}
+    if parent.type != "spare":
+        return False
+    if leaf.guid in listed:
+        listed[leaf.guid].state = "AVAIL"
+        return True
+    pool.spares = [spare for spare in pool.spares if all(spare.guid != child.guid for child in parent.children)]
+    return False
+
+
 def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:
     """Whether the stored path leads to a disk that answers and carries the leaf's label. The kernel looks nowhere else."""
     device = View(node).device(leaf.path)
-    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None:
+    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None or device.path.state != "running":
         return False
     label = device.partition.label
     return label is not None and (label.pool, label.guid) == (pool.name, leaf.guid)

@@ -24,6 +24,7 @@ class Label:
     guid: int
     txg: int
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
+    writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
 
 
@@ -59,6 +60,8 @@ class Smart:
     pending: int = 0
     uncorrected: int = 0  # reads
     self_test_failed: bool = False  # the last one
+    test_began_at: float = 0.0  # of a short self-test that somebody began; it takes two minutes
+    corrected: int = 0  # reads that its ECC mended, where it differs from others of its model
 
 
 @dataclass
@@ -79,6 +82,10 @@ class Disk:
     link_rate: str = "12.0 Gbit"  # SAS
     wce: bool = False
     en_bms: bool = True
+    saved: Dict[str, bool] = field(default_factory=dict)  # mode -> what it is after a power cut, where that is another value
+    believed: Optional[bool] = None  # whether the kernel thinks that it caches writes; None: it knows
+    mode_fixed: bool = False  # the firmware takes no mode
+    protection_type: int = 0
 
     @property
     def hex(self) -> str:
@@ -167,10 +174,18 @@ class Scan:
     to_write: int  # bytes resilvered or repaired when it is through
     skipped: int = 0
     errors: int = 0
+    speed: float = 1.0  # since `turned_at`, when somebody tuned; `done_before` is how far it was then
+    turned_at: float = 0.0
+    done_before: float = 0.0
 
     @property
     def ends_at(self) -> float:
-        return self.started_at + self.seconds
+        return max(self.started_at, self.turned_at) + (1.0 - self.done_before) * self.seconds / self.speed
+
+    def done(self, now: float) -> float:
+        """The part of it that is done, 0 to 1."""
+        since = max(0.0, now - max(self.started_at, self.turned_at))
+        return min(1.0, self.done_before + since * self.speed / self.seconds) if self.seconds else 1.0
 
 
 @dataclass
@@ -200,6 +215,11 @@ class Pool:
     data_errors: int = 0
     alloc_bytes: int = 0
     deeds: List[Deed] = field(default_factory=list)
+    readonly: bool = False
+    altroot: str = ""
+    blocked_by: List[str] = field(default_factory=list)  # WWIDs of disks that tell another story: while one is here, no import works
+    rewind_seconds: int = 0  # not 0: the last txgs are lost, and only an import with -F, which discards so much, works
+    active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:
@@ -252,7 +272,11 @@ class Node:
     booted_at: float = 1795000000.0
     parameters: Dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
     modprobe: List[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
+    deleted: List[Disk] = field(default_factory=list)  # in their bays and spinning, but the kernel's device was deleted
     phys: Dict[str, List[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters
+    kernel_lines: List[str] = field(default_factory=list)  # what the kernel's log says besides, shortly before a pool was suspended
+    phy_rates: Dict[str, List[float]] = field(default_factory=dict)  # by how much they grow in an hour
+    phys_at: float = 0.0  # when `phys` was counted
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)
@@ -277,7 +301,7 @@ class Node:
 
 
 _INSIDE: Dict[type, Dict[str, type]] = {
-    Node: {"disks": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
+    Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
     Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
     Partition: {"label": Label},
     Label: {"top": Vdev},

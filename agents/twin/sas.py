@@ -12,6 +12,7 @@ from agents.twin.model import Disk, Enclosure, Node, Path
 from agents.twin.tree import Tree
 
 HBA_PHYS, WIDE = 8, 4
+COUNT_SECONDS = 60
 LINK_RATE = "12.0 Gbit"
 COUNTERS = ("invalid_dword_count", "running_disparity_error_count", "loss_of_dword_sync_count", "phy_reset_problem_count")
 
@@ -46,6 +47,19 @@ def phy_of(node: Node, hctl: str) -> str:
     return f"phy-{host}:0:{target}" if shelf_of(node, host) else f"phy-{host}:{target}"
 
 
+def has_grown(node: Node, now: float) -> bool:
+    return bool(node.phy_rates) and now - node.phys_at >= COUNT_SECONDS
+
+
+def grow(node: Node, now: float) -> None:
+    """Let every counter that grows come up to now. The first call only sets the clock."""
+    if node.phy_rates and node.phys_at:
+        for phy, rates in node.phy_rates.items():
+            counts = node.phys.get(phy, [0, 0, 0, 0])
+            node.phys[phy] = [int(count + rate * (now - node.phys_at) / 3600) for count, rate in zip(counts, rates)]
+    node.phys_at = now
+
+
 def build(tree: Tree, node: Node) -> None:
     hosts = sorted({hctl.split(":")[0] for hctl, *_ in _ends(node)})
     for host in hosts:
@@ -57,6 +71,7 @@ def build(tree: Tree, node: Node) -> None:
     for host in node.hosts:
         base = host_folder(node, host)
         tree.file(f"{base}/scsi_host/host{host}/proc_name", "mpt3sas\n" if host in hosts else "ahci\n")
+        tree.file(f"{base}/scsi_host/host{host}/scan", "")
         tree.link(f"/sys/class/scsi_host/host{host}", f"{base}/scsi_host/host{host}")
     for end in _ends(node):
         _end(tree, node, end)

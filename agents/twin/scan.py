@@ -31,9 +31,9 @@ class Progress:
 
 def progress(scan: Scan, now: float) -> Progress:
     if scan.state == "finished":
-        return Progress(scan.to_examine, scan.to_examine, scan.to_examine - scan.skipped, scan.to_write, scan.skipped, int(scan.seconds))
-    seconds = max(0.0, now - scan.started_at)
-    done = min(1.0, seconds / scan.seconds) if scan.seconds else 1.0
+        took = int(scan.ends_at - scan.started_at)
+        return Progress(scan.to_examine, scan.to_examine, scan.to_examine - scan.skipped, scan.to_write, scan.skipped, took)
+    seconds, done = max(0.0, now - scan.started_at), scan.done(now)
     examined = int(scan.to_examine * min(1.0, done * SCAN_AHEAD))
     issued = int((scan.to_examine - scan.skipped) * done)
     return Progress(scan.to_examine, examined, issued, int(scan.to_write * done), scan.skipped, int(seconds))
@@ -47,7 +47,7 @@ def scan_lines(scan: Scan, now: float, release: Tuple[int, ...]) -> str:
         return f"  scan: {scan.function} canceled on {ctime(scan.ends_at)}\n"
     done = "resilvered" if scan.function == "resilver" else "scrub repaired"
     end = f"with {scan.errors} errors on {ctime(scan.ends_at)}"
-    return f"  scan: {done} {nicebytes(scan.to_write)} in {dhms(scan.seconds)} {end}\n"
+    return f"  scan: {done} {nicebytes(scan.to_write)} in {dhms(scan.ends_at - scan.started_at)} {end}\n"
 
 
 def running_lines(scan: Scan, p: Progress, release: Tuple[int, ...]) -> str:

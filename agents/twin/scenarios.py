@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path as FilePath
-from typing import Callable, Optional, Sequence
+from typing import Callable, Dict, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
-from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Vdev
+from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from agents.twin.store import Store
 
 LAB_DISK_BYTES = 536870912
@@ -50,18 +50,24 @@ def lab_node(release: str = "2.1.11-1", disks: Sequence[Disk] = ()) -> Node:
     )
 
 
-def tiny(release: str = "2.1.11-1", blanks: int = 2, guids: Optional[Sequence[int]] = None, pool: str = "ost_0") -> Node:
+def tiny(
+    release: str = "2.1.11-1",
+    blanks: int = 2,
+    guids: Optional[Sequence[int]] = None,
+    pool: str = "ost_0",
+    size_bytes: int = LAB_DISK_BYTES,
+) -> Node:
     """Pool `pool`: one raidz2 of lab disks 0 to 5 by their by-id names; `blanks` more disks that are in no pool.
 
     `guids` are those of the pool, its raidz2 and the six leaves, in that order.
     """
     ids = list(guids) if guids else [guid_of("tiny", pool, i) for i in range(8)]
-    disks = [lab_disk(n, n) for n in range(6 + blanks)]
+    disks = [lab_disk(n, n, size_bytes) for n in range(6 + blanks)]
     node = lab_node(release, disks)
     leaves = [member(node, disk, guid) for disk, guid in zip(disks, ids[2:])]
     for leaf in leaves:
         leaf.enc_path = ""  # the lab's HBA has no enclosure behind it
-    raidz = top("raidz", ids[1], leaves, LAB_DISK_BYTES, parity=2)
+    raidz = top("raidz", ids[1], leaves, size_bytes, parity=2)
     made = Pool(pool, ids[0], [raidz], int(node.hostid, 16), node.hostname, alloc_bytes=392404992)
     add_pool(node, made, disks, leaves)
     return node
@@ -96,6 +102,20 @@ def drifted(release: str = "2.1.11-1", guids: Optional[Sequence[int]] = None) ->
     return node
 
 
+def shelf_disk() -> Disk:
+    """A new disk that somebody holds in the hand: blank, and under the first name that is free."""
+    return lab_disk(9, 9)
+
+
+def sick_disk(faulted: bool = False) -> Node:
+    """The third disk of a raidz2 has had checksum errors, and ZED has marked it; or ZFS has given it up. It still sits in its bay."""
+    node = tiny()
+    leaf = node.pool("ost_0").leaves()[2]
+    leaf.state, leaf.aux, leaf.errors = ("FAULTED", "err_exceeded", [14, 3, 0]) if faulted else ("DEGRADED", "err_exceeded", [0, 0, 29])
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
+
+
 def pull(node: Node, wwid: str) -> Vdev:
     """Take a member's disk out of its bay: the leaf is REMOVED and the node does not see the disk any more."""
     leaf = leaf_on(node, wwid)
@@ -117,6 +137,27 @@ def take_away(node: Node, wwid: str) -> None:
     found = node.bay_of(wwid)
     if found:
         found[1].wwid, found[1].status = None, "not installed"
+
+
+def unplug(node: Node, wwid: str) -> Disk:
+    """Pull a disk out of its bay. A member that serves is REMOVED by it; one that was taken out of service stays OFFLINE."""
+    disk = node.disk(wwid)
+    if any(p.label and any(pool.imported and pool.name == p.label.pool for pool in node.pools) for p in disk.partitions):
+        leaf = leaf_on(node, wwid)
+        if leaf.state == "ONLINE":
+            leaf.state = "REMOVED"
+    take_away(node, wwid)
+    return disk
+
+
+def plug(node: Node, disk: Disk, bay: Bay) -> None:
+    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up."""
+    bay.wwid, bay.status = disk.wwid, "OK"
+    node.disks.append(disk)
+    if any(p.label for p in disk.partitions):
+        leaf = leaf_on(node, disk.wwid)
+        if leaf.state == "REMOVED":
+            leaf.state = "ONLINE"
 
 
 def bring_back(node: Node, disk: Disk, name: str) -> None:
@@ -156,6 +197,58 @@ def add_spare(node: Node, pool: str, disk: Disk) -> Vdev:
     return spare
 
 
+def use_spare(node: Node, pool: str, disk: Disk, place: int, now: float, errors: int = 0) -> Vdev:
+    """The hot spare on `disk` has taken over for the `place`-th leaf, and is filled. Returns the `spare` vdev."""
+    found = node.pool(pool)
+    listed = next(s for s in found.spares if any(p.label and p.label.guid == s.guid for p in disk.partitions))
+    listed.state = "INUSE"
+    raidz = found.tops[0]
+    leaf = member(node, disk, listed.guid)
+    pair = Vdev("spare", guid_of("spare", pool, place), [raidz.children[place], leaf], create_txg=4)
+    raidz.children[place] = pair
+    found.scan = Scan("resilver", "finished", now - 7200.0, 3600.0, found.alloc_bytes, found.alloc_bytes // 6, errors=errors)
+    return pair
+
+
+def spare_in_use(healed: bool = True, now: float = 1795248315.0) -> Node:
+    """A spare stands in for the third disk of a raidz2, which is well again (or still away)."""
+    node = tiny()
+    add_spare(node, "ost_0", node.disks[6])
+    pair = use_spare(node, "ost_0", node.disks[6], 2, now)
+    if not healed:
+        pair.children[0].state = "REMOVED"
+        take_away(node, node.disks[2].wwid)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
+
+
+def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
+    """All disks of a pool are here and nobody has it: the node lost power and came back without importing it."""
+    node = tiny(blanks=blanks)
+    node.pool("ost_0").imported = False
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    return node
+
+
+def lost_last_txgs(seconds: int = 5) -> Node:
+    """What the labels lead to is not there: only a pool some seconds older can be read."""
+    node = not_imported()
+    node.pool("ost_0").rewind_seconds = seconds
+    return node
+
+
+def diverged_disk(number: int = 3) -> Node:
+    """One disk of six was written to by another host, as a copy of the pool: it is far ahead, and every import follows it and fails."""
+    node = not_imported()
+    node.pool("ost_0").txg = 4000
+    for disk in node.disks[:6]:
+        disk.partitions[0].label.txg = 4000
+    disk = node.disks[number]
+    disk.partitions[0].label.txg, disk.partitions[0].label.writer = 4400, "oss07 5b2f9c07"
+    node.pool("ost_0").blocked_by = [disk.wwid]
+    return node
+
+
 class Clock:
     """A clock for tests: time passes when somebody sleeps."""
 
@@ -176,3 +269,12 @@ def host(folder: FilePath, node: Node, clock: Optional[Callable[[], float]] = No
     if clock is None:
         return TwinHost(path)
     return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]
+
+
+# What `./run demo --scenario NAME` plays beside the demo fleet: the node that needs the runbook of that name.
+SCENARIOS: Dict[str, Callable[[], Node]] = {
+    "blink-and-replace": sick_disk,
+    "spare-return": spare_in_use,
+    "read-only-import": lost_last_txgs,
+    "device-delete-reimport": diverged_disk,
+}

@@ -6,8 +6,9 @@ as its peers do, unless the state says how long it waits.
 
 from __future__ import annotations
 
-from typing import Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
+from agents.twin import tuning
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import ctime
 from agents.twin.labels import label_text, vdev_lines
@@ -32,6 +33,12 @@ PROPERTIES = {
     "ashift": ("12", "local"),
     "altroot": ("-", "default"),
 }
+
+
+def own_properties(pool: Pool) -> Dict[str, Tuple[str, str]]:
+    """Those that an import sets."""
+    own = {"readonly": ("on", "-")} if pool.readonly else {}
+    return {**own, **({"altroot": (pool.altroot, "local")} if pool.altroot else {})}
 
 
 def classes(pool: Pool) -> Iterator[Tuple[str, List[Vdev]]]:
@@ -111,43 +118,43 @@ def _of(pool: Pool, name: str) -> Tuple[str, str]:
         return str(pool.guid), "-"
     if name == "multihost":
         return ("on", "local") if pool.suspended == "mmp" else ("off", "default")
-    return PROPERTIES[name]
+    return own_properties(pool).get(name, PROPERTIES[name])
 
 
 # zpool iostat
 
 
 def iostat(view: View, args: Sequence[str], now: float) -> Optional[Answer]:
-    """Averages (two blocks, of which the second is like the first) or histograms; None when it is asked otherwise."""
+    """Averages (two blocks: since the import, and of now) or histograms; None when it is asked otherwise."""
     if not view.node.imported:
         return Answer(1, "", "no pools available\n")
     if len(args) == 7 and tuple(args[:5]) == ("-v", "-l", "-H", "-p", "-g") and args[5].isdigit() and args[6] == "2":
-        block = "".join(_averages(view, pool) for pool in view.node.imported)
-        return Answer(0, block + block)
+        since_import = "".join(_averages(view, pool, 1.0) for pool in view.node.imported)
+        return Answer(0, since_import + "".join(_averages(view, pool, tuning.strain(view.node, pool)) for pool in view.node.imported))
     if tuple(args) == ("-w", "-v", "-H", "-p", "-g"):
         return Answer(0, "".join(_histograms(view, pool) for pool in view.node.imported))
     return None
 
 
-def _averages(view: View, pool: Pool) -> str:
+def _averages(view: View, pool: Pool, strain: float) -> str:
     total = sum(usable(top) for top in pool.tops if top.cls != "log")
-    lines = [_row(view.node, pool.name, [leaf for leaf in pool.leaves()], pool.alloc_bytes, total - pool.alloc_bytes)]
+    lines = [_row(view.node, pool.name, [leaf for leaf in pool.leaves()], pool.alloc_bytes, total - pool.alloc_bytes, strain)]
     for heading, tops in classes(pool):
         lines += [""] if heading else []
         for top in tops:
             alloc = 0 if top.cls == "log" else pool.alloc_bytes * usable(top) // total
             for vdev in top.walk():
                 amounts = (alloc, usable(top) - alloc) if vdev is top else (0, 0)
-                lines.append(_row(view.node, str(vdev.guid), vdev.leaves(), *amounts))
+                lines.append(_row(view.node, str(vdev.guid), vdev.leaves(), *amounts, strain))
     return "\n".join(lines) + "\n"
 
 
-def _row(node: Node, name: str, leaves: Sequence[Vdev], alloc: int, free: int) -> str:
+def _row(node: Node, name: str, leaves: Sequence[Vdev], alloc: int, free: int, strain: float) -> str:
     serving = [leaf for leaf in leaves if leaf.state not in DOWN]
     counts = [len(serving) * n for n in (READS[0], WRITES[0], READS[1], WRITES[1])]
     waits = ["-"] * 10
     if serving:
-        read, write = (sum(kind(leaf) for leaf in serving) // len(serving) for kind in (_read_ns, _write_ns))
+        read, write = (int(strain * sum(kind(leaf) for leaf in serving)) // len(serving) for kind in (_read_ns, _write_ns))
         waits = [str(n) for n in (read + QUEUE_NS, write + QUEUE_NS, read, write, QUEUE_NS, QUEUE_NS)] + ["-", str(QUEUE_NS), "-", "-"]
     waits += ["-"] if node.release >= (2, 2) else []
     return "\t".join([name, str(alloc), str(free), *map(str, counts), *waits])

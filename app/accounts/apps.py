@@ -8,8 +8,9 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
-        from app.accounts import records
+        from app.accounts import proof, records
 
         signals.user_logged_in.connect(records.signed_in)
+        signals.user_logged_in.connect(proof.signed_in)
         signals.user_logged_out.connect(records.signed_out)
         signals.user_login_failed.connect(records.failed)

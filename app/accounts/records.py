@@ -22,6 +22,11 @@ def signed_out(sender, request, user, **_) -> None:
         _record("person.signed-out", user.get_username(), request)
 
 
+def proved(name: str, request) -> None:
+    """The password was typed again, for something that asks for it."""
+    _record("person.proved", name, request)
+
+
 def failed(sender, credentials, request=None, **_) -> None:
     """Only names that exist: what else is typed into that field is sometimes a password."""
     name = str(credentials.get("username", ""))

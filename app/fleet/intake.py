@@ -11,6 +11,7 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
+from django.utils import timezone
 
 from agents.sets import set_digest
 from app.doorbell import ring
@@ -23,6 +24,7 @@ from app.ledger.models import Blob
 __all__ = ["BadReport", "NeedFull", "asked_at", "merge", "receive"]
 
 Captures = Mapping[str, str]  # place -> digest
+OVERTAKEN_SECONDS = 2  # an agent names whole seconds; within this, one text is as new as another
 
 
 class NeedFull(Exception):
@@ -41,12 +43,13 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
         captures = report.applied_to(_captures(node))
         if captures is None:
             raise NeedFull
+        captures, asked = _but_what_was_asked_since(node, captures, asked_at(report.ages, at))
         missing = _keep(captures, report.bodies, _captures(node))
         if not missing:
             about = {"boot_id": report.boot_id, "version": report.version, "mode": report.mode}
             # The agent names whole seconds of its clock; by that much a later report may look older than the last.
             heard = max(at, node.last_report_at or at)
-            _change(node, captures, heard, about=about, last_report_at=heard, asked=asked_at(report.ages, at))
+            _change(node, captures, heard, about=about, last_report_at=heard, asked=asked)
     return missing
 
 
@@ -93,6 +96,17 @@ def asked_at(ages: Mapping[str, float], at: datetime) -> dict[str, float]:
     """Source -> when it was asked, in seconds since 1970, from how long that was before `at`."""
     now = at.timestamp()
     return {source: round(now - seconds, 1) for source, seconds in ages.items()}
+
+
+def _but_what_was_asked_since(node: Node, captures: Captures, asked: dict[str, float]) -> tuple[Captures, dict[str, float]]:
+    """A receipt may overtake a report that was put together before it; of what it asked, its word stands. A time to come proves nothing."""
+    now = timezone.now().timestamp()
+    since = {source for source, moment in asked.items() if moment + OVERTAKEN_SECONDS < node.asked.get(source, 0.0) <= now}
+    if not since:
+        return captures, asked
+    older = {where: digest for where, digest in captures.items() if where.partition("/")[0] not in since}
+    newer = {where: digest for where, digest in _captures(node).items() if where.partition("/")[0] in since}
+    return {**older, **newer}, {**asked, **{source: node.asked[source] for source in since}}
 
 
 def _locked(name: str) -> Node:
@@ -161,8 +175,9 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     """Whether the same captures are there, and each says the same but for what moves by itself."""
     if was.keys() != now.keys():
         return False
-    changed = [where for where, digest in now.items() if was[where] != digest]
-    return not any(moves.lasts(where, before.bodies[was[where]], parsed.bodies[now[where]]) for where in changed)
+    changed = [(where, before.bodies.get(was[where]), parsed.bodies.get(digest)) for where, digest in now.items() if was[where] != digest]
+    # A text that is not at hand cannot be compared; then it is told of at once.
+    return not any(then is None or said is None or moves.lasts(where, then, said) for where, then, said in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

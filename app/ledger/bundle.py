@@ -1,22 +1,27 @@
-"""A run as a zip that a stranger can check without us: events, proofs, checkpoint, evidence, key and the checker itself.
+"""A run as a zip that a stranger can check without us: events, proofs, checkpoints, evidence, keys and the checker itself.
 
 How it proves that nothing is left out: each event of a run carries its number in the run and the leaf of the one before
 (the database refuses any other), the export itself is the last of them and says how many came before it, and the checkpoint
 is made over the ledger exactly up to that last event. So the bundle holds the whole run as it stood when it was exported.
+The checkpoints that were signed while the run went on come with it, each proven to continue the one before: they say what was in
+the ledger before what.
 """
 
 import io
 import zipfile
+from bisect import bisect_left
+from collections.abc import Collection
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 from django.db import connection
 
 from agents.wire import canonical
-from app.ledger import checkpoints, notes
+from app.ledger import checkpoints, keyring, notes, stored
 from app.ledger.forms import LedgerDown
-from app.ledger.merkle import Tree
-from app.ledger.models import LedgerCheckpoint, LedgerEvent
+from app.ledger.models import Blob, LedgerCheckpoint, LedgerEvent
+from app.ledger.proving import inclusion
 from app.ledger.services import blob, record
 
 VERIFIER = Path(__file__).with_name("verify.py")
@@ -27,49 +32,94 @@ class NoSuchRun(KeyError):
     """The ledger holds no event of this run."""
 
 
-def bundle(run_id, actor="system") -> bytes:
-    """The zip of one run. Taking it is itself recorded. Call it outside a transaction."""
+def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
+    """The zip of one run. Taking it is itself recorded. Call it outside a transaction.
+
+    `withhold` names events by their number in the run: only their leaves go out, and the closing event says so.
+    """
     if connection.in_atomic_block:
         raise LedgerDown("A bundle is signed over committed events only. Write it outside a transaction.")
     run = str(run_id)
-    closing = close(run, str(actor))
+    checkpoints.number_waiting()
+    closing = close(run, str(actor), withhold)
+    checkpoints.number_waiting()
     checkpoint = checkpoints.checkpoint_at(closing.chain.seq)
-    events = list(LedgerEvent.objects.filter(run=run, run_seq__lte=closing.run_seq).select_related("chain").order_by("run_seq"))
-    return pack(members(events, checkpoint))
+    events = list(events_of(run).filter(run_seq__lte=closing.run_seq).select_related("chain"))
+    return pack(members(events, checkpoint, set(closing.said["body"]["withheld"]), closing.said["body"]["erased"]))
 
 
-def close(run: str, actor: str) -> LedgerEvent:
-    count = LedgerEvent.objects.filter(run=run).count()
-    if not count:
+def events_of(run: str):
+    return LedgerEvent.objects.filter(run=run).order_by("run_seq")
+
+
+def close(run: str, actor: str, withhold: Collection[int]) -> LedgerEvent:
+    events = list(events_of(run))
+    if not events:
         raise NoSuchRun(run)
-    said = {"key": checkpoints.signing_key().fingerprint, "verifier": sha256(VERIFIER.read_bytes()).hexdigest()}
+    signer = checkpoints.signing_key()
+    left_out = [event for event in events if event.body is None or event.run_seq in withhold]
+    evidence = {digest for event in events if event not in left_out for digest in event.said["evidence"]}
+    said = {
+        "key": signer.fingerprint,
+        "order_key": sha256(signer.order.spki).hexdigest(),
+        "verifier": sha256(VERIFIER.read_bytes()).hexdigest(),
+        "withheld": [bytes(event.leaf).hex() for event in left_out],
+        "erased": list(Blob.objects.filter(pk__in=evidence, bytes=None).order_by("pk").values_list("pk", flat=True)),
+    }
     return record(CLOSING, said, actor, run=run)
 
 
-def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint) -> dict[str, bytes]:
-    named = sorted({digest for event in events for digest in event.said["evidence"]})
+def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: set[str], erased: list[str]) -> dict[str, bytes]:
+    open_events = [event for event in events if bytes(event.leaf).hex() not in withheld]
+    named = sorted({digest for event in open_events for digest in event.said["evidence"]} - set(erased))
+    earlier = checkpoints_of(events, checkpoint)
     return {
-        "events.jsonl": b"".join(bytes(event.body) + b"\n" for event in events),
-        "proofs.json": canonical(proofs(events, checkpoint.size)),
+        "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in events),
+        "proofs.json": canonical(proofs(events, [*earlier, checkpoint])),
         "checkpoint": checkpoint.note.encode(),
-        "keys.json": canonical(keys(checkpoints.signing_key())),
+        "keys.json": canonical(keys(checkpoints.signing_key(), checkpoint)),
         "verify.py": VERIFIER.read_bytes(),
+        **{f"checkpoints/{row.size}": row.note.encode() for row in earlier},
         **{f"blobs/{digest}": blob(digest) for digest in named},
     }
 
 
-def proofs(events: list[LedgerEvent], size: int) -> dict:
-    tree = Tree(list(checkpoints.leaves_between(0, size)))
-    return {"size": str(size), "events": [proof(tree, event) for event in events]}
+def line(event: LedgerEvent, withheld: set[str]) -> bytes:
+    leaf = bytes(event.leaf).hex()
+    return canonical({"redacted": leaf, "run_seq": str(event.run_seq)}) if leaf in withheld else bytes(event.body)
 
 
-def proof(tree: Tree, event: LedgerEvent) -> dict:
-    index = event.chain.seq - 1
-    return {"seq": str(event.chain.seq), "leaf": tree.leaves[index].hex(), "path": [node.hex() for node in tree.path(index)]}
+def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list[LedgerCheckpoint]:
+    """For each event the checkpoint that covered it first, but for the closing one."""
+    signed = list(LedgerCheckpoint.objects.filter(size__gte=events[0].chain.seq, size__lte=closing.size).order_by("size").defer("frontier"))
+    sizes = [row.size for row in signed]
+    first = {bisect_left(sizes, event.chain.seq) for event in events}
+    return [signed[place] for place in sorted(first) if sizes[place] < closing.size]
 
 
-def keys(signer: notes.Signer) -> dict:
-    return {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint}
+def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:
+    return {
+        "size": str(signed[-1].size),
+        "events": [proof(event, signed[-1]) for event in events],
+        "consistency": [continues(older, newer) for older, newer in pairwise(signed)],
+    }
+
+
+def proof(event: LedgerEvent, checkpoint: LedgerCheckpoint) -> dict:
+    seq, leaf = event.chain.seq, bytes(event.leaf)
+    path = stored.inclusion(seq - 1, checkpoint.size, leaf, bytes(checkpoint.root))
+    return {"seq": str(seq), "leaf": leaf.hex(), "path": [node.hex() for node in path]}
+
+
+def continues(older: LedgerCheckpoint, newer: LedgerCheckpoint) -> dict:
+    path = stored.consistency(older.size, bytes(older.root), newer.size, bytes(newer.root))
+    return {"from": str(older.size), "to": str(newer.size), "path": [node.hex() for node in path]}
+
+
+def keys(signer: notes.Signer, checkpoint: LedgerCheckpoint) -> dict:
+    """The keys that sign now, and every change of a key before, each proven to be in the ledger."""
+    said = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
+    return said | {"changes": [inclusion(event, checkpoint) for event in keyring.events(checkpoint.size)]}
 
 
 def pack(files: dict[str, bytes]) -> bytes:
@@ -81,3 +131,9 @@ def pack(files: dict[str, bytes]) -> bytes:
             info.create_system, info.external_attr = 3, 0o100644 << 16
             archive.writestr(info, data)
     return out.getvalue()
+
+
+def unpacked_size(data: bytes, prefix: str) -> int:
+    """How many bytes of a bundle are in the files whose names begin so."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return sum(info.file_size for info in archive.infolist() if info.filename.startswith(prefix))

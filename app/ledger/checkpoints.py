@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from django.db import connection, transaction
 
-from app.ledger import merkle, notes
+from app.ledger import keyring, merkle, notes, stored
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerChain, LedgerCheckpoint, LedgerHead
 
@@ -22,22 +22,48 @@ def checkpoint_now() -> LedgerCheckpoint | None:
 
     Call it outside a transaction: what the caller has not committed has no place in the chain yet.
     """
+    number_waiting()
     size = LedgerHead.objects.values_list("seq", flat=True).get()
     return checkpoint_at(size) if size else None
 
 
+def number_waiting() -> int:
+    """Give every committed event its number that still waits for one, and say how many those were."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_number()")
+        return cursor.fetchone()[0]
+
+
 def checkpoint_at(size: int) -> LedgerCheckpoint:
     """The checkpoint over the first `size` events, made now unless it was made before."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    while True:
+        keyring.finish()
+        with transaction.atomic():
+            one_at_a_time()
+            if not keyring.pending():  # else a change of key came in between, and must be signed first
+                return sign_up_to(size)
+
+
+def one_at_a_time() -> None:
+    """Wait for whoever signs; nobody else does until this transaction ends."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
-        base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
-        return base if base and base.size == size else extend(base, size)
+
+
+def sign_up_to(size: int) -> LedgerCheckpoint:
+    """For whoever holds the lock."""
+    base = LedgerCheckpoint.objects.filter(size__lte=size).order_by("-size").first()
+    return base if base and base.size == size else extend(base, size)
 
 
 def extend(base: LedgerCheckpoint | None, size: int) -> LedgerCheckpoint:
+    """1. trust what was signed before, 2. grow it, 3. keep the new full subtrees for proofs, 4. sign."""
     frontier, start = trusted_frontier(base)
-    frontier = merkle.grow(frontier, start, leaves_between(start, size))
+    nodes = stored.Grower()
+    leaves = leaves_between(min(start, nodes.size), size)
+    frontier = merkle.grow(frontier, start, nodes.passing(leaves, start))
     root = merkle.frontier_root(frontier)
+    nodes.keep()
     note = signing_key().checkpoint(size, root)
     return LedgerCheckpoint.objects.create(size=size, root=root, frontier=b"".join(frontier), note=note, at=moment(datetime.now(UTC)))
 
@@ -47,20 +73,28 @@ def trusted_frontier(base: LedgerCheckpoint | None) -> tuple[list[bytes], int]:
         return [], 0
     packed = bytes(base.frontier)
     frontier = [packed[i : i + 32] for i in range(0, len(packed), 32)]
-    if base.note != signing_key().checkpoint(base.size, merkle.frontier_root(frontier)):
+    text = notes.stated(notes.origin(), base.size, merkle.frontier_root(frontier))
+    if not notes.signed(base.note, text, keyring.public_at(base.size, signing_key().public)):
         raise LedgerDown(
             f"The checkpoint over {base.size} events is not what this key signed. Run `ledger verify`; nothing is signed on it."
         )
     return frontier, base.size
 
 
+def newest() -> LedgerCheckpoint | None:
+    return LedgerCheckpoint.objects.order_by("-size").first()
+
+
 def leaves_between(start: int, size: int):
-    """The leaves of events `start`+1 to `size`, hashed anew from their bodies, in the order of an unbroken chain."""
-    rows = LedgerChain.objects.filter(seq__gt=start, seq__lte=size).order_by("seq").values_list("seq", "link", "event__body")
+    """The leaves of events `start`+1 to `size`, hashed anew from their bodies, in the order of an unbroken chain.
+
+    Of an event that was redacted only the leaf is left; the chain tells whether it is the right one.
+    """
+    rows = LedgerChain.objects.filter(seq__gt=start, seq__lte=size).order_by("seq").values_list("seq", "link", "event__body", "event__leaf")
     expected, before = start, link_of(start)
-    for seq, link, body in rows.iterator(chunk_size=BATCH):
+    for seq, link, body, kept in rows.iterator(chunk_size=BATCH):
         expected += 1
-        leaf = merkle.leaf_hash(bytes(body))
+        leaf = bytes(kept) if body is None else merkle.leaf_hash(bytes(body))
         before, after = bytes(link), sha256(b"\x02" + before + leaf).digest()
         if seq != expected or before != after:
             raise LedgerDown(f"The chain does not hold at event {expected}. Run `ledger verify`; nothing past it is signed.")

@@ -1,6 +1,7 @@
-"""The Merkle tree of RFC 6962 over leaf hashes: root, inclusion proof, and the frontier that grows a root without the old leaves.
+"""The Merkle tree of RFC 6962 over leaf hashes: which nodes a proof is made of, and the frontier that grows a root without the old leaves.
 
-Pure. This is the proving side and is written as the RFC writes it, recursively; `verify.py` checks with the other algorithm.
+Pure. This is the proving side and is written as the RFC writes it, recursively; who checks uses the other algorithm
+(`agents/proofs.py`, `verify.py`). `stored.py` proves from the database, `Tree` from a list in memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,17 +31,11 @@ class Tree:
 
     def path(self, index: int) -> list[bytes]:
         """The inclusion proof of leaf `index`, counted from 0, lowest node first."""
-        if not 0 <= index < len(self.leaves):
-            raise IndexError(f"leaf {index} of {len(self.leaves)}")
-        return self.walk(index, 0, len(self.leaves))
+        return [self.hash(*span) for span in inclusion_spans(index, len(self.leaves))]
 
-    def walk(self, index: int, start: int, end: int) -> list[bytes]:
-        if end - start == 1:
-            return []
-        middle = start + split(end - start)
-        if index < middle:
-            return [*self.walk(index, start, middle), self.hash(middle, end)]
-        return [*self.walk(index, middle, end), self.hash(start, middle)]
+    def consistency(self, old: int) -> list[bytes]:
+        """The proof that the tree of the first `old` leaves is the beginning of this one."""
+        return [self.hash(*span) for span in consistency_spans(old, len(self.leaves))]
 
     def hash(self, start: int, end: int) -> bytes:
         if end - start == 1:
@@ -52,6 +47,53 @@ class Tree:
         if end - start >= WORTH_KEEPING:
             self.kept[start, end] = made
         return made
+
+
+Span = tuple[int, int]  # the leaves from `start` up to, not including, `end`
+
+
+def inclusion_spans(index: int, size: int) -> list[Span]:
+    """The subtrees whose hashes are the inclusion proof of a leaf, lowest first (RFC 6962, 2.1.1)."""
+    if not 0 <= index < size:
+        raise IndexError(f"leaf {index} of {size}")
+    spans, start, end = [], 0, size
+    while end - start > 1:
+        middle = start + split(end - start)
+        if index < middle:
+            spans.append((middle, end))
+            end = middle
+        else:
+            spans.append((start, middle))
+            start = middle
+    return spans[::-1]
+
+
+def consistency_spans(old: int, size: int) -> list[Span]:
+    """The subtrees whose hashes prove that a tree of `old` leaves is the beginning of one of `size` (RFC 6962, 2.1.2)."""
+    if not 0 < old <= size:
+        raise IndexError(f"the first {old} leaves of {size}")
+    spans, start, end = [], 0, size
+    while old != end:
+        middle = start + split(end - start)
+        if old <= middle:
+            spans.append((middle, end))
+            end = middle
+        else:
+            spans.append((start, middle))
+            start = middle
+    if start:  # the tree of `old` leaves is not itself a node of the new one
+        spans.append((start, end))
+    return spans[::-1]
+
+
+def full_subtrees(start: int, end: int) -> list[tuple[int, int]]:
+    """The full subtrees (level, position) that a span of one tree consists of, left to right; all but the last path are one each."""
+    found = []
+    while start < end:
+        level = (end - start).bit_length() - 1
+        found.append((level, start >> level))
+        start += 1 << level
+    return found
 
 
 def split(size: int) -> int:

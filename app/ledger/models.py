@@ -1,17 +1,18 @@
 """The ledger's five tables, as Django reads them. The tables themselves are written in `migrations/0001_ledger.sql`.
 
-Nothing here is ever updated or deleted: the database refuses it, for everybody. Write through `services`.
+Nothing here is ever changed or deleted: the database refuses it, for everybody. Write through `services`. The one exception is `redact`.
 """
 
 import json
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
 class LedgerEvent(models.Model):
     """One thing somebody did or decided. Only `body` is written; a trigger reads every other column out of it."""
 
-    body = models.BinaryField()
+    body = models.BinaryField(null=True)  # null: redacted
     leaf = models.BinaryField()
     at = models.TextField()
     actor = models.TextField()
@@ -28,17 +29,24 @@ class LedgerEvent(models.Model):
 
     @property
     def said(self) -> dict:
-        """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body."""
+        """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body. Of a redacted one, what is left."""
+        if self.body is None:
+            columns = {name: getattr(self, name) for name in ("type", "at", "actor", "run", "node")}
+            return {"v": "1", **columns, "run_seq": str(self.run_seq or ""), "run_prev": "", "evidence": [], "body": {}}
         return json.loads(bytes(self.body))
 
 
 class LedgerChain(models.Model):
-    """The place of one event in the one order of all events; written at COMMIT by the database itself."""
+    """The place of one event in the one order of all events, written by the database itself.
+
+    That is at COMMIT, unless another transaction was just then at it: then the event waits in a lane, and whoever commits next, or
+    `services.number_waiting`, gives it its place.
+    """
 
     seq = models.BigIntegerField(primary_key=True)
-    event = models.OneToOneField(LedgerEvent, models.DO_NOTHING, related_name="chain")
-    prev = models.BinaryField(unique=True)
-    link = models.BinaryField(unique=True)
+    event = models.OneToOneField(LedgerEvent, models.DO_NOTHING, related_name="chain", db_constraint=False)
+    prev = models.BinaryField()
+    link = models.BinaryField()
 
     class Meta:
         db_table = "ledger_chain"
@@ -54,6 +62,7 @@ class LedgerHead(models.Model):
     seq = models.BigIntegerField()
     prev = models.BinaryField()
     link = models.BinaryField()
+    numbered = ArrayField(models.BigIntegerField(), default=list)  # how far each lane has been numbered
 
     class Meta:
         db_table = "ledger_head"
@@ -84,7 +93,7 @@ class Blob(models.Model):
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.BigIntegerField()
     media = models.TextField()
-    bytes = models.BinaryField()
+    bytes = models.BinaryField(null=True)  # null: redacted
 
     class Meta:
         db_table = "ledger_blob"

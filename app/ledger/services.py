@@ -1,7 +1,8 @@
 """How the rest of the portal writes to the ledger: `record` what was done, `keep` what was seen, `refuse_if_broken` before acting.
 
 Call `record` last inside the transaction that changes the state it tells of, so that both commit or neither does.
-The database gives the event its place in the chain at COMMIT. Writers stay at READ COMMITTED.
+The database gives the event its place in the chain at COMMIT (in a lane, when others commit in the same moment; see
+`number_waiting`). Writers stay at READ COMMITTED.
 """
 
 import time
@@ -14,11 +15,29 @@ from django.db import DatabaseError, connection, transaction
 
 from agents.wire import canonical
 from app.ledger import grants
-from app.ledger.checkpoints import checkpoint_now
+from app.ledger.checkpoints import checkpoint_now, number_waiting
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
+from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
 
-__all__ = ["LedgerDown", "blob", "checkpoint_now", "keep", "keep_all", "moment", "record", "refuse_if_broken"]
+__all__ = [
+    "LedgerDown",
+    "Redacted",
+    "blob",
+    "checkpoint_now",
+    "consistency",
+    "inclusion",
+    "keep",
+    "keep_all",
+    "log_since",
+    "moment",
+    "number_waiting",
+    "proofs_and_log",
+    "proofs_for",
+    "public_keys",
+    "record",
+    "refuse_if_broken",
+]
 
 FOUND_WELL_FOR_SECONDS = 5.0
 RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
@@ -92,13 +111,19 @@ def keep_all(bodies: Iterable[bytes], media: str) -> list[str]:
     return [keep(data, media) for data in sorted(bodies, key=lambda data: sha256(data).digest())]
 
 
+class Redacted(KeyError):
+    """The evidence was erased by a person, and the ledger says by whom and why."""
+
+
 def blob(digest: str) -> bytes:
-    """The kept bytes. Raises KeyError when there are none, LedgerDown when they are no longer what was kept."""
+    """The kept bytes. Raises KeyError when there are none (Redacted when they were erased), LedgerDown when they are not what was kept."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT bytes FROM ledger_blob WHERE sha256 = %s", [digest])
         row = cursor.fetchone()
     if row is None:
         raise KeyError(digest)
+    if row[0] is None:
+        raise Redacted(digest)
     data = bytes(row[0])
     if sha256(data).hexdigest() != digest:
         raise LedgerDown(f"The evidence {digest} is not what was kept. Run `ledger verify`.")
@@ -134,6 +159,7 @@ def try_a_write() -> None:
     said = {"v": "1", "type": "trial", "at": moment(datetime.now(UTC)), "actor": "system", "run": "", "node": "", "run_seq": ""}
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT ledger_number()")  # so that it is the head that is tried, and not a lane
             insert(cursor, said)
             cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE")
             raise _TakenBack

@@ -7,12 +7,14 @@ the signature is checked with the package `cryptography` where it is installed.
 Exit code: 0 intact, 1 tampered, 2 incomplete, 3 the signature could not be checked. 64 when there is nothing to check.
 
 A bundle holds the whole run as it stood when it was exported, and this program checks each link of that claim:
-  1. every event line is canonical, and its leaf is SHA-256 of a zero byte and the line;
+  1. every line is canonical, and its leaf is SHA-256 of a zero byte and the line; of a redacted event only the leaf is there;
   2. the events count from 1 without a gap, each names the leaf before it, and the last is the export itself;
   3. every leaf is in the Merkle tree (RFC 6962) of the checkpoint, and the checkpoint ends with the export;
-  4. the checkpoint is signed (C2SP signed note, Ed25519) by the key the export names;
-  5. every file named as evidence is there and has the named SHA-256, and no other file is;
-  6. the zip has no byte that does not follow from its files.
+  4. the checkpoint is signed (C2SP signed note: Ed25519, and ECDSA P-256) by the keys the export names;
+  5. the checkpoints signed while the run went on are signed too, and each continues the one before it;
+  6. each change of a key is in the ledger, and signed by the keys before it;
+  7. every file named as evidence is there and has the named SHA-256, and no other file is;
+  8. the zip has no byte that does not follow from its files.
 What it cannot see: events never written, and what happened to the run after the export. Whoever holds the key could sign another
 history; get the fingerprint from somewhere else than the bundle and give it with --key.
 """
@@ -40,10 +42,7 @@ class Report:
     """What was found wrong, and what the bundle says."""
 
     def __init__(self):
-        self.tampered = []
-        self.incomplete = []
-        self.unchecked = []
-        self.facts = []
+        self.tampered, self.incomplete, self.unchecked, self.facts = [], [], [], []
 
     @property
     def exit_code(self) -> int:
@@ -52,9 +51,6 @@ class Report:
         if self.incomplete:
             return INCOMPLETE
         return UNCHECKED if self.unchecked else INTACT
-
-
-# --- the container ------------------------------------------------------------------------------------------------
 
 
 def unpack(raw: bytes, report: Report) -> dict:
@@ -72,9 +68,7 @@ def unpack(raw: bytes, report: Report) -> dict:
     if len(set(names)) != len(names):
         report.tampered.append("The zip holds two files of one name.")
     if pack(files) != raw:
-        report.tampered.append(
-            "The zip is not byte for byte the one that was exported. If it was repacked, unpack it and check the folder."
-        )
+        report.tampered.append("The zip is not byte for byte the one exported. If it was repacked, unpack it and check the folder.")
     return dict(files)
 
 
@@ -92,11 +86,8 @@ def pack(files: list) -> bytes:
 
 def read_folder(folder: Path) -> dict:
     """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
-    paths = [folder / name for name in FILES] + sorted(folder.glob("blobs/*"))
+    paths = [folder / name for name in FILES] + sorted(folder.glob("checkpoints/*")) + sorted(folder.glob("blobs/*"))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
-
-
-# --- the forms ----------------------------------------------------------------------------------------------------
 
 
 def canonical(value) -> bytes:
@@ -117,8 +108,16 @@ def number(text) -> int:
     return int(text) if isinstance(text, str) and re.fullmatch(r"[1-9][0-9]{0,17}", text) else 0
 
 
+def unhex(text, form: str) -> bytes | None:
+    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(form, text) else None
+
+
 def digest(text) -> bytes | None:
-    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) else None
+    return unhex(text, r"[0-9a-f]{64}")
+
+
+def spki_of(text) -> bytes | None:
+    return unhex(text, r"([0-9a-f]{2}){80,100}")
 
 
 def unbase64(text: str) -> bytes | None:
@@ -129,18 +128,14 @@ def unbase64(text: str) -> bytes | None:
     return raw if base64.b64encode(raw).decode() == text else None
 
 
-# --- the events ---------------------------------------------------------------------------------------------------
-
-
 def read_events(raw: bytes, report: Report) -> list:
     """(object, leaf) of each line; a line that is no event is reported and stands as (None, leaf)."""
     *lines, rest = raw.split(b"\n")
     if rest:
         report.tampered.append("events.jsonl: the last line has no end.")
-    events = [(read_event(line), sha256(b"\x00" + line).digest()) for line in lines]
-    for count, (event, _) in enumerate(events, 1):
-        if event is None:
-            report.tampered.append(f"events.jsonl line {count}: this is not an event as the ledger writes it.")
+    events = [read_redacted(line) or (read_event(line), sha256(b"\x00" + line).digest()) for line in lines]
+    bad = [count for count, (event, _) in enumerate(events, 1) if event is None]
+    report.tampered += [f"events.jsonl line {count}: this is not an event as the ledger writes it." for count in bad]
     if not lines:
         report.incomplete.append("events.jsonl: there is no event.")
     return events
@@ -154,6 +149,13 @@ def read_event(line: bytes):
     return event if texts and event["v"] == "1" else None
 
 
+def read_redacted(line: bytes):
+    """What stands for an event whose body is withheld or erased: its number in the run, and its leaf."""
+    said = read_json(line, {"redacted", "run_seq"})
+    leaf = digest(said["redacted"]) if said else None
+    return (said | {"evidence": [], "type": "", "body": {}}, leaf) if leaf and number(said["run_seq"]) else None
+
+
 def is_digests(value) -> bool:
     return isinstance(value, list) and all(digest(item) for item in value) and value == sorted(set(value))
 
@@ -164,45 +166,71 @@ def check_order(events: list, report: Report) -> None:
     for count, (event, leaf) in enumerate(events, 1):
         where = f"events.jsonl line {count}"
         here = number(event["run_seq"])
-        if event["run"] != events[0][0]["run"]:
+        if "redacted" not in event and event["run"] != events[-1][0].get("run"):
             report.tampered.append(f"{where}: the event belongs to the run {event['run']}.")
         elif here > expected:
             report.incomplete.append(f"{where}: event {expected} of the run is missing; event {here} stands here.")
         elif here < expected:
             report.tampered.append(f"{where}: event {event['run_seq']} of the run stands where event {expected} belongs.")
-        elif event["run_prev"] != before:
+        elif event.get("run_prev", before) != before:
             report.tampered.append(f"{where}: event {here} does not follow the event before it.")
         before, expected = leaf.hex(), here + 1
-    if events and events[-1][0]["type"] != CLOSING:
+    withheld = [event["redacted"] for event, _ in events if "redacted" in event]
+    recorded = events[-1][0]["body"].get("withheld")
+    if events[-1][0]["type"] != CLOSING:
         report.incomplete.append(f"events.jsonl: the last event is not the export. Whatever came after event {expected - 1} is missing.")
+    elif withheld != recorded:
+        report.incomplete.append("events.jsonl: other events are redacted than the export says. Somebody took them out after it.")
+    report.facts += [("redacted", f"event {event['run_seq']} of the run; its leaf stands") for event, _ in events if "redacted" in event]
 
 
-# --- the tree -----------------------------------------------------------------------------------------------------
+def node(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\x01" + left + right).digest()
+
+
+def sides(here: int, last: int, path: list):
+    """Whether each value of a proof stands on the left, from node `here` of `last` + 1 up to the root; None for a proof of another length."""
+    found = []
+    for _ in path:
+        if last == 0:
+            return None
+        left = here & 1 or here == last
+        while left and here and not here & 1:
+            here, last = here >> 1, last >> 1
+        found.append(bool(left))
+        here, last = here >> 1, last >> 1
+    return found if last == 0 else None
 
 
 def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
     """RFC 9162, section 2.1.3.2: whether `path` leads from the leaf to the root of a tree of this size."""
-    if index >= size:
+    lefts = sides(index, size - 1, path) if index < size else None
+    for left, other in zip(lefts or (), path):  # noqa: B905, `strict` came with Python 3.10
+        leaf = node(other, leaf) if left else node(leaf, other)
+    return lefts is not None and leaf == root
+
+
+def follows(old: dict, new: dict, path: list) -> bool:
+    """RFC 9162, section 2.1.4.2: whether the tree of one checkpoint is the beginning of another's."""
+    rest = path if old["size"] & (old["size"] - 1) else [old["root"], *path]
+    if not 0 < old["size"] < new["size"] or None in path or not rest:
         return False
-    here, last, node = index, size - 1, leaf
-    for other in path:
-        if last == 0:
-            return False
-        if here & 1 or here == last:
-            node = sha256(b"\x01" + other + node).digest()
-            while here and not here & 1:
-                here >>= 1
-                last >>= 1
-        else:
-            node = sha256(b"\x01" + node + other).digest()
-        here >>= 1
-        last >>= 1
-    return last == 0 and node == root
+    here, last = old["size"] - 1, new["size"] - 1
+    while here & 1:
+        here, last = here >> 1, last >> 1
+    before = after = rest[0]
+    lefts = sides(here, last, rest[1:])
+    for left, other in zip(lefts or (), rest[1:]):  # noqa: B905
+        before = node(other, before) if left else before
+        after = node(other, after) if left else node(after, other)
+    return lefts is not None and (before, after) == (old["root"], new["root"])
 
 
-def check_proofs(raw: bytes, events: list, size: int, root: bytes, report: Report) -> None:
-    said = read_json(raw, {"size", "events"})
-    if said is None or not isinstance(said["events"], list):
+def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None:
+    """`signed` are the checkpoints of the bundle, smallest first; the last is the closing one."""
+    size, root = signed[-1]["size"], signed[-1]["root"]
+    said = read_json(raw, {"size", "events", "consistency"})
+    if said is None or not isinstance(said["events"], list) or not isinstance(said["consistency"], list):
         report.tampered.append("proofs.json: this is not a list of proofs as an export writes it.")
         return
     if number(said["size"]) != size:
@@ -211,14 +239,25 @@ def check_proofs(raw: bytes, events: list, size: int, root: bytes, report: Repor
         report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
     elif len(said["events"]) > len(events):
         report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
-    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905, `strict` came with Python 3.10
+    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905
     seqs = [check_proof(*pair, size, root, report) for pair in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
-        report.tampered.append(
-            f"checkpoint: it is over {size} events, the export is event {seqs[-1]} of the ledger; they must be the same."
-        )
+        report.tampered.append(f"checkpoint: it is over {size} events, and the export is event {seqs[-1]} of the ledger, not the last.")
+    check_consistency(said["consistency"], signed, report)
+
+
+def check_consistency(proofs: list, signed: list, report: Report) -> None:
+    if len(proofs) != len(signed) - 1:
+        report.incomplete.append(f"proofs.json: {len(signed)} checkpoints are there, and {len(proofs)} proofs that one continues another.")
+    for proof, old, new in zip(proofs, signed, signed[1:]):  # noqa: B905
+        if not isinstance(proof, dict) or set(proof) != {"from", "to", "path"} or not isinstance(proof["path"], list):
+            report.tampered.append("proofs.json: this is not a proof of consistency as an export writes it.")
+        elif (number(proof["from"]), number(proof["to"])) != (old["size"], new["size"]) or not follows(
+            old, new, [digest(item) for item in proof["path"]]
+        ):
+            report.tampered.append(f"The checkpoint over {new['size']} events does not continue the one over {old['size']}.")
 
 
 def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -> int:
@@ -235,61 +274,118 @@ def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -
     return seq
 
 
-# --- the signature ------------------------------------------------------------------------------------------------
+def read_note(text) -> dict | None:
+    """A signed note: the text, and (name, key id and signature) of each line under it. None when it is anything else."""
+    form = r"(?P<text>(?:[^\n]+\n)+)\n(?P<lines>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
+    match = re.fullmatch(form, text) if isinstance(text, str) else None
+    if not match:
+        return None
+    signatures = [(name, unbase64(said)) for name, said in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["lines"])]
+    if any(not raw or len(raw) < 5 for _, raw in signatures):
+        return None
+    return {"text": match["text"].encode("utf-8", "surrogatepass"), "signatures": signatures}
 
 
 def read_checkpoint(raw: bytes) -> dict | None:
-    """A note of three lines, an empty one, and one signature. None when it is anything else."""
-    form = r"(?P<text>(?P<origin>[^\n]+)\n(?P<size>[^\n]+)\n(?P<root>[^\n]+)\n)\n\u2014 (?P<name>[^ \n]+) (?P<signature>[^ \n]+)\n"
-    match = re.fullmatch(form, raw.decode("utf-8", "replace"))
-    if not match:
+    """A note that says origin, size and root. None when it is anything else."""
+    note = read_note(raw.decode("utf-8", "replace"))
+    lines = note["text"].decode("utf-8", "surrogatepass").split("\n") if note else []
+    if len(lines) != 4:
         return None
-    root, signature, size = unbase64(match["root"]), unbase64(match["signature"]), number(match["size"])
-    if not size or not root or len(root) != 32 or not signature or len(signature) != 68 or match["name"] != match["origin"]:
-        return None
-    return {"text": match["text"].encode(), "origin": match["origin"], "size": size, "root": root, "signature": signature}
+    size, root = number(lines[1]), unbase64(lines[2])
+    return note | {"origin": lines[0], "size": size, "root": root} if size and root and len(root) == 32 else None
 
 
-def check_key(raw: bytes, checkpoint: dict, closing: dict, pinned: str, report: Report) -> None:
-    said = read_json(raw, {"origin", "ed25519", "fingerprint"})
-    public = digest(said["ed25519"]) if said else None
-    if not public or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != checkpoint["origin"]:
-        report.tampered.append("keys.json: this is not the key of this checkpoint as an export writes it.")
+def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Report) -> None:
+    said = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
+    public, spki = (digest(said["ed25519"]), spki_of(said["p256"])) if said else (None, None)
+    origin = signed[-1]["origin"]
+    if not public or not spki or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != origin:
+        report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
         return
     if closing["body"].get("key") != said["fingerprint"]:
-        report.tampered.append(
-            f"keys.json: the export names the key {closing['body'].get('key')}, the bundle brings {said['fingerprint']}."
-        )
-    if pinned and pinned != said["fingerprint"]:
+        report.tampered.append(f"keys.json: the export names another key than {said['fingerprint']}, which the bundle brings.")
+    if closing["body"].get("order_key") != sha256(spki).hexdigest():
+        report.tampered.append("keys.json: the export names another order key than the bundle brings.")
+    changes = [read_change(item, signed[-1]) for item in said["changes"]] if isinstance(said["changes"], list) else [None]
+    if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
+        report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
+        return
+    known = {said["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
+    if pinned and pinned not in known:
         report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pinned}.")
     report.facts.append(("key", said["fingerprint"]))
-    check_signature(public, checkpoint, report)
+    current = {"ledger": public, "order": spki}
+    for change in reversed(changes):
+        which, where = change["which"], f"the change of the {change['which']} key in event {change['seq']}"
+        if change["new"] != current[which]:
+            report.tampered.append(f"keys.json: {where} leads to another key.")
+        current[which] = change["old"]
+        check_signatures(where, origin, current, change["note"], report)
+        report.facts.append(("key changed", f"{where}, from {sha256(change['old']).hexdigest()}"))
+    for checkpoint in signed:
+        name = "checkpoint" if checkpoint is signed[-1] else f"checkpoints/{checkpoint['size']}"
+        check_signatures(name, origin, keys_at(checkpoint["size"], changes, public, spki), checkpoint, report)
 
 
-def check_signature(public: bytes, checkpoint: dict, report: Report) -> None:
-    key_id = sha256(checkpoint["origin"].encode() + b"\n\x01" + public).digest()[:4]
-    if checkpoint["signature"][:4] != key_id:
-        report.tampered.append("checkpoint: it is signed by another key than keys.json brings.")
+def keys_at(size: int, changes: list, public: bytes, spki: bytes) -> dict:
+    """A checkpoint that ends with a change of key, or before it, is signed by the key that was."""
+    current = {"ledger": public, "order": spki}
+    for change in reversed(changes):
+        if size <= change["seq"]:
+            current[change["which"]] = change["old"]
+    return current
+
+
+def read_change(item, closing: dict):
+    """A change of key that is proven to be in the ledger; None when it is not."""
+    if not isinstance(item, dict) or set(item) != {"body", "index", "path"} or not isinstance(item["path"], list):
+        return None
+    line, index, path = str(item["body"]).encode("utf-8", "surrogatepass"), str(item["index"]), [digest(each) for each in item["path"]]
+    event, leaf = read_event(line), sha256(b"\x00" + line).digest()
+    if event is None or None in path or not re.fullmatch(r"0|[1-9][0-9]{0,17}", index):
+        return None
+    if not climbs(leaf, int(index), closing["size"], path, closing["root"]):
+        return None
+    which, told = event["type"].removesuffix(".key-rotated"), event["body"]
+    read = {"ledger": digest, "order": spki_of}.get(which)
+    old, new = (read(told.get("old")), read(told.get("new"))) if read else (None, None)
+    note = read_note(told.get("statement")) if old and new else None
+    if note is None or note["text"] != f"{closing['origin']}/keys\n{which}\n{base64.b64encode(new).decode()}\n".encode():
+        return None
+    return {"seq": int(index) + 1, "which": which, "old": old, "new": new, "note": note}
+
+
+def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Report) -> None:
+    """Both signatures, and no other: Ed25519 by the ledger key, and after it ECDSA P-256 by the order key."""
+    public, spki = keys["ledger"], keys["order"]
+    expected = [(origin, sha256(origin.encode() + b"\n\x01" + public).digest()[:4]), (f"{origin}/p256", sha256(spki).digest()[:4])]
+    if [(name, raw[:4]) for name, raw in note["signatures"]] != expected:
+        report.tampered.append(f"{where}: it is signed by another key than keys.json brings.")
         return
     try:
         from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:
-        report.unchecked.append("checkpoint: the signature is not checked, the Python package `cryptography` is not installed here.")
+        report.unchecked.append(f"{where}: the signature is not checked, the Python package `cryptography` is not installed here.")
         return
+    (_, first), (_, second) = note["signatures"]
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(checkpoint["signature"][4:], checkpoint["text"])
-    except (InvalidSignature, ValueError):
-        report.tampered.append("checkpoint: the signature is not one of this key over this text.")
-
-
-# --- the evidence -------------------------------------------------------------------------------------------------
+        Ed25519PublicKey.from_public_bytes(public).verify(first[4:], note["text"])
+        serialization.load_der_public_key(spki).verify(second[4:], note["text"], ECDSA(hashes.SHA256()))
+    except (InvalidSignature, ValueError, TypeError, AttributeError):
+        report.tampered.append(f"{where}: the signature is not one of this key over this text.")
 
 
 def check_blobs(files: dict, events: list, report: Report) -> None:
     named = {item: count for count, (event, _) in enumerate(events, 1) for item in event["evidence"]}
+    erased = events[-1][0]["body"].get("erased", [])
     for item, count in named.items():
-        if f"blobs/{item}" not in files:
+        if f"blobs/{item}" not in files and item in erased:
+            report.facts.append(("redacted", f"the evidence {item}; the export says so"))
+        elif f"blobs/{item}" not in files:
             report.incomplete.append(f"blobs/{item} is missing; event {count} of the run names it as evidence.")
     for name, data in files.items():
         if name.startswith("blobs/"):
@@ -300,15 +396,10 @@ def check_blobs(files: dict, events: list, report: Report) -> None:
     report.facts.append(("evidence", f"{len(named)} files"))
 
 
-# --- the whole ----------------------------------------------------------------------------------------------------
-
-
 def check(files: dict, pinned: str, report: Report) -> None:
-    for name in FILES:
-        if name not in files:
-            report.incomplete.append(f"{name} is missing.")
+    report.incomplete += [f"{name} is missing." for name in FILES if name not in files]
     for name in files:
-        if name not in FILES and not name.startswith("blobs/"):
+        if name not in FILES and not name.startswith(("blobs/", "checkpoints/")):
             report.tampered.append(f"{name}: no export writes such a file.")
     if "events.jsonl" not in files:
         return
@@ -318,7 +409,8 @@ def check(files: dict, pinned: str, report: Report) -> None:
     check_order(events, report)
     check_blobs(files, events, report)
     closing = events[-1][0]
-    tell(events, report)
+    times = [event["at"] for event, _ in events if "at" in event] or ["unknown"]
+    report.facts[:0] = [("run", closing.get("run", "unknown")), ("events", f"{len(events)}, from {times[0]} to {times[-1]}")]
     if "verify.py" in files and sha256(files["verify.py"]).hexdigest() != closing["body"].get("verifier") and closing["type"] == CLOSING:
         report.tampered.append("verify.py: this is not the program that was exported. Check the bundle with a copy from elsewhere.")
     check_signed(files, events, closing, pinned, report)
@@ -327,21 +419,28 @@ def check(files: dict, pinned: str, report: Report) -> None:
 def check_signed(files: dict, events: list, closing: dict, pinned: str, report: Report) -> None:
     if "checkpoint" not in files:
         return
-    checkpoint = read_checkpoint(files["checkpoint"])
-    if checkpoint is None:
-        report.tampered.append("checkpoint: this is not a signed note as an export writes it.")
+    signed = read_checkpoints(files, report)
+    if not signed:
         return
+    checkpoint = signed[-1]
     report.facts.append(("checkpoint", f"{checkpoint['origin']}, {checkpoint['size']} events, root {checkpoint['root'].hex()}"))
     if "proofs.json" in files:
-        check_proofs(files["proofs.json"], events, checkpoint["size"], checkpoint["root"], report)
+        check_proofs(files["proofs.json"], events, signed, report)
     if "keys.json" in files:
-        check_key(files["keys.json"], checkpoint, closing, pinned, report)
+        check_keys(files["keys.json"], signed, closing, pinned, report)
 
 
-def tell(events: list, report: Report) -> None:
-    first, last = events[0][0], events[-1][0]
-    report.facts.insert(0, ("run", first["run"]))
-    report.facts.insert(1, ("events", f"{len(events)}, from {first['at']} to {last['at']}"))
+def read_checkpoints(files: dict, report: Report) -> list:
+    """All checkpoints of the bundle, smallest first, the closing one last; none when one of them is not what its name says."""
+    earlier = {name: read_checkpoint(data) for name, data in files.items() if name.startswith("checkpoints/")}
+    closing = read_checkpoint(files["checkpoint"])
+    bad = [name for name, note in earlier.items() if note is None or name != f"checkpoints/{note['size']}"]
+    if closing is None:
+        bad.append("checkpoint")
+    elif any(note and (note["origin"] != closing["origin"] or note["size"] >= closing["size"]) for note in earlier.values()):
+        bad.append("checkpoints")
+    report.tampered += [f"{name}: this is not a signed note as an export writes it." for name in bad]
+    return [] if bad else [*sorted(earlier.values(), key=lambda note: note["size"]), closing]
 
 
 def verify(path: Path, pinned: str = "") -> Report:
@@ -363,12 +462,9 @@ def show(report: Report, pinned: str) -> None:
     for name, fact in report.facts:
         print(f"{name + ':':<12}{fact}")
     for label, found in (("TAMPERED", report.tampered), ("INCOMPLETE", report.incomplete), ("NOT CHECKED", report.unchecked)):
-        for sentence in found:
-            print(f"{label:<12}{sentence}")
+        print("".join(f"{label:<12}{sentence}\n" for sentence in found), end="")
     if not pinned:
-        print(
-            "KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare its fingerprint with one you know (--key)."
-        )
+        print("KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare it with one you know (--key).")
     print(VERDICTS[report.exit_code])
 
 
@@ -387,11 +483,7 @@ def fingerprint(text: str) -> str:
 def main(argv: list | None = None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
-    parser.add_argument(
-        "--key",
-        type=fingerprint,
-        help="the fingerprint of the ledger's key, 64 hex digits, from somewhere else than the bundle",
-    )
+    parser.add_argument("--key", type=fingerprint, help="the fingerprint of the ledger's key, from somewhere else than the bundle")
     asked = parser.parse_args(argv)
     try:
         report = verify(asked.bundle, asked.key or "")

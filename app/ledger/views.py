@@ -1,27 +1,33 @@
 """The ledger, as pages: search, one event, one piece of evidence, the bundle of a run. Looking needs a sign-in and nothing more."""
 
 import json
+import logging
 
 from django.contrib.auth.decorators import login_required
+from django.db import DatabaseError, transaction
+from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
 from app.htmx import render_page
-from app.ledger import search
+from app.ledger import grants, looking, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
-from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerHead
-from app.ledger.services import blob
+from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
+from app.ledger.services import Redacted, blob, number_waiting
 
+log = logging.getLogger(__name__)
 SHORT = 140
+PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
 
 
 @login_required
 @require_safe
 def ledger(request: HttpRequest) -> HttpResponse:
+    number_if_possible()
     fields = search.asked(request.GET)
     page = search.page(fields, request.GET.get("before", ""))
     context = {
@@ -30,10 +36,20 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "rows": [{"seq": row.seq, "event": row.event, "short": short(row.event.said["body"])} for row in page.rows],
         "older": search.query_string(fields, page.older) if page.older else "",
         "newest": search.query_string(fields, 0) if request.GET.get("before") else "",
-        "length": LedgerHead.objects.get().seq,
+        "length": LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0,
+        "faults": grants.faults(),
         "signed": LedgerCheckpoint.objects.order_by("-size").first(),
     }
     return render_page(request, "ledger/ledger.html", context, partial="ledger-events")
+
+
+def number_if_possible() -> None:
+    """What was committed in the same moment as something else gets its number before it is shown; a page never fails for it."""
+    try:
+        with transaction.atomic():
+            number_waiting()
+    except DatabaseError as error:
+        log.error("Events that wait for their number are not shown: %s", error)
 
 
 def short(body: dict) -> str:
@@ -46,22 +62,34 @@ def short(body: dict) -> str:
 @login_required
 @require_safe
 def event(request: HttpRequest, pk: int) -> HttpResponse:
+    number_if_possible()
     place = get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
     said = place.event.said
+    signed = LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first()
     context = {
         "section": "ledger",
         "place": place,
         "event": place.event,
         "said": said,
         "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
-        "raw": bytes(place.event.body).decode(),
+        "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
         "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
         "evidence": Blob.objects.filter(pk__in=said["evidence"]).defer("bytes").order_by("pk"),
-        "checkpoint": LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first(),
+        "checkpoint": signed,
+        "proof": proof_of(place, signed) if signed else {},
         "before": neighbour(place.seq - 1),
         "after": neighbour(place.seq + 1),
     }
     return render_page(request, "ledger/event.html", context, partial="ledger-event")
+
+
+def proof_of(place: LedgerChain, signed: LedgerCheckpoint) -> dict:
+    """The event's way up to the signed root, or why there is none any more."""
+    try:
+        path = stored.inclusion(place.seq - 1, signed.size, bytes(place.event.leaf), bytes(signed.root))
+    except LedgerDown as down:
+        return {"fault": str(down)}
+    return {"path": [node.hex() for node in path], "root": bytes(signed.root).hex()}
 
 
 def neighbour(seq: int) -> LedgerChain | None:
@@ -73,9 +101,15 @@ def neighbour(seq: int) -> LedgerChain | None:
 def evidence(request: HttpRequest, digest: str) -> HttpResponse:
     """The kept bytes, as text or as a download; never as something a browser runs."""
     kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
-    data = blob(digest)
+    looking.looked(request.user.get_username(), digest)
+    try:
+        data = blob(digest)
+    except Redacted:
+        return HttpResponse("This evidence was redacted. The ledger says by whom and why.", status=410, content_type=PLAIN)
+    except LedgerDown as down:
+        return HttpResponse(str(down), status=503, content_type=PLAIN)
     if kept.media.startswith(READABLE):
-        return HttpResponse(data, content_type="text/plain; charset=utf-8")
+        return HttpResponse(data, content_type=PLAIN)
     return attachment(data, "application/octet-stream", digest)
 
 
@@ -88,7 +122,7 @@ def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
     except NoSuchRun:
         raise Http404("The ledger holds no event of this run.") from None
     except LedgerDown as down:
-        return HttpResponse(str(down), status=503, content_type="text/plain; charset=utf-8")
+        return HttpResponse(str(down), status=503, content_type=PLAIN)
     return attachment(data, "application/zip", f"slotlight-run-{slugify(run)}.zip")
 
 

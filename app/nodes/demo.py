@@ -13,7 +13,8 @@ from pathlib import Path
 from django.contrib.auth.models import Group
 from django.db import transaction
 
-from agents.twin.demo import node_names
+from agents.twin.demo import WRITING, node_names
+from agents.twin.tryout import PREFIX, node_name
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import services as ledger
@@ -21,7 +22,7 @@ from app.nodes import rights
 from app.nodes.keys import issue_token
 
 ACTOR = "demo"
-POLICY = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}
+POLICY = {"mode": "operate", "operations": list(WRITING), "pools": ["*"]}
 PEOPLE = {"operator": ("operators",), "approver": ("approvers", rights.GROUP)}
 SIGN_INS = "sign-ins.json"
 
@@ -33,10 +34,16 @@ def is_loopback(bind: str) -> bool:
         return bind == "localhost"
 
 
-def make_nodes(folder: Path) -> list[str]:
+def names_of(folder: Path, scenario: str = "") -> list[str]:
+    """The demo fleet, the scenarios that were begun in this folder, and the one that begins now."""
+    begun = {path.parent.name for path in folder.glob(f"{PREFIX}*/state.json")} | ({node_name(scenario)} if scenario else set())
+    return [*node_names(), *sorted(begun)]
+
+
+def make_nodes(folder: Path, scenario: str = "") -> list[str]:
     """Policy files, and a token for every node that has no key; returns the names of those nodes."""
     waiting = []
-    for name in node_names():
+    for name in names_of(folder, scenario):
         _write_policy(folder / name)
         token = folder / f"{name}.token"
         if Node.objects.filter(name=name, state=Node.State.ENROLLED).exists():

@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
 from agents.wire import BadSignature, canonical, sign_answer
-from app.nodes.keys import Caller, authenticate
+from app.nodes import sessions
+from app.nodes.keys import Caller, Repeat, authenticate
 
 BODY_BYTES_MAX = 16 * 1024 * 1024  # as sent; the first report of a 90-bay node is about 100 KiB
 JSON_BYTES_MAX = 64 * 1024 * 1024  # after decompression
@@ -38,6 +39,8 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
             caller = authenticate("POST", request.path, request.META.get("QUERY_STRING", ""), request.headers, body, timezone.now())
         except BadBody as error:
             return unsigned(413, str(error))
+        except Repeat as repeat:
+            return repeated(repeat, body, request.headers.get("Content-Encoding", ""))
         except BadSignature as error:
             return unsigned(401, str(error))
         try:
@@ -48,6 +51,16 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
 
     door.is_signed = True
     return door
+
+
+def repeated(repeat: Repeat, body: bytes, encoding: str) -> HttpResponse:
+    """A repeat is turned away. When it shows that two machines have the key, it is told so under that key's signature."""
+    try:
+        nonce = read_json(body, encoding).get("nonce")
+    except BadBody:
+        nonce = None
+    why = repeat.caller.doubled or sessions.heard_late(repeat.caller.key, nonce, timezone.now())
+    return signed_answer(repeat.caller, 409, {"reason": why, "duplicate": True}) if why else unsigned(401, str(repeat))
 
 
 def read_body(request: HttpRequest) -> bytes:

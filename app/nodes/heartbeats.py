@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import Error, connection
 from django.utils import timezone
@@ -20,10 +20,11 @@ from agents.times import seconds_of
 from agents.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
 from app.fleet import intake
 from app.fleet.payload import BadReport, check
+from app.nodes import sessions, vault
 from app.nodes.door import BadBody, read_json
 from app.nodes.models import NodeKey
 from app.runs import tasks
-from app.runs.models import Run
+from app.runs.models import OpenLoop, Run
 from app.threads import Threads
 
 Scope = MutableMapping[str, Any]
@@ -32,7 +33,7 @@ Send = Callable[[dict], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 BYTES_MAX = 8192  # a hundred sources with their ages
-FIELDS = {"v", "node", "set", "taken_at", "ages"}
+FIELDS, MORE = {"v", "node", "set", "taken_at", "ages"}, {"nonce", "journal", "held"}
 GATHER_SECONDS = 0.003  # how long the first one waits for company
 TOGETHER_MAX = 200
 KEYS_REMEMBERED = 20_000
@@ -59,6 +60,16 @@ class Beat:
     set: str
     at: datetime
     asked: str  # JSON
+    nonce: str = ""
+    journal: str = ""
+    held: str = ""
+
+
+class Kept(NamedTuple):
+    """What became of a beat, and how far the journal of its agent had come before it."""
+
+    outcome: str
+    journal: str = ""
 
 
 class Together:
@@ -68,8 +79,9 @@ class Together:
         self._waiting: dict[int, tuple[Beat, asyncio.Future]] = {}
         self._writer: asyncio.Task | None = None
 
-    async def write(self, beat: Beat) -> str:
-        """ "kept", "differs" (the node stands by another set, or is being changed just now) or "refused". Raises django.db.Error."""
+    async def write(self, beat: Beat) -> Kept:
+        """ "kept", "differs" (the node stands by another set, or is being changed just now), "stay" (it speaks from another stay, or
+        two machines have its key) or "refused". Raises django.db.Error."""
         while (before := self._waiting.get(beat.key.pk)) is not None:  # one of each key at a time
             await asyncio.wait([before[1]])
         future = asyncio.get_running_loop().create_future()
@@ -91,7 +103,7 @@ class Together:
                 if isinstance(outcome, BaseException):
                     future.set_exception(outcome)
                 else:
-                    future.set_result(outcome.get(pk, "refused"))
+                    future.set_result(outcome.get(pk, Kept("refused")))
 
 
 _keys: dict[str, Key] = {}
@@ -126,20 +138,35 @@ async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict
         reason = ""
     except (BadReport, ValueError, OverflowError) as bad:
         beat, reason = Beat(key, signed, NO_SET, now, "{}"), str(bad)  # its counter is used up all the same
-    outcome = await _together.write(beat)
+    outcome, journal = await _together.write(beat)
+    about = {"journal": journal} if journal else {}
     if outcome == "refused":
+        if why := await THREADS.run(sessions.heard_late, key.pk, said.get("nonce"), now):
+            return 409, {"reason": why, "duplicate": True}, beat
         raise BadSignature(f"The counter {signed.counter} was used already, or the key was revoked or its node retired.")
     if reason:
         return 422, {"reason": reason}, beat
-    if outcome == "differs":
-        return 200, await THREADS.run(_receive, beat, said), beat
-    return 200, {"missing": [], "at": now.isoformat()}, beat
+    if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, said.get("nonce", ""), now)):
+        return 409, {"reason": why, "duplicate": True}, beat
+    if outcome != "kept":
+        return 200, await THREADS.run(_receive, beat, said) | about, beat
+    return 200, {"missing": [], "at": now.isoformat()} | about, beat
 
 
 def _beat(key: Key, signed: Signed, said: dict, now: datetime) -> Beat:
     report = check(key.node, said)
     at = now - timedelta(seconds=max(0.0, signed.created - seconds_of(str(said.get("taken_at")))))
-    return Beat(key, signed, report.set, at, json.dumps(intake.asked_at(report.ages, at)))
+    nonce = said.get("nonce", "")
+    if nonce and not sessions.is_nonce(nonce):
+        raise BadReport("The nonce is none. Update the agent.")
+    return Beat(
+        key, signed, report.set, at, json.dumps(intake.asked_at(report.ages, at)), nonce, sessions.journal_of(said), sessions.held_of(said)
+    )
+
+
+def _other_stay(key: int, nonce: str, now: datetime) -> str:
+    """What `sessions` says of it; a key that two machines have is refused whatever it says."""
+    return sessions.heard(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
 
 
 def _receive(beat: Beat, said: dict) -> dict:
@@ -151,37 +178,50 @@ def _receive(beat: Beat, said: dict) -> dict:
 
 KEEP = """
 WITH came AS (
-    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[]) AS t(key, counter, set, at, asked)
+    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[], %s::text[], %s::text[], %s::text[])
+        AS t(key, counter, set, at, asked, nonce, journal, held)
 ), mine AS (
-    SELECT k.id, k.node_id FROM nodes_nodekey k JOIN came c ON c.key = k.id JOIN fleet_node n ON n.id = k.node_id
+    SELECT k.id, k.node_id, k.journal FROM nodes_nodekey k JOIN came c ON c.key = k.id JOIN fleet_node n ON n.id = k.node_id
     WHERE k.counter < c.counter AND k.revoked_at IS NULL AND n.state <> 'retired' ORDER BY k.id FOR NO KEY UPDATE OF k
 ), raised AS (
-    UPDATE nodes_nodekey k SET counter = c.counter, used_at = %s FROM came c, mine m
-    WHERE m.id = k.id AND c.key = k.id AND k.counter < c.counter AND k.revoked_at IS NULL RETURNING k.id, k.node_id
+    UPDATE nodes_nodekey k SET counter = c.counter, used_at = %s, held = c.held, journal = CASE
+        WHEN c.journal = '' THEN k.journal
+        WHEN split_part(k.journal, ':', 1) <> split_part(c.journal, ':', 1) THEN c.journal
+        WHEN split_part(k.journal, ':', 2)::bigint < split_part(c.journal, ':', 2)::bigint THEN c.journal
+        ELSE k.journal END
+    FROM came c, mine m
+    WHERE m.id = k.id AND c.key = k.id AND k.counter < c.counter AND k.revoked_at IS NULL
+    RETURNING k.id, k.node_id, k.doubled_at IS NULL AND c.nonce IN ('', k.nonce) AS same_stay, m.journal
 ), free AS (
     SELECT n.id, r.id AS key FROM fleet_node n JOIN raised r ON r.node_id = n.id JOIN came c ON c.key = r.id
-    WHERE n.report_digest = c.set FOR NO KEY UPDATE OF n SKIP LOCKED
+    WHERE n.report_digest = c.set AND r.same_stay FOR NO KEY UPDATE OF n SKIP LOCKED
 ), kept AS (
     UPDATE fleet_node n SET last_report_at = greatest(n.last_report_at, c.at), asked = c.asked FROM free f, came c
     WHERE n.id = f.id AND c.key = f.key AND n.report_digest = c.set RETURNING f.key
 )
-SELECT r.id, EXISTS (SELECT FROM kept WHERE kept.key = r.id) FROM raised r
+SELECT r.id, CASE WHEN NOT r.same_stay THEN 'stay' WHEN EXISTS (SELECT FROM kept WHERE kept.key = r.id) THEN 'kept' ELSE 'differs' END,
+    r.journal
+FROM raised r
 """
 
 
-def keep(beats: list[Beat], now: datetime) -> dict[int, str]:
-    """Key -> "kept" or "differs"; a key that is missing was refused. Committed when this returns."""
-    columns = zip(*((beat.key.pk, beat.signed.counter, beat.set, beat.at, beat.asked) for beat in beats), strict=True)
+def keep(beats: list[Beat], now: datetime) -> dict[int, Kept]:
+    """Key -> "kept", "differs" or "stay"; a key that is missing was refused. Committed when this returns."""
+    columns = zip(
+        *((beat.key.pk, beat.signed.counter, beat.set, beat.at, beat.asked, beat.nonce, beat.journal, beat.held) for beat in beats),
+        strict=True,
+    )
     with connection.cursor() as cursor:
         cursor.execute(KEEP, [*map(list, columns), now])
-        outcomes = {pk: "kept" if kept else "differs" for pk, kept in cursor.fetchall()}
-    for node in _waited_for({beat.key.node for beat in beats if outcomes.get(beat.key.pk) == "kept"}):
+        outcomes = {pk: Kept(*kept) for pk, *kept in cursor.fetchall()}
+    for node in _waited_for({beat.key.node for beat in beats if beat.key.pk in outcomes and outcomes[beat.key.pk].outcome == "kept"}):
         tasks.soon(tasks.facts_arrived, node)
     return outcomes
 
 
 def _waited_for(nodes: set[str]) -> set[str]:
-    return set(Run.objects.filter(status="waiting", node__in=nodes).values_list("node", flat=True))
+    left = OpenLoop.objects.filter(run__ended_at__isnull=False, node__in=nodes).values_list("node", flat=True)
+    return set(Run.objects.filter(status="waiting", node__in=nodes).values_list("node", flat=True).union(left))
 
 
 async def _key(headers: dict[str, str]) -> Key:
@@ -197,7 +237,7 @@ def _look_up(key_id: str) -> Key:
     found = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret").first()
     if found is None:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    return Key(found[0], found[1], bytes(found[2]))
+    return Key(found[0], found[1], vault.reveal(bytes(found[2]), key_id))
 
 
 def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
@@ -206,7 +246,7 @@ def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
         said = read_json(body, headers.get("content-encoding", ""))
     except BadBody:
         return None
-    return said if said.keys() == FIELDS else None
+    return said if said.keys() - MORE == FIELDS else None
 
 
 async def _short_body(headers: dict[str, str], receive: Receive) -> bytes | None:

@@ -14,6 +14,7 @@ from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprin
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.nodes import vault
 from app.nodes.models import EnrolToken, NodeKey
 from app.once import WrittenOnce
 
@@ -32,10 +33,23 @@ class Caller:
     node: str
     secret: bytes
     signed: Signed
+    key: int = 0  # of its row
+    nonce: str = ""  # the stay the portal last heard of
+    doubled: str = ""  # why nothing it says is believed
+    journal: str = ""  # the farthest its journal was said to be
+    held: str = ""  # why it does nothing but look, as it last said
 
     def elapsed_seconds(self, taken_at: float) -> float:
         """How long before sending this the agent did something; both times are by the node's clock, so skew cancels out."""
         return max(0.0, self.signed.created - taken_at)
+
+
+class Repeat(BadSignature):
+    """A good signature under a counter that was used before. `caller` is who signed it, then or now."""
+
+    def __init__(self, reason: str, caller: Caller) -> None:
+        super().__init__(reason)
+        self.caller = caller
 
 
 def issue_token(name: str, by: str, user=None) -> str:
@@ -71,7 +85,7 @@ def revoke(node: Node, by, now: datetime) -> list[str]:
     with transaction.atomic():
         node = Node.objects.select_for_update().get(pk=node.pk)
         revoked = list(node.keys.filter(revoked_at__isnull=True).values_list("key_id", flat=True))
-        node.keys.filter(key_id__in=revoked).update(revoked_at=now)
+        _forget(node, revoked, now)
         withdrawn = node.tokens.filter(used_at__isnull=True, expires_at__gt=now).update(expires_at=now)
         Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
         for topic in ("fleet", f"node:{node.name}"):
@@ -106,9 +120,10 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     if NodeKey.objects.filter(key_id=fingerprint(secret)).exists():
         raise EnrolRefused("This key was used before. Remove the agent's key file and enrol again.")
     revoked = [key.key_id for key in node.keys.filter(revoked_at__isnull=True)]
-    node.keys.filter(key_id__in=revoked).update(revoked_at=now)
+    _forget(node, revoked, now)
     hostname, version = str(said.get("hostname", ""))[:255], str(said.get("version", ""))[:40]
-    key = NodeKey.objects.create(node=node, key_id=fingerprint(secret), secret=secret, hostname=hostname, created_at=now)
+    key_id = fingerprint(secret)
+    key = NodeKey.objects.create(node=node, key_id=key_id, secret=vault.seal(secret, key_id), hostname=hostname, created_at=now)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
     for topic in ("fleet", f"node:{node.name}"):
         ring(topic)
@@ -117,23 +132,36 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     return key
 
 
+def _forget(node: Node, key_ids: list[str], now: datetime) -> None:
+    """Revoke these keys. Nobody needs their secrets any more."""
+    node.keys.filter(key_id__in=key_ids).update(revoked_at=now, secret=b"")
+
+
 @WrittenOnce
 def live_keys(key_id):
-    return NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret", "counter")
+    live = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True)
+    return live.values_list("pk", "node__name", "secret", "counter", "nonce", "doubled_why", "journal", "held")
 
 
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
-    """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before."""
-    found = live_keys(key_id_of(headers))
+    """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before; Repeat for the last."""
+    key_id = key_id_of(headers)
+    found = live_keys(key_id)
     if not found:
         raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    [(pk, node, secret, counter)] = found
-    signed = verify_request(bytes(secret), method, path, query, headers, body)
-    check_fresh(signed, now.timestamp(), counter)
+    [(pk, node, sealed, counter, *about)] = found
+    secret = vault.reveal(bytes(sealed), key_id)
+    signed = verify_request(secret, method, path, query, headers, body)
+    check_fresh(signed, now.timestamp(), 0)
+    caller = Caller(node, secret, signed, pk, *about)
+    try:
+        check_fresh(signed, now.timestamp(), counter)
+    except BadSignature as used:
+        raise Repeat(str(used), caller) from None
     # The condition decides between two copies of one request that arrive at the same moment.
     with connection.cursor() as cursor:
         cursor.execute(USE, [signed.counter, now, pk, signed.counter])
         is_new = cursor.rowcount == 1
     if not is_new:
-        raise BadSignature("The request's counter was used by another request while this one was read: it is a repeat.")
-    return Caller(node, bytes(secret), signed)
+        raise Repeat("The request's counter was used by another request while this one was read: it is a repeat.", caller)
+    return caller

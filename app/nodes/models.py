@@ -9,17 +9,27 @@ from app.fleet.models import Node
 class NodeKey(models.Model):
     """The secret an agent made at enrolment. `key_id` is its fingerprint, shown on both sides.
 
-    `counter` is the highest one used; it only ever rises, and a request that does not raise it is a repeat.
+    `counter` is the highest one used; it only ever rises, and a request that does not raise it is a repeat. `nonce` names the
+    stay of the machine that speaks with this key: another after a boot, and never again one it had before. See `sessions`.
     """
 
     node = models.ForeignKey(Node, models.PROTECT, related_name="keys")
     key_id = models.CharField(max_length=16, unique=True)
-    secret = models.BinaryField()
+    secret = models.BinaryField()  # sealed, see `vault`; empty once the key is revoked
     counter = models.BigIntegerField(default=0)
     hostname = models.CharField(max_length=255, blank=True)  # what the agent called itself when it enrolled
     created_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    nonce = models.CharField(max_length=64, blank=True)
+    nonce_at = models.DateTimeField(null=True, blank=True)  # when this stay was first heard of
+    nonces_before = models.JSONField(default=list, blank=True)  # newest first
+    odd_nonce = models.CharField(max_length=64, blank=True)  # one that only ever came with counters used before
+    odd_count = models.IntegerField(default=0)
+    doubled_at = models.DateTimeField(null=True, blank=True)  # since when two machines have this key
+    doubled_why = models.TextField(blank=True)
+    journal = models.CharField(max_length=60, blank=True)  # the farthest its journal was said to be: "<generation>:<height>"
+    held = models.TextField(blank=True)  # why the agent itself does nothing but look; "" when it need not
 
     class Meta:
         constraints = [

@@ -9,10 +9,12 @@ from django.views.decorators.csrf import csrf_exempt
 from agents.times import seconds_of
 from agents.wire import ENROL_NONCE, canonical, sign_answer
 from app.fleet import intake
-from app.nodes import keys
+from app.ledger import services as ledger
+from app.nodes import keys, sessions, vault
 from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
+from app.nodes.sessions import session_fault
 from app.runs import orders, tasks
-from app.runs.services import waiting_on
+from app.runs.services import concerns_us
 
 
 @csrf_exempt
@@ -21,28 +23,39 @@ def enrol(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return unsigned(405, f"{request.path} takes POST.")
     try:
+        pinned = ledger.public_keys()  # before the token is used up: without them an agent could check no order
         key = keys.enrol(read_json(read_body(request), ""), timezone.now())
+        secret = vault.reveal(bytes(key.secret), key.key_id)
+        answer = {"key_id": key.key_id, "node": key.node.name, **pinned}
     except BadBody as error:
         return unsigned(400, str(error))
     except keys.EnrolRefused as refusal:
         return unsigned(403, str(refusal))
-    body = canonical({"key_id": key.key_id, "node": key.node.name})
-    return HttpResponse(body, content_type="application/json", headers=sign_answer(bytes(key.secret), 200, body, ENROL_NONCE))
+    except (ledger.LedgerDown, vault.KeyLost) as down:
+        return unsigned(503, str(down))
+    body = canonical(answer)
+    headers = sign_answer(secret, 200, body, ENROL_NONCE)
+    return HttpResponse(body, content_type="application/json", headers=headers)
 
 
 @signed
 def reports(caller: keys.Caller, said: dict) -> Answer:
     now = timezone.now()
+    if why := session_fault(caller, said.get("nonce", ""), now):
+        return 409, {"reason": why, "duplicate": True}
+    if (sessions.journal_of(said) or caller.journal, sessions.held_of(said)) != (caller.journal, caller.held):
+        sessions.note(caller.key, said)
+    about = {"at": now.isoformat()} | ({"journal": caller.journal} if caller.journal else {})
     try:
         taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(said.get("taken_at")))))
         missing = intake.receive(caller.node, said, taken_at)
     except intake.NeedFull:
-        return 200, {"need": "full", "at": now.isoformat()}
+        return 200, {"need": "full"} | about
     except (intake.BadReport, ValueError, OverflowError) as error:
         return 422, {"reason": str(error)}
-    if not missing and waiting_on(caller.node):
+    if not missing and concerns_us(caller.node):
         tasks.soon(tasks.facts_arrived, caller.node)
-    return 200, {"missing": missing, "at": now.isoformat()}
+    return 200, {"missing": missing} | about
 
 
 @signed
@@ -57,7 +70,11 @@ def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
 
 @signed
 def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.receipt(caller.node, order_id, said))
+    """Taken from whoever has the key, even from two machines: what a node did is never thrown away."""
+    try:
+        return _go(orders.receipt(caller.node, order_id, said))
+    except ledger.LedgerDown as down:
+        return 503, {"reason": str(down)}
 
 
 def _go(reason: str) -> Answer:

@@ -24,8 +24,11 @@ ACTS: Mapping[str, Act] = {
     "confirm": Act(ev.Confirmed, ("text",)),
     "approve": Act(ev.Approved, ("plan_digest",)),
     "deny": Act(ev.Denied, ("plan_digest", "reason")),
+    "break-glass": Act(ev.GlassBroken, ("plan_digest", "reason")),
     "execute": Act(ev.ExecuteAsked),
     "settle": Act(ev.Settled, ("outcome", "reason")),
     "back": Act(ev.WentBack, ("step",)),
     "abort": Act(ev.Aborted, ("reason",)),
 }
+# What stands beside the engine: about the run's order and locks, see `app.runs.takeover`.
+BESIDE = ("withdraw", "take-over")

@@ -1,8 +1,8 @@
 """What we do about it: runs, their plans, who approved them, the orders sealed for nodes, and what is held meanwhile.
 
-`migrations/0002_rules.sql` makes the database hold the rules that must survive our own mistakes: the approver is not
-the requester, a destructive order has an approved plan and a plan has one order, an order moves only along its life,
-and what was sealed or approved is never edited.
+`migrations/0004_sealed.sql` makes the database hold the rules that must survive our own mistakes: no approver had a hand
+in the run, an approval stands in the ledger, a destructive order has enough of them and holds its pool, a plan has one
+order, an order moves only along its life, a fence only rises, and what was sealed or approved is never edited.
 """
 
 from django.conf import settings
@@ -13,6 +13,7 @@ from django.urls import reverse
 from workflows.state import ORDER_IS_OUT, RunState
 
 PERSON = settings.AUTH_USER_MODEL
+LOCK_KEY = r"^[a-z]+:[^*?[:space:]]+$"  # as PostgreSQL reads it: one thing, and no wildcard
 
 
 class Run(models.Model):
@@ -37,7 +38,11 @@ class Run(models.Model):
 
     class Meta:
         ordering = ("-created_at",)
-        permissions = (("operate", "May begin runs and act in them"), ("approve", "May approve what others ask for"))
+        permissions = (
+            ("operate", "May begin runs and act in them"),
+            ("approve", "May approve what others ask for"),
+            ("break_glass", "May go on without an approval where that is allowed"),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=["situation_key"], condition=Q(ended_at__isnull=True) & ~Q(situation_key=""), name="one_open_run_per_situation"
@@ -56,6 +61,19 @@ class Run(models.Model):
         return RunState.from_json(self.state)
 
 
+class Hand(models.Model):
+    """Somebody shaped this run: asked for it, chose, confirmed, gave the order. None of them may approve it, ever."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="hands")
+    person = models.ForeignKey(PERSON, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["run", "person"], name="one_hand_per_person_and_run"),)
+
+    def __str__(self):
+        return f"{self.person} had a hand in run {self.run_id}"
+
+
 class Plan(models.Model):
     """A plan as it was shown. Its digest names it, and approvals and the one order point to it."""
 
@@ -64,12 +82,10 @@ class Plan(models.Model):
     round = models.IntegerField()
     body = models.JSONField()
     made_at = models.DateTimeField()
+    approvals_needed = models.SmallIntegerField(default=1)  # as the runbook says; the database takes 0 as 1 where it matters
 
     class Meta:
-        ordering = (
-            "run",
-            "round",
-        )
+        ordering = ("run", "round")
         constraints = (models.UniqueConstraint(fields=["run", "round"], name="one_plan_per_round"),)
 
     def __str__(self):
@@ -77,17 +93,54 @@ class Plan(models.Model):
 
 
 class Approval(models.Model):
-    """One person's yes to one plan. The database refuses the run's requester."""
+    """One person's yes to one plan: for a while, for one order, and only as far as the ledger tells of it."""
 
     plan = models.ForeignKey(Plan, models.PROTECT, related_name="approvals")
     approver = models.ForeignKey(PERSON, models.PROTECT, related_name="approvals")
     at = models.DateTimeField()
+    proved_at = models.DateTimeField()  # when the approver last typed the password
+    expires_at = models.DateTimeField()
+    leaf = models.CharField(max_length=64)  # of the ledger event that tells of it
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=["plan", "approver"], name="one_yes_per_person_and_plan"),)
+        constraints = (
+            models.UniqueConstraint(fields=["plan", "approver"], name="one_yes_per_person_and_plan"),
+            models.UniqueConstraint(fields=["leaf"], condition=~Q(leaf=""), name="one_approval_per_event"),
+        )
 
     def __str__(self):
         return f"{self.approver} approved {self.plan_id[:12]}"
+
+
+class BrokenGlass(models.Model):
+    """One person went on alone with one plan. It is open until another person has reviewed it, and meanwhile stops the next."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="glasses")
+    plan = models.OneToOneField(Plan, models.PROTECT, related_name="glass")
+    person = models.ForeignKey(PERSON, models.PROTECT, related_name="glasses")
+    reason = models.TextField()
+    at = models.DateTimeField()
+    proved_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    leaf = models.CharField(max_length=64, unique=True)
+    reviewer = models.ForeignKey(PERSON, models.PROTECT, related_name="+", null=True, blank=True)
+    reviewed_at = models.DateTimeField(null=True, blank=True)
+    review = models.TextField(blank=True)  # what the reviewer says of it
+
+    class Meta:
+        ordering = ("-at",)
+        constraints = (
+            models.UniqueConstraint(fields=["person"], condition=Q(reviewed_at__isnull=True), name="one_unreviewed_glass_per_person"),
+            models.CheckConstraint(condition=~Q(reason=""), name="glass_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(reviewed_at__isnull=True, reviewer__isnull=True, review="")
+                | (Q(reviewed_at__isnull=False, reviewer__isnull=False) & ~Q(review="") & ~Q(reviewer=models.F("person"))),
+                name="glass_is_reviewed_by_another",
+            ),
+        )
+
+    def __str__(self):
+        return f"{self.person} broke the glass in run {self.run_id}"
 
 
 class Order(models.Model):
@@ -108,9 +161,14 @@ class Order(models.Model):
     sealed_by = models.ForeignKey(PERSON, models.PROTECT, related_name="+", null=True, blank=True)  # empty: the portal itself
     sealed_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    proved_at = models.DateTimeField(null=True, blank=True)  # when who sealed it last typed the password; empty for a pure one
+    nonce = models.CharField(max_length=64, blank=True)  # the node's stay it was made out to
+    signature = models.TextField(blank=True)
+    signed_by = models.CharField(max_length=16, blank=True)  # id of the order key
 
     status = models.CharField(max_length=10, default="SEALED")
     reason = models.TextField(blank=True)
+    held_back = models.TextField(blank=True)  # why the node was last told not to go on
     claimed_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -129,7 +187,7 @@ class Order(models.Model):
 class ResourceLock(models.Model):
     """Something a run holds while it changes a node: "pool:<guid>", "disk:<wwid>", "bay:<enclosure id>/<slot>".
 
-    `fence` only ever rises; agents remember the highest per pool and refuse a lower one.
+    Agents remember the highest fence per pool and refuse a lower one; the database lets none be given twice.
     """
 
     key = models.TextField(primary_key=True)
@@ -139,6 +197,51 @@ class ResourceLock(models.Model):
 
     class Meta:
         ordering = ("key",)
+        constraints = (models.CheckConstraint(condition=Q(key__regex=LOCK_KEY), name="lock_names_one_thing"),)
 
     def __str__(self):
         return self.key
+
+
+class OpenLoop(models.Model):
+    """Something a run switched on and nobody has switched off: a copy out of the run's state, which is what counts."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="loops")
+    node = models.CharField(max_length=63, db_index=True)
+    loop = models.CharField(max_length=60)
+    what = models.TextField()
+    undo = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("at", "pk")
+        constraints = (models.UniqueConstraint(fields=["run", "loop"], name="one_loop_of_a_kind_per_run"),)
+
+    def __str__(self):
+        return self.what
+
+
+class LockFence(models.Model):
+    """The highest fence a lock ever had. It outlives the lock."""
+
+    key = models.TextField(primary_key=True)
+    fence = models.BigIntegerField()
+
+    def __str__(self):
+        return f"{self.key} at {self.fence}"
+
+
+class KeyRotation(models.Model):
+    """One order key took over from another: what the old one signed, so that agents that know only that one can follow."""
+
+    said = models.TextField()  # canonical; see app.runs.rotation
+    key = models.CharField(max_length=16, unique=True)  # the one that signed this, and nothing after it
+    signature = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self):
+        return f"from {self.key} at {self.at}"

@@ -5,6 +5,7 @@ answer "" for go and else why not; asking again after a lost answer gets the sam
 before it was started: from then on it is UNKNOWN until the node or two people say what became of it.
 """
 
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +20,10 @@ from agents.operations import OPERATIONS
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.ledger.models import LedgerCheckpoint
 from app.once import WrittenOnce
-from app.runs import rights, services
-from app.runs.models import Approval, Order, ResourceLock, Run
+from app.runs import backing, offers, rights, sealing, services
+from app.runs.models import Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
 from workflows import events as ev
 from workflows.state import ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES
@@ -59,6 +61,8 @@ class Out(NamedTuple):
     status: str
     canonical: str
     digest: str
+    signature: str
+    signed_by: str
 
 
 @WrittenOnce
@@ -67,25 +71,23 @@ def to_be_taken(node, now):
     return out.order_by("sealed_at").values_list(*Out._fields)
 
 
-def next_for(node: str) -> list[dict[str, str]]:
-    """Every order this node may take now, oldest first."""
+def next_for(node: str) -> list[offers.Offer]:
+    """Every order this node may take now, oldest first. One that changes anything comes with its proofs, or not at all."""
     now = timezone.now()
     found = [Out(*row) for row in to_be_taken(node, now)]
-    if any(order.effect != "pure" for order in found) and not _ledger_signs():
-        found = [order for order in found if order.effect == "pure"]
-    offered = [_put(order) if order.effect == "pure" else _offer(order.id, now) for order in found]
-    return [{"order": order.canonical, "digest": order.digest} for order in offered if order]
+    checkpoint = _ledger_signs() if any(order.effect != "pure" for order in found) else None
+    offered = [offers.offer(_put(order), {}) if order.effect == "pure" else _offer(order.id, now, checkpoint) for order in found]
+    return [offer for offer in offered if offer]
 
 
-def _ledger_signs() -> bool:
+def _ledger_signs() -> LedgerCheckpoint | None:
     """Sign what has been recorded before an order that destroys leaves the house. Without it nothing is offered."""
     try:
         ledger.refuse_if_broken()
-        ledger.checkpoint_now()
+        return ledger.checkpoint_now()
     except ledger.LedgerDown as down:
         log.error("No order is offered: %s", down)
-        return False
-    return True
+        return None
 
 
 def _put(question: Out) -> Out:
@@ -95,16 +97,22 @@ def _put(question: Out) -> Out:
     return question
 
 
-def _offer(order_id: str, now: datetime) -> Order | None:
+def _offer(order_id: str, now: datetime, checkpoint: LedgerCheckpoint | None) -> offers.Offer | None:
+    if checkpoint is None:
+        return None
     with _in_hand(order_id) as order:
         if order is None or order.status not in ("SEALED", "OFFERED"):
             return None
-        if why := _not_allowed(order):
+        if why := _not_allowed(order, now):
             _move(order, "REFUSED", now, "portal", why)
             return None
         if order.status == "SEALED":
             _move(order, "OFFERED", now, "portal")
-        return order
+    try:
+        return offers.offer(order, offers.proofs(order, checkpoint))
+    except ledger.LedgerDown as down:
+        log.error("Order %s is not offered: %s", order.id, down)
+        return None
 
 
 def claim(node: str, order_id: str, digest: str) -> str:
@@ -118,55 +126,97 @@ def start(node: str, order_id: str, digest: str) -> str:
 
 
 def _go(node: str, order_id: str, digest: str, status: str, moment: str) -> str:
+    """Move the order for the node; or say why not, and let the ledger know that it was held back."""
     try:
         ledger.refuse_if_broken()
     except ledger.LedgerDown as down:
         return str(down)
     now = timezone.now()
-    with _in_hand(order_id, node) as order:
-        if order is None or order.digest != digest:
+    with _in_hand(order_id) as order:
+        if order is None:
             return f"The portal has sealed no such order for {node}."
-        if order.status == status:
+        why = _why_held_back(order, node, digest, status, now)
+        if why is None:
             return ""
-        if status not in ORDER_MOVES[order.status] or order.effect == "pure":
-            return f"The order is {order.status}. {order.reason}".strip()
-        if order.expires_at <= now:
-            _move(order, "EXPIRED", now, "portal", f"It was not started before {ledger.moment(order.expires_at)}.")
-            return f"The order expired at {ledger.moment(order.expires_at)}."
-        if why := _not_allowed(order):
-            _move(order, "REFUSED", now, "portal", why)
+        if why:
+            _tell_held_back(order, node, status, why)
             return why
         setattr(order, moment, now)
         _move(order, status, now, f"node:{node}")
     return ""
 
 
-def _not_allowed(order: Order) -> str:
-    """Whether the people behind a sealed order still have their rights, and the run what it holds. "" is yes."""
+def _why_held_back(order: Order, node: str, digest: str, status: str, now: datetime) -> str | None:
+    """Empty is go, None that it went already. What has run out or lost its backing ends here."""
+    if order.node != node or order.digest != digest:
+        return f"The portal has sealed no such order for {node}."
+    if order.status == status:
+        return None
+    if status not in ORDER_MOVES[order.status] or order.effect == "pure":
+        return f"The order is {order.status}. {order.reason}".strip()
+    if order.expires_at <= now:
+        _move(order, "EXPIRED", now, "portal", f"It was not started before {ledger.moment(order.expires_at)}.")
+        return f"The order expired at {ledger.moment(order.expires_at)}."
+    if why := _not_allowed(order, now):
+        _move(order, "REFUSED", now, "portal", why)
+        return why
+    return ""
+
+
+def _tell_held_back(order: Order, node: str, status: str, why: str) -> None:
+    """Once for each reason: an agent that asks again and again fills no ledger."""
+    said = f"{node}, {status}: {why}"
+    if order.held_back != said:
+        order.held_back = said
+        order.save(update_fields=["held_back"])
+        _record(order, "order.held-back", "", {"asked": status, "by": f"node:{node}", "reason": why})
+
+
+def _not_allowed(order: Order, now: datetime) -> str:
+    """Whether all that an order was sealed on still holds: who gave it, who stands behind it, the node's stay, the locks. "" is yes."""
     if order.effect == "pure":
         return ""
     if order.sealed_by is None or not rights.may(order.sealed_by, rights.OPERATE):
         return f"{order.sealed_by} may not operate any more."
-    approvals = Approval.objects.filter(plan_id=order.plan_id).exclude(approver_id=order.sealed_by_id).select_related("approver")
-    lost = [a.approver.username for a in approvals if not rights.may(a.approver, rights.APPROVE)]
-    if order.destructive and (lost or not approvals):
-        return f"{' and '.join(lost) or 'Nobody'} may approve this plan any more."
-    if order.fence and not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
+    if order.proved_at is None or now - order.proved_at > timedelta(seconds=services.FRESH_SECONDS + sealing.ORDER_SECONDS):
+        return f"{order.sealed_by} typed the password too long ago. Give the order again."
+    if order.destructive or order.effect == "at_most_once":
+        behind = backing.of(order.plan_id, order.sealed_by, now)
+        if behind.why_not or not set(json.loads(order.canonical)["approvals"]) <= set(behind.leaves):
+            return behind.why_not or "Other people stand behind this plan than when the order was sealed. Ask for a new plan."
+    key = sealing.key_of(order.node)
+    if key is None or key.doubled:
+        return key.doubled if key else f"The key of {order.node} was revoked."
+    if key.nonce != order.nonce:
+        return f"{order.node} was restarted, copied or restored since this order was sealed. Make a new plan."
+    if not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
         return "The run does not hold the pool any more."
     return ""
 
 
+def end_unstarted(order: Order, why: str, actor: str, now: datetime) -> None:
+    """A person takes back what the node has not started. The caller has the run's row and the order's."""
+    _move(order, "REFUSED", now, actor, why)
+
+
 def receipt(node: str, order_id: str, said: dict) -> str:
-    """How an order ended, as the node says. "" is taken. The same bytes again are taken again; other bytes never."""
+    """How an order ended, as the node says. "" is taken. The same bytes again are taken again; other bytes never.
+
+    The answer to a look is taken also while the ledger cannot be written: looking never stops. All else then raises LedgerDown.
+    """
     now = timezone.now()
     try:
         told = read(order_id, said)
     except BadReceipt as bad:
         return str(bad)
+    is_well = services.ledger_is_well()
     with _in_hand(order_id, node) as order:
         if order is None or told.order_digest != order.digest:
             return f"The portal has sealed no such order for {node}."
         if order.receipt_digest == told.digest:
+            return ""
+        if not is_well:
+            _take_unrecorded(order, told, node, now)
             return ""
         ledger.keep(told.raw, "application/json")
         if order.receipt_digest:
@@ -174,6 +224,17 @@ def receipt(node: str, order_id: str, said: dict) -> str:
             return "This order has another receipt already. Both are kept; a person must look at them."
         _take(order, told, node, now)
     return ""
+
+
+def _take_unrecorded(order: Order, told: Receipt, node: str, now: datetime) -> None:
+    if order.run is not None or order.effect != "pure" or order.receipt_digest:
+        raise ledger.LedgerDown("The ledger cannot be written. Keep this receipt and send it again.")
+    status = told.status(order.effect)
+    if status in PURE_ORDER_MOVES[order.status]:
+        order.receipt, order.receipt_digest = told.shown, told.digest
+        _, problem = take_captures(node, told, now)
+        _move(order, status, now, f"node:{node}", told.reason or problem, told)
+        log.error("The answer to look %s was taken and the ledger does not know it.", order.id)
 
 
 def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
@@ -199,19 +260,22 @@ def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
 
 def sweep() -> None:
     """Expire what was not started in time; call unknown what was started and fell silent."""
-    now = timezone.now()
-    for pk in Order.objects.filter(status__in=("SEALED", "OFFERED", "CLAIMED"), expires_at__lte=now).values_list("pk", flat=True):
-        _expire(pk, now)
+    now, is_well = timezone.now(), services.ledger_is_well()
+    late = Order.objects.filter(status__in=("SEALED", "OFFERED", "CLAIMED"), expires_at__lte=now)
+    for pk in (late if is_well else late.filter(run=None)).values_list("pk", flat=True):
+        _expire(pk, now, is_well)
+    if not is_well:
+        return
     for pk in Order.objects.filter(status="STARTED").values_list("pk", flat=True):
         _give_up(pk, now)
 
 
-def _expire(order_id: str, now: datetime) -> None:
+def _expire(order_id: str, now: datetime, is_well: bool) -> None:
     with _in_hand(order_id) as order:
         if order is not None and order.status in ("SEALED", "OFFERED", "CLAIMED"):
             answer = "answer" if order.effect == "pure" else "start it"
             _move(order, "EXPIRED", now, "portal", f"{order.node} did not {answer} in time. Check its agent.")
-            if order.run is None:
+            if order.run is None and is_well:
                 _record(order, "order.expired", "", {"reason": order.reason})
 
 
@@ -255,7 +319,8 @@ def _move(
         return
     if order.effect != "pure":
         said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
-        services.tell(order.run, ev.OrderMoved, actor, now, probe=told.probe if told else "", **said)
+        heard = {"probe": told.probe, "said": told.said} if told else {}
+        services.tell(order.run, ev.OrderMoved, actor, now, **said, **heard)
     elif status not in ORDER_IS_OUT:
         _answer(order, status, now, actor, told, problem)
 

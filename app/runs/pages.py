@@ -1,5 +1,6 @@
 """What the run pages show of a run: where it stands in words and tone, its steps, its plan, who did what."""
 
+import hashlib
 import json
 import shlex
 from datetime import UTC, datetime
@@ -11,12 +12,12 @@ from agents.collectors import COLLECTORS
 from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
-from app.runs import services
+from app.runs import panels, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, OPERATE, may
-from workflows.core import Option, Runbook, Step, Verdict, blockers
+from workflows.core import END, Option, Runbook, Step, Verdict, blockers
 from workflows.runbooks import RUNBOOKS
-from workflows.state import ENDED, RunState
+from workflows.state import ENDED, Finished, RunState
 
 STANDING = {
     "new": ("has not begun", "idle"),
@@ -59,24 +60,54 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = standing(state, runbook)
+    told = events(run)
     return {
         "section": "runs",
         "topics": f"run:{run.pk},approvals",
         "run": run,
+        "seen": seen(run, told),
         "runbook": runbook,
         "state": state,
         "standing": words,
         "tone": tone,
-        "steps": steps(runbook, state),
+        **stepper(runbook, state),
         "plan": state.plan,
-        "plan_changes": services.plan_changes(run) if state.plan else (),
+        **panels.planned(state.plan or {}),
+        "plan_changes": panels.changes(run) if state.plan else (),
+        "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
         "argv": argv(state.plan),
-        "events": events(run),
+        "events": told,
         "ended": state.status in ENDED,
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),
+        **panels.beside(run, state, step, user),
     }
+
+
+def seen(run: Run, told: list[dict]) -> str:
+    """Equal for as long as the page would say the same: then it is left alone, with whatever somebody is typing into it."""
+    said = json.dumps([run.version, run.state, told[0]["pk"] if told else None], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
+    """The page of approvals: plans to judge, and what was done without an approval."""
+    return {
+        "section": "approvals",
+        "topics": "approvals",
+        "yours": [line(run) for run in yours],
+        "others": [line(run) for run in others],
+        "reviews": panels.reviews(user),
+    }
+
+
+def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
+    """The way forward and, apart from it, the way back."""
+    lines = steps(runbook, state)
+    back = runbook.place(runbook.undo) if runbook.undo else len(lines)
+    walked = any(line["finished"] for line in lines[back:])
+    return {"steps": lines[:back], "way_back": lines[back:], "back_walked": walked}
 
 
 def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
@@ -88,17 +119,19 @@ def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
             "finished": finished.get(step.slug),
             "when": datetime.fromtimestamp(finished[step.slug].at, UTC) if step.slug in finished else None,
             "no_return": step.slug == runbook.point_of_no_return,
-            "css": css(step, state, step.slug in finished),
+            "css": css(step, state, finished.get(step.slug)),
         }
         for step in runbook.steps
     ]
 
 
-def css(step: Step, state: RunState, finished: bool) -> str:
-    if finished:
-        return "done"
+def css(step: Step, state: RunState, finished: Finished | None) -> str:
+    if finished is not None:
+        return "passed" if finished.passed_over else "done"
     if step.slug != state.step:
         return ""
+    if state.alarm:
+        return "stopped"
     return {"stopped": "stopped", "unknown": "unknown", "aborted": "stopped"}.get(state.status, "now")
 
 
@@ -110,18 +143,20 @@ def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         return shown
     shown["can_go_back"] = earlier(RUNBOOKS[run.runbook], state) if state.status == "open" else None
     if step.kind == "DECIDE":
-        shown |= listed([choice(option) for option in services.options(run)])
+        shown |= listed([choice(option, RUNBOOKS[run.runbook]) for option in services.options(run)])
     if step.kind == "CONFIRM" and step.phrase is not None:
         shown["phrase"] = step.phrase(state.params, state.plan or {})
     return shown
 
 
 def earlier(runbook: Runbook, state: RunState) -> Step | None:
-    """The nearest earlier step a person can go back to, if no command lies between."""
-    before = runbook.steps[: runbook.place(state.step)]
-    if any(step.kind == "EXECUTE" for step in before):
-        return None
-    return next((step for step in reversed(before) if step.kind in BACK_TO), None)
+    """The nearest step this run came by that a person can go back to, if no command was given since. On the way back only its own."""
+    walked = {f.step for f in state.finished if not f.passed_over}
+    begin = runbook.place(runbook.undo) if state.ending else 0
+    for step in reversed(runbook.steps[begin : runbook.place(state.step)]):
+        if step.slug in walked and step.kind in ("EXECUTE", *BACK_TO):
+            return None if step.kind == "EXECUTE" else step
+    return None
 
 
 def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
@@ -130,9 +165,12 @@ def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
     return {"options": options, "fitting": fitting, "others": len(options) - fitting}
 
 
-def choice(option: Option) -> dict[str, Any]:
+def choice(option: Option, runbook: Runbook) -> dict[str, Any]:
     against = blockers(option.verdicts)
-    return {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+    shown = {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+    if option.leads_to == END:
+        return shown | {"leads_to": "the end of the run"}
+    return shown | {"leads_to": runbook.step(option.leads_to).title if option.leads_to else ""}
 
 
 def first_words(against: tuple[Verdict, ...]) -> str:
@@ -156,7 +194,7 @@ def judging(state: RunState, user: User) -> dict[str, Any]:
 
 WORDS = {
     "run.started": "began the run",
-    "run.chosen": "chose the new disk",
+    "run.chosen": "chose",
     "run.checked": "had everything checked",
     "run.refused": "was refused",
     "run.plan-asked": "asked the node for a plan",
@@ -176,8 +214,19 @@ WORDS = {
     "run.waited": "saw the waiting end",
     "run.verified": "verified the result",
     "run.not-verified": "could not verify the result",
+    "run.passed-over": "passed over what was not needed",
+    "run.alarm": "raised the alarm",
+    "run.turned-back": "turned back to put back what was switched on",
+    "loop.opened": "switched on what must be switched off again",
+    "loop.closed": "saw it switched off again",
+    "loop.left": "left something switched on",
     "order.sealed": "sealed an order",
     "order.receipt": "reported how the order ended",
+    "run.glass-broken": "broke the glass",
+    "run.glass-reviewed": "reviewed the broken glass",
+    "order.withdrawn": "withdrew the order",
+    "order.held-back": "held the order back",
+    "locks.taken-over": "took over what a run held",
     "run.exported": "took the audit trail",
 }
 
@@ -191,7 +240,15 @@ def events(run: Run) -> list[dict[str, Any]]:
 def said(event: LedgerEvent) -> str:
     body = event.said["body"]
     words = WORDS.get(event.type, event.type.replace(".", " ").replace("-", " "))
-    more = next((body[name] for name in ("title", "status", "reason", "outcome", "operation") if body.get(name)), "")
+    more = next((body[name] for name in ("title", "status", "reason", "what", "outcome", "operation") if body.get(name)), "")
+    if event.type == "run.alarm":
+        more = body["verdicts"][0][2]
+    elif event.type == "run.done-by-hand":
+        more = body["evidence"]
+    elif event.type == "run.turned-back":
+        more = " ".join(body["open"])
+    elif event.type == "loop.closed" and body.get("evidence"):
+        more = f"{body['what']} {body['evidence']}"
     return f"{words}: {more}" if more else words
 
 

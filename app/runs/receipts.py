@@ -8,6 +8,7 @@ from agents.wire import canonical, sha256_hex
 from app.fleet import intake
 from app.ledger.forms import plain
 
+SAID_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
 OUTCOMES = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}
 PROBES = ("did", "did_not", "cannot_tell")
 
@@ -27,6 +28,7 @@ class Receipt:
     reason: str
     argv: list[str]
     exit_code: str
+    said: str  # what the command printed
     probe: str
     result: dict[str, Any] | None
     captures: object
@@ -63,6 +65,7 @@ def read(order_id: str, said: object) -> Receipt:
         reason=_text(said, "reason"),
         argv=argv,
         exit_code=_text(said, "exit_code"),
+        said="".join(_text(said, stream)[:SAID_CHARS_MAX] for stream in ("stdout", "stderr")),
         probe=_probe(said.get("probe")),
         result=result,
         captures=said.get("captures") or [],

@@ -1,14 +1,17 @@
-"""Sealing: freezing what a node is asked to do into exact bytes under a digest."""
+"""Sealing: freezing what a node is asked to do into exact bytes, under a digest and the portal's signature."""
 
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from agents.wire import canonical, sha256_hex
 from app.accounts.models import User
 from app.fleet.models import Node
+from app.ledger import keys
 from app.ledger import services as ledger
 from app.once import WrittenOnce
+from app.runs import backing
 from app.runs.models import Order, Run
 from workflows import events as ev
 from workflows.core import Step
@@ -18,24 +21,42 @@ ORDER_SECONDS = 300  # to be taken and started; the command itself may take long
 NO_FENCE = 0
 
 
-class NotEnrolled(Exception):
+class CannotSeal(Exception):
+    """No order can be made out. The message says why, and what to do."""
+
+
+class NotEnrolled(CannotSeal):
     """The node has no live key, so no order can be made out to it."""
+
+
+class Key(NamedTuple):
+    """The node's live key, and which stay of the machine speaks with it."""
+
+    id: str
+    nonce: str
+    doubled: str
 
 
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     """A pure order whose answer the run waits for."""
     said = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
-    return _seal(run.node, said, now, PURE_SECONDS, run=run, step=run.step, number=effect.number, destructive=False)
+    return _seal(
+        run.node, said, now, now + timedelta(seconds=PURE_SECONDS), run=run, step=run.step, number=effect.number, destructive=False
+    )
 
 
-def look(node: str, sources: str, person: User | None, now: datetime) -> Order:
+def look(node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
     """A pure order from a page."""
     said = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
-    return _seal(node, said, now, PURE_SECONDS, destructive=False, sealed_by=person)
+    return _seal(node, said, now, now + timedelta(seconds=PURE_SECONDS), keep=keep, destructive=False, sealed_by=person)
 
 
-def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User, now: datetime) -> Order:
-    """The one order of a plan."""
+def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User, now: datetime, proved_at: datetime | None) -> Order:
+    """The one order of a plan, for as long as what stands behind it holds."""
+    _names_one_thing(effect)
+    behind = backing.of(effect.plan_digest, person, now) if step.destructive or effect.effect == "at_most_once" else backing.NOTHING
+    if behind.why_not:
+        raise CannotSeal(behind.why_not)
     said = {
         "operation": effect.operation,
         "effect": effect.effect,
@@ -43,43 +64,76 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User, now
         "argv": list(effect.argv),
         "preconditions": dict(effect.preconditions),
         "plan_digest": effect.plan_digest,
+        "approvals": list(behind.leaves),
+        "nonce": _stay(run.node),
     }
-    more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person}
-    return _seal(run.node, said, now, ORDER_SECONDS, run=run, step=effect.step, **more)
+    until = min([now + timedelta(seconds=ORDER_SECONDS), *behind.until])
+    more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
+    return _seal(run.node, said, now, until, run=run, step=effect.step, nonce=said["nonce"], **more)
 
 
-def _seal(node: str, said: Mapping, now: datetime, seconds: int, **row) -> Order:
-    order = Order(id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, **row)
-    order.expires_at = now + timedelta(seconds=seconds)
+def _names_one_thing(effect: ev.Seal) -> None:
+    """An empty or wildcard target must never come to mean "everything"."""
+    for name, value in effect.params.items():
+        if not value.strip() or set(value) & set("*?"):
+            raise CannotSeal(f"{name} of {effect.operation} is {value!r}, which names no one thing. Nothing was sealed. Make a new plan.")
+
+
+def _stay(node: str) -> str:
+    nonce = _key_of(node).nonce
+    if not nonce:
+        raise CannotSeal(
+            f"The agent of {node} has not said which session of the node it speaks for. Update it, and wait for its next report."
+        )
+    return nonce
+
+
+def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, keep: bool = True, **row) -> Order:
+    order = Order(
+        id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, expires_at=until, **row
+    )
     text = canonical(
         {
             "v": "1",
             "id": order.id,
             "node": node,
-            "key_id": _key_of(node),
+            "key_id": _key_of(node).id,
             "run": str(order.run_id or ""),
             "step": order.step,
             "argv": [],
+            "approvals": [],
             "plan_digest": "",
             "preconditions": {},
+            "nonce": "",
             "fence": str(order.fence or NO_FENCE),
             "sealed_at": ledger.moment(now),
-            "expires_at": ledger.moment(order.expires_at),
+            "not_before": ledger.moment(now),
+            "expires_at": ledger.moment(until),
             **said,
         }
     )
+    key = keys.order_key()
     order.canonical, order.digest = text.decode(), sha256_hex(text)
-    ledger.keep(text, "application/json")
+    order.signature, order.signed_by = key.sign_text(text), key.key_id
+    if keep:
+        ledger.keep(text, "application/json")
     order.save(force_insert=True)
     return order
 
 
 @WrittenOnce
 def live_keys(name):
-    return Node.objects.filter(name=name, keys__revoked_at__isnull=True).values_list("keys__key_id")
+    return Node.objects.filter(name=name, keys__revoked_at__isnull=True).values_list("keys__key_id", "keys__nonce", "keys__doubled_why")
 
 
-def _key_of(node: str) -> str:
-    for (key_id,) in live_keys(node):
-        return key_id
-    raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
+def key_of(node: str) -> Key | None:
+    return next((Key(*row) for row in live_keys(node)), None)
+
+
+def _key_of(node: str) -> Key:
+    key = key_of(node)
+    if key is None or not key.id:
+        raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
+    if key.doubled:
+        raise CannotSeal(key.doubled)
+    return key

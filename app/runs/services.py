@@ -10,15 +10,16 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from app.accounts.models import User
+from app.accounts.proof import FRESH_SECONDS, is_fresh
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.fleet.services import fleet_facts
 from app.ledger import services as ledger
 from app.once import WrittenOnce
-from app.runs import locks, sealing
-from app.runs.applying import apply
-from app.runs.models import Order, Plan, Run
-from app.runs.rights import APPROVE, OPERATE, may
+from app.runs import backing, locks, sealing
+from app.runs.applying import Asker, apply
+from app.runs.models import OpenLoop, Order, Plan, Run
+from app.runs.rights import APPROVE, BREAK_GLASS, OPERATE, may
 from workflows import events as ev
 from workflows import plans
 from workflows.core import Option, Step, Verdict, ask
@@ -27,8 +28,10 @@ from workflows.lint import definition_digest
 from workflows.runbooks import RUNBOOKS
 from workflows.state import RunState
 
-NEEDS_APPROVE = (ev.Approved, ev.Denied)
-WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted)  # what people may still do when the runbook has changed under a run
+NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
+NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
+GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
+WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 LOOK_SOURCES_MAX = 20
 log = logging.getLogger(__name__)
 
@@ -49,10 +52,27 @@ class NotAllowed(RunRefused):
     """This person may not do this."""
 
 
+class SignInIsOld(RunRefused):
+    """This act needs a password typed within the last minutes. Typed again, everything else stands as it was."""
+
+
 def start_run(user: User, runbook: str, params: dict[str, str], situation_key: str = "") -> Run:
-    """Begin a run. When the situation has an open run already, that one is returned: a second click begins nothing."""
+    """Begin a run. When the situation has an open run already, that one is returned: a second click begins nothing.
+
+    Raises RunRefused, which the ledger keeps, and LedgerDown.
+    """
     ledger.refuse_if_broken()
-    _need(user, OPERATE)
+    try:
+        return _start(user, runbook, params, situation_key)
+    except RunRefused as refused:
+        body = {"runbook": runbook, "params": dict(params), "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
+        with transaction.atomic():
+            ledger.record("run.start-refused", body, user.username or "nobody", node=params.get("node", ""))
+        raise
+
+
+def _start(user: User, runbook: str, params: dict[str, str], situation_key: str) -> Run:
+    need(user, OPERATE)
     if runbook not in RUNBOOKS:
         raise RunRefused(f"There is no runbook {runbook}.")
     if not Node.objects.filter(name=params.get("node", "")).exists():
@@ -79,25 +99,28 @@ def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str)
         status="new",
         created_at=now,
     )
-    refused = apply(run, ev.Start(at=now.timestamp(), by=user.username), user.username, user, now)
+    refused = apply(run, ev.Start(at=now.timestamp(), by=user.username), Asker(user.username, user), now)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts)
     return run
 
 
-def act(run_id: int, version: int, kind: type[ev.Event], user: User, **said) -> Run:
+def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_at: datetime | None = None, **said) -> Run:
     """A person's act: `act(run.pk, version, ev.Chosen, request.user, value=wwid)`. `at`, `by` and `facts` are filled in here.
 
-    Raises RunMoved when the page was old, NotAllowed, RunRefused (which the ledger keeps), LedgerDown.
+    `proved_at` is when this person last typed the password, as far as its browser can show. Raises RunMoved when the page was old,
+    NotAllowed, SignInIsOld, RunRefused (which the ledger keeps), LedgerDown.
     """
     ledger.refuse_if_broken()
-    _need(user, APPROVE if kind in NEEDS_APPROVE else OPERATE)
+    need(user, NEEDS.get(kind, OPERATE))
+    if kind in NEEDS_PROOF:
+        need_proof(proved_at, timezone.now())
     with transaction.atomic():
         now = timezone.now()
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.version != version:
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
-        refused = _try(run, kind, user, now, said)
+        refused = _try(run, kind, Asker(user.username, user, proved_at), now, said)
         if refused is not None:
             body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
             ledger.record("run.refused", body, user.username, run=str(run.pk), node=run.node)
@@ -106,18 +129,42 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, **said) -> 
     return run
 
 
-def _try(run: Run, kind: type[ev.Event], user: User, now: datetime, said: dict) -> Refused | None:
+def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
     """The refusal, and the database as it was before; or None, and all of it done."""
     if kind not in WITHOUT_THE_DEFINITION and _definition_changed(run):
         return Refused("This runbook has changed since the run began. End this run and start a new one.")
-    if kind is ev.ExecuteAsked and (without := _lost_approvals(run)):
-        return Refused(f"{without} may not approve any more. Ask for a new plan and another approval.")
+    if why := _not_now(run, kind, asker.person, now):
+        return Refused(why)
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, user.username, said), user.username, user, now)
-    except (locks.Held, sealing.NotEnrolled) as held:
+            return apply(run, event(kind, now, asker.name, said), asker, now)
+    except (locks.Held, sealing.CannotSeal) as held:
         run.refresh_from_db()
         return Refused(str(held))
+    except IntegrityError:
+        if kind is not ev.GlassBroken:
+            raise
+        run.refresh_from_db()  # the same person broke another one at the same moment
+        return Refused("You broke the glass in another run just now. Until another person has reviewed that, you cannot do it again.")
+
+
+def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str:
+    """What the portal knows and the engine does not: settings, rights of others, open reviews."""
+    plan_digest = run.here.plan_digest
+    if kind is ev.GlassBroken:
+        before = backing.open_glass_of(person)
+        if before is not None:
+            return f"You broke the glass in run {before.run_id}, and nobody has reviewed that yet. Until then you cannot do it again."
+        return backing.why_no_glass(person, str((run.here.plan or {}).get("operation", "")))
+    if (
+        kind is ev.ExecuteAsked
+        and plan_digest
+        and run.here.step == run.step
+        and step_of(run).kind == "EXECUTE"
+        and step_of(run).destructive
+    ):
+        return backing.of(plan_digest, person, now).why_not
+    return ""
 
 
 def event(kind: type[ev.Event], now: datetime, by: str, said: dict) -> ev.Event:
@@ -131,17 +178,20 @@ def _definition_changed(run: Run) -> bool:
     return run.runbook not in RUNBOOKS or definition_digest(RUNBOOKS[run.runbook]) != run.definition_digest
 
 
-def _lost_approvals(run: Run) -> str:
-    """Approvers of the plan in hand who have lost the right since."""
-    digest = run.here.plan_digest
-    approvers = User.objects.filter(approvals__plan_id=digest) if digest else ()
-    return " and ".join(user.username for user in approvers if not may(user, APPROVE))
-
-
-def _need(user: User, right: str) -> None:
+def need(user: User, right: str) -> None:
     if not may(user, right):
-        group = {OPERATE: "operators", APPROVE: "approvers"}[right]
-        raise NotAllowed(f"{user.username or 'Who is not signed in'} may not do this. It takes a member of the group {group}.")
+        raise NotAllowed(f"{user.username or 'Who is not signed in'} may not do this. It takes a member of the group {GROUP_OF[right]}.")
+
+
+def need_proof(proved_at: datetime | None, now: datetime) -> None:
+    if not is_fresh(proved_at, now):
+        raise SignInIsOld(
+            f"This needs your password, typed within the last {FRESH_SECONDS // 60} minutes. Type it once more; nothing else is lost."
+        )
+
+
+def facts_now():
+    return fleet_facts(timezone.now())
 
 
 # --- what nobody's hand does
@@ -151,8 +201,8 @@ def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **said) -> R
     """An event from a node or from time, on a run whose row the caller has locked."""
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, "", said), actor, None, now)
-    except (locks.Held, sealing.NotEnrolled) as held:
+            return apply(run, event(kind, now, "", said), Asker(actor), now)
+    except (locks.Held, sealing.CannotSeal) as held:
         log.warning("Run %s cannot go on: %s", run.pk, held)
         run.refresh_from_db()
         return Refused(str(held))
@@ -170,6 +220,11 @@ def waiting_on(node: str) -> list[int]:
     return list(Run.objects.filter(node=node, status="waiting").values_list("pk", flat=True))
 
 
+def concerns_us(node: str) -> bool:
+    """Whether what this node says can move anything: a run that waits, or something an ended run left switched on."""
+    return bool(waiting_on(node)) or OpenLoop.objects.filter(node=node, run__ended_at__isnull=False).exists()
+
+
 def advance_from_facts(node: str) -> None:
     """The node said something: look at every run that waits for it."""
     for run_id in waiting_on(node):
@@ -185,10 +240,20 @@ def looks_out(node, now):
     return out.values_list("pk", "canonical")
 
 
+def ledger_is_well() -> bool:
+    """Whether what is done can be recorded. Looking goes on without; ask before a transaction, not in one."""
+    try:
+        ledger.refuse_if_broken()
+    except ledger.LedgerDown as down:
+        log.error("%s", down)
+        return False
+    return True
+
+
 def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
-    """Have a node look again. While the same question is out, that order is returned."""
-    ledger.refuse_if_broken()
-    _need(user, OPERATE)
+    """Have a node look again. While the same question is out, that order is returned. A broken ledger does not stop it."""
+    need(user, OPERATE)
+    is_well = ledger_is_well()
     listed = ",".join(sorted(set(sources)))
     if not listed or len(sources) > LOOK_SOURCES_MAX:
         raise RunRefused("Say which sources the node should look at.")
@@ -198,10 +263,11 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
             if f'"sources":"{listed}"' in asked:
                 return Order.objects.get(pk=pk)
         try:
-            order = sealing.look(node, listed, user, now)
-        except sealing.NotEnrolled as error:
+            order = sealing.look(node, listed, user, now, keep=is_well)
+        except sealing.CannotSeal as error:
             raise RunRefused(str(error)) from None
-        ledger.record("order.sealed", {"order": order.id, "operation": "look", "digest": order.digest}, user.username, node=node)
+        if is_well:
+            ledger.record("order.sealed", {"order": order.id, "operation": "look", "digest": order.digest}, user.username, node=node)
         ring(f"orders:{node}")
     return order
 
@@ -223,10 +289,19 @@ def verdicts_now(run: Run) -> tuple[Verdict, ...]:
 
 def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:
     """How the newest plan differs from the one before it, fact by fact: (what, before, now)."""
-    newest = list(Plan.objects.filter(run=run).order_by("-round")[:2])
-    if len(newest) < 2:
+    newest, before = plan_and_the_one_before(run)
+    if newest is None or before is None:
         return ()
-    return tuple(change for change in plans.differences(newest[1].body, newest[0].body) if change[0] != "round")
+    return tuple(change for change in plans.differences(before.body, newest.body) if change[0] != "round")
+
+
+def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
+    """The newest plan, and the one it took the place of: for the same operation, and not carried out."""
+    newest, before = [*Plan.objects.filter(run=run).order_by("-round")[:2], None, None][:2]
+    if newest is None or before is None or newest.body.get("operation") != before.body.get("operation"):
+        return newest, None
+    carried_out = Order.objects.filter(plan=before, status="SUCCEEDED").exists()
+    return newest, None if carried_out else before
 
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:

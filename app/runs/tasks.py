@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from app.doorbell import ring
-from app.runs import orders, services
+from app.runs import loops, orders, services
 from app.runs.models import Order, Run
 
 
@@ -18,8 +18,9 @@ def tick(run_id: int) -> None:
 
 @shared_task
 def facts_arrived(node: str) -> None:
-    """A node reported: look at the runs that wait for it."""
+    """A node reported: look at the runs that wait for it, and at what ended runs left switched on there."""
     services.advance_from_facts(node)
+    loops.close_by_facts(node)
 
 
 @shared_task

@@ -7,7 +7,12 @@ urlpatterns = [
     path("runs/start/", views.start, name="run-start"),
     path("runs/<int:pk>/", views.run, name="run"),
     path("runs/<int:pk>/act/", views.act, name="run-act"),
+    path("open-loops/", views.open_loops, name="open-loops"),
+    path("open-loops/<int:pk>/close/", views.close_loop, name="loop-close"),
+    path("runbooks/", views.runbooks, name="runbooks"),
+    path("runbooks/<slug:slug>/", views.runbook, name="runbook"),
     path("approvals/", views.approvals, name="approvals"),
+    path("broken-glass/<int:pk>/review/", views.review, name="glass-review"),
     path("nodes/<str:name>/look/", views.look, name="look"),
     path("looks/<str:pk>/", views.look_answer, name="look-answer"),
 ]

@@ -4,17 +4,19 @@ A page is read by anybody who signed in. Acting asks for a right in `services`: 
 """
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from app.accounts import proof
 from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import render_page, wants_partial
 from app.ledger.services import LedgerDown
-from app.runs import pages, services
-from app.runs.acts import ACTS
-from app.runs.models import Run
+from app.runs import books, glass, loops, pages, panels, services, takeover
+from app.runs.acts import ACTS, BESIDE, WORDS_MAX
+from app.runs.models import BrokenGlass, Run
+from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
 
@@ -23,13 +25,18 @@ ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page
 @require_safe
 def runs(request: HttpRequest) -> HttpResponse:
     found = [pages.line(run) for run in Run.objects.select_related("requester")[:200]]
-    return render_page(request, "runs/list.html", {"section": "runs", "topics": "fleet", "runs": found}, partial="runs")
+    context = {"section": "runs", "topics": "fleet", "runs": found, "held": panels.held()}
+    return render_page(request, "runs/list.html", context, partial="runs")
 
 
 @login_required
 @require_safe
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+    """The page looks again by itself, since a ring may be lost; while there is nothing new it stays as it is."""
+    context = pages.detail(_run(pk), request.user)
+    if wants_partial(request) and request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return render_page(request, "runs/detail.html", context, partial="run")
 
 
 def _run(pk: int) -> Run:
@@ -57,19 +64,40 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 @login_required
 @require_POST
 def act(request: HttpRequest, pk: int) -> HttpResponse:
-    """One act on one run, as its reader saw it. 409 with the fresh step when it may not be."""
-    wanted = ACTS.get(request.POST.get("act", ""))
-    version = request.POST.get("version", "")
-    if wanted is None or not (version.isascii() and version.isdigit() and len(version) < 10):
+    """One act on one run, as its reader saw it. 409 with the fresh step when it may not be, 422 when the password must be typed again."""
+    name, version = request.POST.get("act", ""), request.POST.get("version", "")
+    if name not in (*ACTS, *BESIDE) or not (version.isascii() and version.isdigit() and len(version) < 10):
         return _again(request, pk, "That is not an act of this page. Read the step again.")
     get_object_or_404(Run, pk=pk)
+    if "password" in request.POST and (wrong := proof.prove(request, request.POST["password"])):
+        return _prove(request, pk, wrong)
     try:
-        services.act(pk, int(version), wanted.kind, request.user, **wanted.said(request.POST))
+        _do(request, pk, name, int(version))
+    except services.SignInIsOld as old:
+        return _prove(request, pk, old.reason)
     except services.RunRefused as refused:
         return _again(request, pk, refused.reason, refused.verdicts)
     except LedgerDown as down:
         return _again(request, pk, str(down))
     return run_again(request, pk) if wants_partial(request) else redirect("run", pk)
+
+
+def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
+    proved_at, reason = proof.proved_at(request), request.POST.get("reason", "")[:WORDS_MAX]
+    if name == "withdraw":
+        takeover.withdraw(pk, version, request.user, reason)
+    elif name == "take-over":
+        holder = request.POST.get("holder", "")
+        takeover.take_over(pk, version, int(holder) if holder.isascii() and holder.isdigit() else 0, request.user, reason, proved_at)
+    else:
+        services.act(pk, version, ACTS[name].kind, request.user, proved_at=proved_at, **ACTS[name].said(request.POST))
+
+
+def _prove(request: HttpRequest, pk: int, why: str) -> HttpResponse:
+    """The step with a field for the password in place of its form, which holds everything that was sent."""
+    kept = [(name, value) for name, values in request.POST.lists() for value in values if name not in ("password", "csrfmiddlewaretoken")]
+    context = pages.detail(_run(pk), request.user) | {"prove": {"why": why, "kept": kept}}
+    return render_page(request, "runs/detail.html", context, partial="run", status=422)
 
 
 def run_again(request: HttpRequest, pk: int) -> HttpResponse:
@@ -80,21 +108,72 @@ def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> 
     """The run as it is now, with the reason, and with what the reader had typed or picked."""
     against = [v for v in verdicts if v.outcome != "pass"]
     context = pages.detail(_run(pk), request.user) | {"refused": reason, "refused_verdicts": against}
-    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text", "")}
+    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text") or request.POST.get("evidence", "")}
+    context |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
     return render_page(request, "runs/detail.html", context, partial="run", status=409)
 
 
 @login_required
 @require_safe
+def open_loops(request: HttpRequest) -> HttpResponse:
+    return open_loops_again(request)
+
+
+@login_required
+@require_POST
+def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
+    """A person says that it is over, and by what that can be told."""
+    version = request.POST.get("version", "")
+    try:
+        seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+        loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
+    except (services.RunRefused, LedgerDown) as refused:
+        context = loops.listed(request.user) | {"refused": str(refused), "refused_pk": pk, "typed": request.POST.get("evidence", "")}
+        return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
+    return open_loops_again(request) if wants_partial(request) else redirect("open-loops")
+
+
+def open_loops_again(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "runs/open_loops.html", loops.listed(request.user), partial="loops")
+
+
+@login_required
+@require_safe
+def runbooks(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "runs/runbooks.html", {"section": "runs", "runbooks": list(RUNBOOKS.values())}, partial="")
+
+
+@login_required
+@require_safe
+def runbook(request: HttpRequest, slug: str) -> HttpResponse:
+    if slug not in RUNBOOKS:
+        raise Http404(f"There is no runbook {slug}.")
+    return render_page(request, "runs/runbook.html", {"section": "runs", **books.page(RUNBOOKS[slug])}, partial="")
+
+
+@login_required
+@require_safe
 def approvals(request: HttpRequest) -> HttpResponse:
+    return approvals_again(request)
+
+
+@login_required
+@require_POST
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """What another person says of a broken glass."""
+    get_object_or_404(BrokenGlass, pk=pk)
+    try:
+        glass.review(pk, request.user, request.POST.get("words", ""))
+    except (services.RunRefused, LedgerDown) as refused:
+        judged, own = services.approvals_for(request.user)
+        context = pages.inbox(judged, own, request.user) | {"refused": str(refused)}
+        return render_page(request, "runs/approvals.html", context, partial="approvals", status=409)
+    return approvals_again(request) if wants_partial(request) else redirect("approvals")
+
+
+def approvals_again(request: HttpRequest) -> HttpResponse:
     judged, own = services.approvals_for(request.user)
-    context = {
-        "section": "approvals",
-        "topics": "approvals",
-        "yours": [pages.line(run) for run in judged],
-        "others": [pages.line(run) for run in own],
-    }
-    return render_page(request, "runs/approvals.html", context, partial="approvals")
+    return render_page(request, "runs/approvals.html", pages.inbox(judged, own, request.user), partial="approvals")
 
 
 @login_required

@@ -21,13 +21,13 @@ OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "DJANGO
 class Stack:
     """A running ./run. What it printed is in `said`; the passwords are those it printed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *more: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slotlight-browser-"))
         self.folder.chmod(0o755)  # as root the portal runs as somebody else, who must reach it
         self.data = self.folder / "data"
         environment = {name: value for name, value in os.environ.items() if name not in OURS}
         environment |= {"NO_COLOR": "1", "SLOTLIGHT_TWIN_RESILVER_SECONDS": str(RESILVER_SECONDS)}
-        argv = [str(ROOT / "run"), "--port", "0", "--data", str(self.data)]
+        argv = [str(ROOT / "run"), *more, "--port", "0", "--data", str(self.data)]
         self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022)
         self.said: list[str] = []
         self._lines: Queue[str] = Queue()
@@ -58,6 +58,13 @@ class Stack:
         log = self.data / "demo" / node / "commands.log"
         told = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         return [line["argv"] for line in told if line["argv"][:2] == ["zpool", "replace"]]
+
+    def at_the_rack(self, node: str, *doing: str) -> str:
+        """`./run rack`: what somebody before the rack sees, or what the hands did."""
+        argv = [str(ROOT / "run"), "rack", node, "--data", str(self.data), *doing]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def manage(self, *args: str) -> str:
         """One `./run manage` on the running portal."""

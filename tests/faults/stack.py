@@ -26,7 +26,7 @@ CELERY = ("-m", "celery", "--quiet", "-A", "app.celery:celery")
 ALL = ("web", "worker", "agent")
 
 
-def until(what, otherwise: str = "", seconds: float = 20.0):
+def until(what, otherwise: str = "", seconds: float = 60.0):
     """The first true answer of `what()`."""
     deadline = time.monotonic() + seconds
     while not (found := what()):
@@ -66,13 +66,17 @@ class Stack:
 
     def _spawn(self, name: str, argv: list[str], failpoint: str) -> None:
         options = popen_options(self.user if name == "valkey" else OURSELVES, signal.SIGKILL)
-        environment = {**self.environment, "SLOTLIGHT_FAILPOINT": failpoint}
+        environment = {**self.environment, "SLOTLIGHT_FAILPOINT": failpoint, "SLOTLIGHT_PORTAL_FAILPOINT": str(self.folder / "failpoint")}
         with (self.folder / f"{name}.log").open("ab") as log:
             self.children[name] = subprocess.Popen(
                 argv, env=environment, cwd=ROOT, stdout=log, stderr=log, pass_fds=(self.listener.fileno(),), **options
             )
         if name == "valkey":
             until(self.valkey.ready)
+
+    def dies_at(self, point: str) -> None:
+        """The next time web comes to `<name>:<before or after>`; see `tests/faults/failing`."""
+        (self.folder / "failpoint").write_text(point)
 
     def kill(self, name: str) -> None:
         """kill -9, with all that it started."""

@@ -30,7 +30,7 @@ def test_it_dies_at_a_named_point(incident, failpoint):
     stack.kill("agent")
     stack.start("agent", failpoint=failpoint)
     incident.execute()
-    assert stack.children["agent"].wait(20) == failpoints.EXIT_CODE
+    assert stack.children["agent"].wait(60) == failpoints.EXIT_CODE
     assert (incident.row.status, len(stack.replaces())) == ("ordered", times)
     assert "It runs at most once." in incident.ann.sees()
     stack.start("agent")

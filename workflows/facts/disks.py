@@ -93,6 +93,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         health=_health(sources, devices),
         condition=read_condition(sources, devices),
         modes=read_modes(sources, devices),
+        protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(places),
         identity=identity(sources, about.told, devices, [read for read in places.values() if read is not None]),
     )

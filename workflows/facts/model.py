@@ -205,6 +205,7 @@ class DiskFacts:
     bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
     condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
     modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
+    protection_type: Known[int] = Unknown("What protection information it is formatted with was not collected.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.collectors.parameters import NAMES, BootOption, Parameters
+from agents.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
 from workflows.facts.model import Known, Unknown, known
 from workflows.facts.sources import Sources
 from workflows.facts.versions import release_numbers
@@ -98,22 +99,40 @@ class TunableFacts:
 class TunablesFacts:
     known_names: tuple[TunableFacts, ...]
     ignored: tuple[BootOption, ...]  # set for the next boot, and this release has no such parameter: it is ignored in silence
+    platform: str = LINUX  # where and how they are set
 
     def get(self, name: str) -> TunableFacts | None:
         return next((tunable for tunable in self.known_names if tunable.name == name), None)
 
 
 def read_tunables(sources: Sources) -> Known[TunablesFacts]:
-    said = sources.read("parameters")
-    if not known(said):
-        return said
     node = sources.read("node")
     numbers = release_numbers(
         (node.zfs_module if known(node) else None) or Unknown("The node does not say which ZFS module it has loaded.")
     )
+    said = sources.read("parameters")
+    if not known(said):
+        elsewhere = _elsewhere(sources, numbers)
+        return elsewhere if known(elsewhere) else said
     boot = {option.name: option for option in said.boot if option.module == "zfs"}  # the last one counts
     tunables = tuple(TunableFacts(n, v, boot.get(n), _defaults(n, numbers)) for n, v in said.values if n in DEFAULTS)
     return TunablesFacts(tunables, _ignored(said, boot))
+
+
+def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[TunablesFacts]:
+    """FreeBSD's sysctls, or what a person pasted from illumos; what the next boot makes of them is not read there."""
+    oids, pasted = sources.read("sysctl"), sources.read("mdb")
+    if known(oids):
+        values = {setting.oid: setting.value for setting in oids}
+        found = ((name, values[tunable.oid]) for name, tunable in TUNABLES.items() if tunable.oid in values)
+        return TunablesFacts(tuple(TunableFacts(n, v, None, _defaults(n, numbers)) for n, v in found if n in DEFAULTS), (), FREEBSD)
+    if known(pasted):
+        shown = ((tunable.name, str(tunable.value)) for tunable in pasted if tunable.name in DEFAULTS)
+        return TunablesFacts(tuple(TunableFacts(n, v, None, _OF_ILLUMOS) for n, v in shown), (), ILLUMOS)
+    return oids
+
+
+_OF_ILLUMOS = Unknown("What illumos has by default is not known here.")
 
 
 def _ignored(said: Parameters, boot: dict[str, BootOption]) -> tuple[BootOption, ...]:

@@ -7,6 +7,8 @@ import re
 from workflows.facts.model import Known, Unknown, known
 
 TESTED_RELEASES = ("2.1", "2.3")  # what commands do and print differs by release; only these were tried
+OLDEST_KNOWN, FIRST_UNKNOWN = (0, 6, 5), (2, 5)  # what we read in the source: tunables, options, what a command means
+KNOWN_RELEASES = "0.6.5 to 2.4"
 
 
 def release(version: Known[str]) -> Known[str]:
@@ -25,3 +27,9 @@ def release_numbers(version: Known[str]) -> Known[tuple[int, ...]]:
 
 def is_tested(number: str) -> bool:
     return number.startswith(tuple(f"{tested}." for tested in TESTED_RELEASES))
+
+
+def is_known(number: str) -> bool:
+    """Whether we know what this release does, be it from its source only."""
+    found = release_numbers(number)
+    return known(found) and OLDEST_KNOWN <= found < FIRST_UNKNOWN

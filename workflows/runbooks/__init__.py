@@ -2,8 +2,33 @@
 
 from agents.operations import OPERATIONS
 from workflows.lint import load
-from workflows.runbooks import wwid_mismatch_replace
+from workflows.runbooks import (
+    blink_and_replace,
+    device_delete_reimport,
+    drive_mode_audit,
+    many_disks_offline,
+    read_only_import,
+    resilver_tuning,
+    sas_link_triage,
+    slow_disk_triage,
+    spare_return,
+    suspended_pool,
+    wwid_mismatch_replace,
+)
 
-RUNBOOKS = load((wwid_mismatch_replace.RUNBOOK,), OPERATIONS)
+BOOKS = (
+    many_disks_offline,
+    suspended_pool,
+    wwid_mismatch_replace,
+    blink_and_replace,
+    spare_return,
+    read_only_import,
+    device_delete_reimport,
+    slow_disk_triage,
+    sas_link_triage,
+    resilver_tuning,
+    drive_mode_audit,
+)
+RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
 __all__ = ["RUNBOOKS"]

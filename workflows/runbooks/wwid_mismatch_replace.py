@@ -12,96 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import zpool_replace
-from workflows import redundancy
-from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.facts.census import title
+from workflows.core import Params, Runbook, Step
+from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
-from workflows.guards.subject import the_disk, the_pool, the_target
-
-RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week somebody should look
-
-
-def every_disk(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """All disks the node sees, the fittest first: who looks for a disk that is not offered must find out why."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node) or not known(node.disks):
-        return ()
-    options = [(disk, _option(disk, facts, params)) for disk in node.disks]
-    return tuple(option for _, option in sorted(options, key=lambda pair: (len(blockers(pair[1].verdicts)), _place(pair[0]))))
-
-
-def _place(disk: DiskFacts) -> tuple[str, int, tuple[str, ...]]:
-    return (disk.bay.enclosure_id, disk.bay.slot, disk.names) if known(disk.bay) else ("~", 0, disk.names)
-
-
-def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
-    if not known(disk.wwid):
-        nameless = unknown(f"{title(disk)} has no identity that can be trusted: {disk.wwid.reason}")
-        return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), _described(disk), (nameless,))
-    verdicts = ask(CANDIDATE_GUARDS, facts, {**params, "wwid": disk.wwid})
-    return Option(disk.wwid, title(disk), _described(disk), verdicts)
-
-
-def _described(disk: DiskFacts) -> str:
-    size = f"{disk.size_bytes / 1e12:.2f} TB" if known(disk.size_bytes) else "size not known"
-    serial = f"serial {disk.serial}" if known(disk.serial) else "serial not known"
-    bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-    return f"{bay}: {disk.vendor} {disk.model}, {size}, {serial}"
-
-
-def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    return {name: params.get(name, "") for name in zpool_replace.PARAMS}
-
-
-def plan_is_for_what_was_chosen(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    """Whether the node means the same vdev, the same disk, the same bay and the same command as we do."""
-    wanted = replace_params(facts, params)
-    outgoing, incoming = _part(plan, "outgoing"), _part(plan, "incoming")
-    if bad := zpool_replace.check(wanted):
-        return (refuse(bad),)
-    return (
-        _same("the command", list(zpool_replace.argv(wanted)), plan.get("argv")),
-        _same("the vdev that goes", params["vdev_guid"], outgoing.get("vdev_guid")),
-        _same("the disk that comes", params["wwid"], incoming.get("wwid")),
-        *_same_as_seen(facts, params, incoming),
-    )
-
-
-def _same_as_seen(facts: FleetFacts, params: Params, incoming: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return (unknown(disk.reason),)
-    verdicts = []
-    if known(disk.serial):
-        verdicts.append(_same("its serial", disk.serial, incoming.get("serial")))
-    if known(disk.bay):
-        verdicts.append(_same("its bay", f"{disk.bay.enclosure_id}/{disk.bay.slot}", incoming.get("bay")))
-    return tuple(verdicts)
-
-
-def _same(what: str, ours: Any, theirs: Any) -> Verdict:
-    if ours == theirs:
-        return ok(f"Node and portal agree on {what}.")
-    return refuse(f"Of {what} the node says {theirs!r} and the portal {ours!r}. Have the node look again, then ask for a new plan.")
-
-
-def _part(plan: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = plan.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def what_is_left_meanwhile(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """How many more losses the vdev survives, now and while the new disk is filled: it counts only when it is full."""
-    target = the_target(facts, params)
-    if not known(target):
-        return {"redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": target.reason}}
-    margin = redundancy.top_margin(target.pool, target.top)
-    said = str(margin) if known(margin) else "unknown"
-    why = redundancy.explain(target.top, target.pool.scans) if known(margin) else margin.reason
-    return {"redundancy": {"margin_now": said, "margin_during": said, "why": f"{why} The new disk counts only when it is filled."}}
+from workflows.guards.subject import the_disk
+from workflows.runbooks._replacing import (
+    RESILVER_SECONDS_MAX,
+    every_disk,
+    how_far_the_resilver_is,
+    plan_is_for_what_was_chosen,
+    replace_params,
+    what_is_left_meanwhile,
+)
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -114,25 +37,6 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{params['vdev_guid'][-6:]} {params['pool']}"
-
-
-def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return Progress(pool.reason)
-    if not known(pool.scans):
-        return Progress(pool.scans.reason)
-    running = [scan for scan in pool.scans if scan.function in redundancy.REPAIRS and scan.state in ("running", "paused")]
-    if not running:
-        return Progress(pool.scans[0].text if pool.scans else f"{pool.name} shows no scan.")
-    return Progress(running[0].text, _percent(running[0].percent), running[0].eta)
-
-
-def _percent(said: str | None) -> float | None:
-    try:
-        return None if said is None else min(100.0, max(0.0, float(said)))
-    except ValueError:
-        return None
 
 
 RUNBOOK = Runbook(

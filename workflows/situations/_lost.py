@@ -11,6 +11,7 @@ from workflows.facts.census import title
 from workflows.situations import _words
 
 RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
+IN_ITS_BAY = "blink-and-replace"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,19 @@ class Lost:
         if params is None or (self.parent is not None and self.parent.kind == "replacing") or self.is_back():
             return ()
         return (Answer(RUNBOOK, params, why),)
+
+    def planned(self) -> tuple[Answer, ...]:
+        """Replacing the disk in its bay, when it is still there and known by label, serial number and bay."""
+        disk, params = self.carrier(), self.params()
+        inside = self.parent is not None and self.parent.kind in ("replacing", "spare")
+        if disk is None or params is None or inside or not (known(disk.serial) and known(disk.bay) and known(disk.wwid)):
+            return ()
+        place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}
+        named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
+        said = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
+        if self.leaf.state in lookup.IN_SERVICE:
+            said += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
+        return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, said),)
 
     def is_back(self) -> bool:
         """Whether its own disk is there and fit to serve, under another name or after a pause."""

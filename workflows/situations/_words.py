@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows import redundancy
-from workflows.core import Evidence
+from workflows.core import Answer, Evidence
 from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 
@@ -51,6 +51,13 @@ def subject(node: NodeFacts, pool: PoolFacts, top: VdevFacts | None = None, leaf
         said |= {"vdev_guid": str(leaf.guid) if known(leaf.guid) else leaf.name}
         said |= {"wwid": leaf.wwid} if known(leaf.wwid) else {}
     return said
+
+
+def pool_answers(node: NodeFacts, pool: PoolFacts, runbook: str, why: str, **more: str) -> tuple[Answer, ...]:
+    """A runbook about a pool; none where the pool's guid is not known, because a run names it."""
+    if not known(pool.guid):
+        return ()
+    return (Answer(runbook, {"node": node.node, "pool": pool.name, "pool_guid": str(pool.guid), **more}, why),)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -48,7 +48,10 @@ def _situation(lost: Lost) -> Situation:
         title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.replacement() else ''}",
         meaning=_meaning(lost, out),
         evidence=tuple(_evidence(lost)),
-        answers=lost.answers("It replaces the faulted member by its guid, by a disk that carries no label.") if out else (),
+        answers=(
+            *(lost.answers("It replaces the faulted member by its guid, by a disk that carries no label.") if out else ()),
+            *lost.planned(),
+        ),
         subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
     )
 

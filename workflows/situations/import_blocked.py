@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.census import imported_pools
 from workflows.facts.divergence import Row, rows
@@ -102,9 +102,21 @@ def _situation(one: Blocked) -> Situation:
         title=_title(one),
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
+        answers=_answers(one),
         subject=_subject(one),
         sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in ("features", "waiting")),
     )
+
+
+def _answers(one: Blocked) -> tuple[Answer, ...]:
+    """Nothing that writes. With disks missing or other software needed there is nothing to import yet."""
+    if one.why not in ("damage", "diverged"):
+        return ()
+    params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
+    looks = "It proves that nobody else has the pool, and tries to import it so that nothing is written."
+    away = "It takes the one disk that tells another story away from the kernel, and imports the pool read-only without it."
+    answers = (Answer("read-only-import", params, looks),)
+    return (Answer("device-delete-reimport", params, away), *answers) if len(one.diverging) == 1 else answers
 
 
 def _must_act(one: Blocked) -> bool:

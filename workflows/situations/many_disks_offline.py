@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Evidence, Situation
+from agents.wwid import normalise, strip_partition
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
+from workflows.situations import _words
 from workflows.situations._lost import Lost, lost_leaves
 
 SLUG = "many-disks-offline"
+RUNBOOK = "many-disks-offline"
 TOGETHER_SECONDS = 60
 LEAVES_MIN = 2
 UNRELATED_MIN = 3  # lost in one minute without anything in common that we know
@@ -135,9 +138,11 @@ def _within_a_minute(node: NodeFacts, lost: Iterable[Lost]) -> list[Lost]:
 
 
 def things_of(node: NodeFacts, leaf: VdevFacts) -> frozenset[Thing]:
-    """What the leaf's disk hangs on: by the kernel when the disk is there, else by what the labels remember of it."""
+    """What the leaf's disk hangs on: by the kernel while it lists the disk, offline or not, else by what the labels remember of it."""
     disk = _disk(node, leaf)
-    return frozenset(_things_of_disk(disk) if disk is not None and _runs(disk) else _remembered(node, leaf))
+    if disk is not None and _runs(disk):
+        return frozenset(_things_of_disk(disk))
+    return frozenset((*_remembered(node, leaf), *(_things_of_disk(disk) if disk is not None else ())))
 
 
 def _things_of_disk(disk: DiskFacts) -> Iterator[Thing]:
@@ -175,7 +180,7 @@ def _seat(node: NodeFacts, leaf: VdevFacts) -> tuple[str, int] | None:
 
 def _alive(node: NodeFacts, lost: list[Lost]) -> frozenset[Thing]:
     """Everything behind which some disk still works, be it a member or not."""
-    gone = {each.leaf.wwid for each in lost if known(each.leaf.wwid)}
+    gone = {wwid for each in lost if (wwid := wwid_of(each.leaf)) is not None}
     disks = node.disks if known(node.disks) else ()
     return frozenset(t for disk in disks if known(disk.wwid) and disk.wwid not in gone and _runs(disk) for t in _things_of_disk(disk))
 
@@ -185,9 +190,19 @@ def _runs(disk: DiskFacts) -> bool:
 
 
 def _disk(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
-    if not known(node.disks) or not known(leaf.wwid):
+    wwid = wwid_of(leaf)
+    if not known(node.disks) or wwid is None:
         return None
-    return next((disk for disk in node.disks if disk.wwid == leaf.wwid), None)
+    return next((disk for disk in node.disks if disk.wwid == wwid), None)
+
+
+def wwid_of(leaf: VdevFacts) -> str | None:
+    """Of the disk that carries its label; of one that cannot be read, the WWID that is its name. A name that can move is none."""
+    if known(leaf.wwid):
+        return leaf.wwid
+    name = strip_partition(leaf.was or leaf.name)[0]
+    found = normalise(name) if name.startswith("/dev/disk/by-id/wwn-") else None
+    return found if found and found.startswith("naa:") else None
 
 
 def _situation(group: Group) -> Situation:
@@ -201,6 +216,7 @@ def _situation(group: Group) -> Situation:
         title=_title(group, pools),
         meaning=_meaning(group),
         evidence=tuple(_evidence(group)),
+        answers=_answers(group),
         subject={
             "node": node.node,
             "pool": lost[0].pool.name,
@@ -210,6 +226,13 @@ def _situation(group: Group) -> Situation:
         },
         sure=group.whole or len(lost) >= UNRELATED_MIN,
     )
+
+
+def _answers(group: Group) -> tuple[Answer, ...]:
+    """One for each pool that lost members; the cause is one, but each pool is brought back by itself."""
+    why = "It holds replacements back, waits until cables and disks are quiet, brings the members back in order, and scrubs."
+    pools = {each.pool.name: each for each in group.lost}
+    return tuple(answer for each in pools.values() for answer in _words.pool_answers(each.node, each.pool, RUNBOOK, why))
 
 
 def _title(group: Group, pools: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
 from workflows.facts.census import title
 
 SLUG = "phy-errors"
+RUNBOOK = "sas-link-triage"
 NOISE_PER_HOUR = 10  # fewer bad dwords than this is what a healthy cable has on a bad day
 SYNC_PER_HOUR = 5  # a disk put in or switched on loses sync a few times
 ACT_PER_HOUR = 1000
@@ -25,7 +26,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _on(node: NodeFacts, fabric: FabricFacts) -> Iterator[Situation]:
     """One situation a link; when three links of one owner grow, one for the owner."""
-    ill = [phy for phy in fabric.phys if known(phy.growth) and is_growing(phy.growth) and not _one_event(phy, fabric)]
+    ill = [phy for phy in fabric.phys if known(phy.growth) and is_growing(phy.growth) and not one_event(phy, fabric)]
     by_owner: dict[str, list[PhyFacts]] = {}
     for phy in ill:
         by_owner.setdefault(phy.owner, []).append(phy)
@@ -45,31 +46,38 @@ def is_growing(growth: Growth) -> bool:
     return (dwords + disparity) / hours >= NOISE_PER_HOUR or sync / hours >= SYNC_PER_HOUR or resets > 0
 
 
-def _one_event(phy: PhyFacts, fabric: FabricFacts) -> bool:
+def one_event(phy: PhyFacts, fabric: FabricFacts) -> bool:
     """Whether every lane of its wide port counted the same."""
     lanes = [other for other in fabric.phys if other.port == phy.port and phy.port is not None]
     return len(lanes) > 1 and len({other.growth.counts if known(other.growth) else None for other in lanes}) == 1
 
 
 def _situation(node: NodeFacts, fabric: FabricFacts, phys: list[PhyFacts], owner: str, links: int) -> Situation:
-    worst = max(phys, key=_per_hour)
-    far = _far(node, fabric, worst)
+    worst = max(phys, key=per_hour)
+    far = far_end(node, fabric, worst)
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{owner or worst.port or worst.name}",
         node=node.node,
-        severity="act" if _per_hour(worst) >= ACT_PER_HOUR else "watch",
+        severity="act" if per_hour(worst) >= ACT_PER_HOUR else "watch",
         title=f"{links} links of {owner} count errors, most on {worst.name}"
         if owner
-        else f"The link {_near(fabric, worst)} to {far} counts errors",
+        else f"The link {near(fabric, worst)} to {far} counts errors",
         meaning=_meaning(fabric, worst, phys, owner, far),
-        evidence=tuple(_evidence(node, phy) for phy in sorted(phys, key=_per_hour, reverse=True)),
+        answers=(
+            Answer(
+                RUNBOOK,
+                {"node": node.node},
+                "It watches the counters, names the weakest link with both ends, and changes one thing at a time.",
+            ),
+        ),
+        evidence=tuple(_evidence(node, phy) for phy in sorted(phys, key=per_hour, reverse=True)),
         subject=_subject(node, worst),
     )
 
 
 def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: str, far: str) -> str:
-    said = [f"The weakest lane is {worst.name}: from {_near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
+    said = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
     if owner:
         said.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
     elif worst.wwid:
@@ -87,12 +95,12 @@ def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: 
     return " ".join(said)
 
 
-def _near(fabric: FabricFacts, phy: PhyFacts) -> str:
+def near(fabric: FabricFacts, phy: PhyFacts) -> str:
     model = fabric.models.get(phy.owner, "")
     return f"{phy.owner} ({model})" if model else phy.owner
 
 
-def _far(node: NodeFacts, fabric: FabricFacts, phy: PhyFacts) -> str:
+def far_end(node: NodeFacts, fabric: FabricFacts, phy: PhyFacts) -> str:
     disk = next((d for d in node.disks if d.wwid == phy.wwid), None) if phy.wwid and known(node.disks) else None
     if disk is not None:
         return f"{title(disk)}{f', {phy.place}' if phy.place else ''}"
@@ -102,7 +110,7 @@ def _far(node: NodeFacts, fabric: FabricFacts, phy: PhyFacts) -> str:
     return f"{phy.far} ({model})" if model else phy.far
 
 
-def _per_hour(phy: PhyFacts) -> float:
+def per_hour(phy: PhyFacts) -> float:
     return sum(phy.growth.counts) * 3600 / max(phy.growth.seconds, 1.0) if known(phy.growth) else 0.0
 
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
 from agents.wwid import normalise, strip_partition
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
 from workflows.facts.census import title
 from workflows.facts.past import SECOND, Place, disks_in_trouble, last_suspension, places
 from workflows.facts.versions import release, release_numbers
+from workflows.situations import _words
 
 SLUG = "pool-suspended"
 BEFORE_US = 300 * SECOND  # how far back the log is searched for the disk that began it
@@ -53,6 +54,11 @@ def _suspended(fleet: FleetFacts, node: NodeFacts) -> Iterator[Suspended]:
             yield Suspended(node, pool, _kind(pool, log), log, fleet)
 
 
+def kind_of(node: NodeFacts, pool: PoolFacts) -> str:
+    """MMP, IO or UNSURE, of a pool that is suspended."""
+    return _kind(pool, last_suspension(node.kernel_log, pool.name))
+
+
 def _kind(pool: PoolFacts, log: tuple[KernelEvent, ...]) -> str:
     """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides."""
     if "multihost writes failed or were delayed" in pool.status:
@@ -76,9 +82,19 @@ def _situation(found: Suspended) -> Situation:
         title=f"{pool.name} is suspended: {TITLES[found.kind]}",
         meaning=" ".join(_meaning(found)),
         evidence=tuple(_evidence(found)),
+        answers=_answers(found),
         subject=subject,
         sure=bool(found.kind),
     )
+
+
+def _answers(found: Suspended) -> tuple[Answer, ...]:
+    """I/O errors are mended at the cables; anything else is taken for multihost."""
+    if found.kind == IO:
+        why = "It finds what the disks share, waits until they are back and quiet, clears once, and scrubs."
+        return _words.pool_answers(found.node, found.pool, "many-disks-offline", why)
+    why = "It names the sick disk, proves that no other host has the pool, and resumes it where this release does that safely."
+    return _words.pool_answers(found.node, found.pool, "suspended-pool", why)
 
 
 def _meaning(found: Suspended) -> Iterator[str]:

@@ -8,6 +8,7 @@ from workflows.situations import _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-slow"
+RUNBOOK = "resilver-tuning"
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -23,6 +24,9 @@ def _situation(one: Running) -> Situation:
         title=f"{one.pool.name}: the resilver is slow{_left(one)}",
         meaning=_meaning(one),
         evidence=(one.line(),),
+        answers=_words.pool_answers(
+            one.node, one.pool, RUNBOOK, "It gives one tunable another value for a while, and measures whether it helps."
+        ),
         subject=_words.subject(one.node, one.pool),
     )
 

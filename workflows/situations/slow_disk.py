@@ -6,15 +6,17 @@ agree (waits, slow I/Os, delay events, task aborts) are a finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Evidence, Situation
-from workflows.facts import FleetFacts, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known
+from workflows.core import Answer, Evidence, Situation
+from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
 from workflows.facts.latency import Gap, duration
 from workflows.situations import _words
+from workflows.situations._lost import Lost
 
 SLUG = "slow-disk"
+RUNBOOK = "slow-disk-triage"
 IN_SERVICE = ("ONLINE", "DEGRADED")
 DELAYS_MIN = 3  # events come up to twenty a second; three are no chance
 ABORTS_MIN = 3
@@ -59,8 +61,8 @@ def _slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iter
             one,
             latency.gaps(one),
             latency.slow_among_peers(one),
-            _beyond(latency, one, "delays", DELAYS_MIN),
-            _beyond(latency, one, "aborts", ABORTS_MIN),
+            _beyond(one, latency, "delays", DELAYS_MIN),
+            _beyond(one, latency, "aborts", ABORTS_MIN),
             latency.at_peace_now(one),
         )
         if slow.gaps or slow.counted or slow.methods > 1:
@@ -73,13 +75,18 @@ def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
     return one.leaf.resilvering or any(parent.children[-1] is one.leaf for parent in parents)
 
 
-def _beyond(latency: PoolLatency, one: LeafLatency, what: str, least: int) -> int:
-    """A count that stands out among its peers', else 0."""
+def _beyond(one: LeafLatency, latency: PoolLatency, what: str, least: int) -> int:
     mine = getattr(one, what)
-    if not isinstance(mine, int) or mine < least:
+    few = not isinstance(mine, int) or mine < least
+    return 0 if few else beyond(mine, [getattr(x, what) for x in latency.peers(one)], least)
+
+
+def beyond(mine: Known[int], theirs: Iterable[Known[int]], least: int) -> int:
+    """A count that stands out among its peers', else 0."""
+    peers = [count for count in theirs if known(count)]
+    if not isinstance(mine, int) or mine < least or (peers and mine < 5 * max(1, sum(peers) / len(peers))):
         return 0
-    theirs = [count for x in latency.peers(one) if known(count := getattr(x, what))]
-    return 0 if theirs and mine < 5 * max(1, sum(theirs) / len(theirs)) else mine
+    return mine
 
 
 def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
@@ -93,9 +100,24 @@ def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
         title=f"{slow.pool.name}: {_name(slow)} {_headline(slow)}",
         meaning=_meaning(slow, same_top),
         evidence=tuple(_evidence(slow)),
+        answers=_answers(slow, len(same_top)),
         subject=_words.subject(slow.node, slow.pool, slow.one.top, slow.one.leaf),
         sure=agreed,
     )
+
+
+def _answers(slow: Slow, together: int) -> tuple[Answer, ...]:
+    """Triage first. A new disk is offered only where two methods agree and it is the only one."""
+    disk = _words.disk_behind(slow.node, slow.one.leaf)
+    if disk is None or not known(slow.one.leaf.guid) or not known(disk.wwid) or not known(disk.serial):
+        return ()
+    more = {"vdev_guid": str(slow.one.leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
+    why = "It samples, asks the disk and its link, and says with numbers which of them it is. It changes nothing."
+    found = _words.pool_answers(slow.node, slow.pool, RUNBOOK, why, **more)
+    line = lookup.pool_lineage(slow.pool, slow.one.leaf.guid)
+    if slow.methods > 1 and not slow.at_peace and together == 1 and known(line) and line is not None:
+        found += Lost(slow.node, slow.pool, "data", line).planned()
+    return found
 
 
 def _headline(slow: Slow) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _words
 
@@ -35,8 +35,17 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, vdev: VdevFacts
         title=f"{pool.name}: the spare {_short(spare)} stands in for {_short(original)}",
         meaning=_meaning(pool, top, original, spare),
         evidence=tuple(_evidence(node, pool, vdev)),
+        answers=_answers(node, pool, original, spare),
         subject=_words.subject(node, pool, top, original) | {"spare_guid": _guid(spare)},
     )
+
+
+def _answers(node: NodeFacts, pool: PoolFacts, original: VdevFacts, spare: VdevFacts) -> tuple[Answer, ...]:
+    """None while the two cannot be told apart by guid, or when it is itself being replaced."""
+    if not (known(pool.guid) and known(original.guid) and known(spare.guid)) or original.children:
+        return ()
+    params = {"node": node.node, "pool": pool.name, "pool_guid": str(pool.guid), "vdev_guid": str(original.guid)}
+    return (Answer("spare-return", {**params, "spare_guid": str(spare.guid)}, "It gives the spare back, or makes it a member for good."),)
 
 
 def _meaning(pool: PoolFacts, top: VdevFacts, original: VdevFacts, spare: VdevFacts) -> str:

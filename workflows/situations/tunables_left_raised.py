@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.tunables import FREEBSD, ILLUMOS, LINUX
 from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
@@ -21,6 +22,11 @@ HARMS = {
     "zfs_max_missing_tvds": "a pool can be imported with top-level vdevs missing",
 }
 REPAIRS = ("resilver", "rebuild")
+PLACES = {
+    LINUX: "by writing the old one to /sys/module/zfs/parameters/NAME, or write it into /etc/modprobe.d",
+    FREEBSD: "with `sysctl`, or write it into /etc/sysctl.conf",
+    ILLUMOS: "with `echo NAME/W0tVALUE | mdb -kw`, or write it into /etc/system",
+}
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -78,10 +84,7 @@ def _meaning(tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised:
         if tunable.name == "zfs_multihost_fail_intervals" and not tunable.value.strip("0"):
             yield "At 0 a host that cannot write its sign of life goes on all the same: safe only where partners are fenced by power."
     if harmful or raised:
-        yield (
-            "If somebody tunes right now, ask them. Else put each value back by writing the old one to /sys/module/zfs/parameters/NAME, "
-            "or write it into /etc/modprobe.d if it is meant to stay."
-        )
+        yield (f"If somebody tunes right now, ask them. Else put each value back {PLACES[tunables.platform]} if it is meant to stay.")
     for option in tunables.ignored:
         yield f"{option.where} sets {option.name}={option.value}; the loaded release has no such parameter, and ignores it without a word."
 

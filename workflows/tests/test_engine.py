@@ -320,7 +320,7 @@ def test_verifying_makes_the_node_look_and_reads_nothing_older():
     assert look.params == {"sources": "zpool_status"}
     walk.must(ev.FactsArrived, facts=facts())
     assert walk.state.step == "verify"
-    walk.must(ev.FactsArrived, facts=facts(), taken_after=walk.state.since - 1, number=look.number)
+    walk.must(ev.FactsArrived, facts=facts(), taken_after=walk.state.since, number=look.number - 1)
     assert walk.state.step == "verify"
     walk.must(ev.FactsArrived, facts=facts(), taken_after=walk.state.since, number=look.number)
     assert walk.state.step == "swap"
@@ -389,3 +389,27 @@ def test_a_plan_never_gets_a_second_order_whatever_the_state_says():
     walk = at("execute")
     walk.state = dataclasses.replace(walk.state, sealed=(walk.state.plan_digest,))
     assert isinstance(walk.send(ev.ExecuteAsked, by=ANN, facts=facts()), Refused)
+
+
+def test_a_clock_that_was_set_back_is_named_and_no_look_is_waited_for_in_vain():
+    """A look that was asked for before the step began by the clock of now proves nothing; another is asked for."""
+    walk = at("verify")
+    asked = walk.state.asked.number
+    walk.must(ev.FactsArrived, facts=facts(), number=asked, taken_after=walk.state.since - 3600)
+    assert (walk.state.step, walk.state.asked) == ("verify", None)
+    assert "clock stands before" in walk.state.note
+    walk.must(ev.FactsArrived, facts=facts())
+    assert walk.state.asked.number == asked + 1
+    walk.must(ev.FactsArrived, facts=facts(), number=asked + 1, taken_after=walk.state.since)
+    assert walk.state.step == "swap"
+
+
+def test_a_wait_under_a_clock_that_was_set_back_says_so():
+    walk = at("wait")
+    walk.clock -= 3600
+    walk.must(ev.FactsArrived, facts=facts(age_seconds=0))
+    assert walk.state.step == "wait"
+    assert "clock stands before" in walk.state.note
+    walk.clock += 7200
+    walk.must(ev.FactsArrived, facts=facts(age_seconds=0))
+    assert walk.state.step == "verify"

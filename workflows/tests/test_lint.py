@@ -16,6 +16,14 @@ def without(*slugs: str):
     return dataclasses.replace(RUNBOOK, steps=tuple(s for s in RUNBOOK.steps if s.slug not in slugs))
 
 
+def with_first(step: Step, slug: str):
+    return dataclasses.replace(RUNBOOK, steps=(dataclasses.replace(step, slug=slug), *RUNBOOK.steps))
+
+
+def with_last(step: Step, slug: str):
+    return dataclasses.replace(RUNBOOK, steps=(*RUNBOOK.steps, dataclasses.replace(step, slug=slug)))
+
+
 def test_it_has_nothing_to_say_of_a_good_runbook():
     assert lint.problems(RUNBOOK, OPERATIONS) == ()
 
@@ -42,6 +50,26 @@ def test_it_has_nothing_to_say_of_a_good_runbook():
         (without("plan"), "follows a PLAN"),
         (without("verify"), "followed by a VERIFY"),
         (without("execute"), "is no step"),
+        (with_first(RUNBOOK.step("approve"), "early-approve"), "follows a PLAN, with no EXECUTE between"),
+        (with_first(RUNBOOK.step("confirm"), "early-confirm"), "follows a PLAN, with no EXECUTE between"),
+        (with_last(RUNBOOK.step("approve"), "late-approve"), "follows a PLAN, with no EXECUTE between"),
+        (with_last(RUNBOOK.step("execute"), "again"), "an EXECUTE step follows a PLAN of the same operation"),
+        (with_last(RUNBOOK.step("execute"), "again"), "followed by a VERIFY before anything else is executed"),
+        (changed("execute", effect="pure"), "idempotent or at_most_once"),
+        (changed("check", effect="idempotent"), "only an EXECUTE"),
+        (changed("check", guards=()), "needs guards"),
+        (changed("verify", guards=()), "needs guards"),
+        (changed("plan", operation=""), "needs operation"),
+        (changed("plan", params=None), "needs params"),
+        (changed("plan", operation="other"), "no operation 'other'"),
+        (changed("wait", until=None), "needs until"),
+        (changed("choose", options=None), "needs options"),
+        (changed("choose", param=""), "needs param"),
+        (changed("choose", param="pool"), "is given already"),
+        (changed("confirm", phrase_hint=""), "needs phrase_hint"),
+        (dataclasses.replace(RUNBOOK, steps=()), "steps are all needed"),
+        (dataclasses.replace(RUNBOOK, params={}), "params and steps are all needed"),
+        (dataclasses.replace(RUNBOOK, states=""), "states, params"),
         (dataclasses.replace(RUNBOOK, locks=None), "its locks"),
         (dataclasses.replace(RUNBOOK, point_of_no_return=""), "point of no return"),
         (dataclasses.replace(RUNBOOK, params={"pool": "the pool"}), "parameter node"),
@@ -63,6 +91,14 @@ def test_an_approval_before_the_plan_does_not_count():
 def test_an_at_most_once_operation_without_a_probe_is_refused():
     blind = {"replace": SimpleNamespace(EFFECT="at_most_once", DESTRUCTIVE=True)}
     assert any("needs a probe" in why for why in lint.problems(RUNBOOK, blind))
+
+
+def test_what_is_done_at_most_once_takes_an_approval_also_when_it_destroys_nothing():
+    harmless = {"replace": SimpleNamespace(EFFECT="at_most_once", DESTRUCTIVE=False, probe=lambda host, params, pre: None)}
+    book = changed("execute", destructive=False)
+    assert not lint.problems(book, harmless)
+    unapproved = dataclasses.replace(book, steps=tuple(s for s in book.steps if s.kind != "APPROVE"))
+    assert any("follows an APPROVE" in why for why in lint.problems(unapproved, harmless))
 
 
 def test_two_runbooks_of_one_name_are_refused():

@@ -241,6 +241,26 @@ def test_it_takes_what_came_with_a_receipt(oss01):
     assert known(facts.disks)
 
 
+def test_a_report_that_a_receipt_has_overtaken_does_not_bring_back_what_was_so_before(oss01):
+    report("oss01", oss01)
+    status = next(c for c in oss01 if c.source == "zpool_status")
+    said = payload("oss01", [replace(status, text=status.text.replace("ost_0", "ost_9"))])
+    intake.merge("oss01", said["captures"], said["bodies"], LATER)
+    on_its_way = replaced(oss01, "node", text=next(c for c in oss01 if c.source == "node").text + "\n")
+    report("oss01", on_its_way, at=LATER - timedelta(seconds=5))
+    assert [pool.name for pool in services.fleet_facts(LATER).nodes["oss01"].pools] == ["ost_9"]
+    assert Node.objects.get().asked["zpool_status"] == pytest.approx(LATER.timestamp(), abs=0.5)
+    report("oss01", on_its_way, at=LATER + timedelta(seconds=10))
+    assert [pool.name for pool in services.fleet_facts(LATER).nodes["oss01"].pools] == ["ost_0"]
+
+
+def test_a_clock_that_was_set_back_keeps_no_report_out(oss01):
+    report("oss01", oss01)
+    Node.objects.update(asked={"zpool_status": timezone.now().timestamp() + 3600})
+    report("oss01", replaced(oss01, "zpool_status", text=""), at=LATER)
+    assert Node.objects.get().asked["zpool_status"] == pytest.approx(LATER.timestamp(), abs=0.5)
+
+
 BAD = {
     "another node": {"node": "oss02"},
     "another version": {"v": "1"},

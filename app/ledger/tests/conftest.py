@@ -24,7 +24,7 @@ def tamper(ground, ledger, committed_db):
     def run(*statements: str) -> None:
         back: list[str] = []
         with psycopg.connect(url, dbname=committed_db) as connection:
-            for table in ("ledger_event", "ledger_chain", "ledger_head", "ledger_checkpoint", "ledger_blob"):
+            for table in ("ledger_event", "ledger_chain", "ledger_head", "ledger_checkpoint", "ledger_blob", "ledger_node", "ledger_lane"):
                 connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER ALL")
             for statement in statements:
                 connection.execute(statement)

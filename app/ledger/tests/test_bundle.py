@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from django.db import transaction
 
 from agents.wire import canonical
 from app.ledger import bundle as bundles
-from app.ledger import notes, verify
+from app.ledger import keys, notes, verify
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.merkle import Tree, leaf_hash
 
@@ -146,31 +147,50 @@ def test_it_misses_an_event_that_was_left_out_with_its_proof(exported, left_out,
     assert report.exit_code
 
 
+def test_the_checkpoints_of_the_run_come_with_it_and_each_continues_the_last(exported):
+    files = unzip(exported)
+    assert [name for name in files if name.startswith("checkpoints/")] == ["checkpoints/6"]
+    said = json.loads(files["proofs.json"])
+    assert [(proof["from"], proof["to"]) for proof in said["consistency"]] == [("6", "7")]
+    without = {name: data for name, data in files.items() if name != "checkpoints/6"}
+    assert "1 checkpoints are there, and 1 proofs" in look(without).incomplete[0]
+    renamed = without | {"checkpoints/5": files["checkpoints/6"]}
+    assert "checkpoints/5: this is not a signed note" in look(renamed).tampered[0]
+    forged = files | {"checkpoints/6": files["checkpoint"].replace(b"\n7\n", b"\n6\n")}
+    assert "does not continue" in look(forged).tampered[0]
+
+
 def test_it_takes_no_foreign_file(exported):
     assert "no export writes" in look(unzip(exported) | {"extra.txt": b""}).tampered[0]
     assert "no event names" in look(unzip(exported) | {f"blobs/{verify.sha256(b'x').hexdigest()}": b"x"}).tampered[0]
 
 
+def keys_of(signer: notes.Signer) -> dict:
+    said = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
+    return said | {"changes": []}
+
+
 def test_a_forger_with_another_key_is_found_by_the_pin_alone(exported):
     """Somebody makes the whole bundle anew, consistent in itself, under a key of his own. Only the pinned fingerprint tells."""
     files = unzip(exported)
-    forger = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate())
+    forger = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate(), keys.OrderKey(keys.new_order_key()))
     forged, before = [], ""
     for line in lines(files):
         said = json.loads(line) | {"run_prev": before}
         if said["type"] == "run.exported":
-            said["body"]["key"] = forger.fingerprint
+            said["body"] |= {"key": forger.fingerprint, "order_key": sha256(forger.order.spki).hexdigest()}
         said["actor"] = "eve"
         forged.append(canonical(said))
         before = leaf_hash(forged[-1]).hex()
     leaves = [leaf_hash(body) for body in forged]
+    files = {name: data for name, data in files.items() if not name.startswith("checkpoints/")}
     tree = Tree(leaves)
     proofs = [{"seq": str(i + 1), "leaf": leaves[i].hex(), "path": [node.hex() for node in tree.path(i)]} for i in range(len(leaves))]
     files |= {
         "events.jsonl": b"".join(body + b"\n" for body in forged),
-        "proofs.json": canonical({"size": str(len(leaves)), "events": proofs}),
+        "proofs.json": canonical({"size": str(len(leaves)), "events": proofs, "consistency": []}),
         "checkpoint": forger.checkpoint(len(leaves), tree.root()).encode(),
-        "keys.json": canonical(bundles.keys(forger)),
+        "keys.json": canonical(keys_of(forger)),
     }
     assert look(files).exit_code == 0
     assert "not the pinned" in look(files, MADE["key"]).tampered[0]
@@ -180,7 +200,7 @@ def test_a_forger_without_a_key_is_found(exported):
     files = unzip(exported)
     honest = files["checkpoint"].decode()
     assert look(files | {"checkpoint": honest.replace("\n7\n", "\n8\n", 1).encode()}).exit_code == 1
-    other = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate())
+    other = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate(), keys.OrderKey(keys.new_order_key()))
     assert "another key" in look(files | {"checkpoint": other.checkpoint(7, b"\0" * 32).encode()}).tampered[-1]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from app.ledger import merkle
 from app.ledger.merkle import Tree, frontier_root, grow, leaf_hash
-from app.ledger.verify import climbs
+from app.ledger.verify import climbs, follows
 
 # The inputs and roots of the reference implementation of RFC 6962 (Certificate Transparency), trees of 1 to 8 leaves.
 INPUTS = ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
@@ -36,6 +36,23 @@ def test_it_proves_every_leaf_of_every_tree_up_to_64():
             assert climbs(LEAVES[index], index, size, tree.path(index), tree.root())
             proven += 1
     assert proven == UP_TO * (UP_TO + 1) // 2 == 2080
+
+
+def test_it_proves_that_each_tree_up_to_64_continues_each_smaller_one():
+    proven = 0
+    for size in range(2, UP_TO + 1):
+        tree = Tree(LEAVES[:size])
+        new = {"size": size, "root": tree.root()}
+        for count in range(1, size):
+            old, path = {"size": count, "root": Tree(LEAVES[:count]).root()}, tree.consistency(count)
+            assert follows(old, new, path)
+            assert not follows(old | {"root": LEAVES[0] if count > 1 else LEAVES[1]}, new, path)
+            assert not follows(old, new | {"root": LEAVES[0]}, path)
+            assert not follows(old, new, [*path, LEAVES[0]])
+            assert not follows(old, new, path[:-1])
+            assert not follows(new, old, path)
+            proven += 1
+    assert proven == UP_TO * (UP_TO - 1) // 2
 
 
 def test_it_takes_no_proof_for_another_leaf_place_or_size():

@@ -2,15 +2,20 @@
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
-from app.ledger import grants
-from app.ledger.models import LedgerHead
+from app.ledger import grants, tasks
+from app.ledger.audit import audit
+from app.ledger.models import LedgerCheckpoint, LedgerHead
 from tests.ground import SECRET
 
 TABLES = tuple(grants.GRANTS)
 WRITES = [
-    *(f"UPDATE {table} SET {column} = {column}" for table, column in zip(TABLES, ("at", "seq", "seq", "at", "media"), strict=True)),
+    *(
+        f"UPDATE {table} SET {column} = {column}"
+        for table, column in zip(TABLES, ("at", "seq", "seq", "at", "media", "hash", "n"), strict=True)
+    ),
     *(f"DELETE FROM {table}" for table in TABLES),
     *(f"TRUNCATE {table} CASCADE" for table in TABLES),
 ]
@@ -23,6 +28,7 @@ REFUSED = [
     "CREATE TRIGGER mine BEFORE INSERT ON ledger_event FOR EACH ROW EXECUTE FUNCTION ledger_refuse()",
     "CREATE OR REPLACE FUNCTION ledger_seal() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
     "INSERT INTO ledger_chain (seq, event_id, prev, link) VALUES (99, 1, '\\x00', '\\x01')",
+    "INSERT INTO ledger_lane (lane, n, event_id, prev, link) VALUES (1, 1, 1, '\\x00', '\\x01')",
     "INSERT INTO ledger_head (one, seq, prev, link) VALUES (true, 99, '\\x00', '\\x01')",
     "INSERT INTO ledger_event (body, actor) SELECT body, 'somebody else' FROM ledger_event LIMIT 1",
     "SET ROLE slotlight_owner",
@@ -78,6 +84,12 @@ def test_it_finds_a_ledger_that_is_well(ledger):
         ("GRANT UPDATE ON ledger_event TO {role}", "may UPDATE ledger_event"),
         ("GRANT INSERT ON ledger_chain TO {role}", "ledger_chain"),
         ("REVOKE INSERT (body) ON ledger_event FROM {role}", "ledger_event"),
+        ("ALTER FUNCTION ledger_seal() SECURITY INVOKER", "The function ledger_seal"),
+        ("CREATE RULE nothing AS ON INSERT TO ledger_event DO INSTEAD NOTHING", "The table ledger_event"),
+        ("ALTER TABLE ledger_event ENABLE ROW LEVEL SECURITY", "The table ledger_event"),
+        ("ALTER TABLE ledger_chain SET UNLOGGED", "The table ledger_chain"),
+        ("ALTER FUNCTION ledger_refuse() RESET search_path", "The function ledger_refuse"),
+        ("REVOKE EXECUTE ON FUNCTION ledger_number() FROM {role}", "permission denied"),
         ("ALTER TABLE ledger_head ADD CONSTRAINT full_disk CHECK (seq < 1)", "full_disk"),
         ("DELETE FROM ledger_head", "cannot be written"),
     ],
@@ -91,6 +103,30 @@ def test_it_stops_mutating_work_when_the_ledger_is_not_as_it_was_made(ledger, gr
             owner.execute("ALTER TABLE ledger_head ENABLE ALWAYS TRIGGER ledger_head_keep")
     with pytest.raises(ledger.LedgerDown, match=named):
         ledger.refuse_if_broken()
+
+
+def test_it_reads_the_source_of_each_function(ledger, tamper):
+    """The trigger is there, and enabled, and does nothing any more."""
+    tamper(
+        "CREATE OR REPLACE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN OLD; END'"
+    )
+    with pytest.raises(ledger.LedgerDown, match="The function ledger_refuse is not as it was made"):
+        ledger.refuse_if_broken()
+    assert "The function ledger_refuse is not as it was made." in audit().tampered
+    with pytest.raises(CommandError, match="ledger_refuse"):
+        call_command("ledger", "check")
+
+
+def test_nothing_is_signed_while_the_triggers_are_not_as_they_were_made(cast, ground, committed_db):
+    cast.record("node.seen", {}, "ann")
+    with psycopg.connect(ground.url(committed_db, "owner")) as owner:
+        owner.execute("DROP TRIGGER ledger_blob_keep ON ledger_blob")
+    tasks.checkpoint()
+    assert LedgerCheckpoint.objects.get().size == 6
+
+
+def test_it_knows_every_function_the_migrations_write():
+    assert {function for _, function, *_ in grants.TRIGGERS.values()} | {"ledger_number"} == set(grants.functions())
 
 
 def test_it_believes_good_news_for_a_moment_and_bad_news_never(ledger, ground, committed_db):

@@ -6,7 +6,7 @@ import stat
 import pytest
 from django.core.management import CommandError, call_command
 
-from agents.twin.demo import node_names
+from agents.twin.demo import WRITING, node_names
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.nodes.tests.cast import Agent, through
@@ -29,7 +29,7 @@ def test_it_makes_tokens_that_enrol_and_policies(demo, tmp_path, client):
         token = tmp_path / f"{name}.token"
         assert stat.S_IMODE(token.stat().st_mode) == 0o600
         assert Agent(through(client), name).enrol(token.read_text())[0] == 200
-        assert json.loads((tmp_path / name / "policy.json").read_text())["operations"] == ["zpool_replace"]
+        assert json.loads((tmp_path / name / "policy.json").read_text())["operations"] == list(WRITING)
 
 
 def test_it_prints_sign_ins_that_work(demo, tmp_path, client):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from agents.wire import fingerprint
 from app.fleet.models import Node
+from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.nodes.keys import issue_token
 from app.nodes.models import EnrolToken, NodeKey
@@ -21,7 +22,9 @@ def newcomer(client):
 
 
 def test_it_gives_both_sides_the_same_fingerprint(newcomer):
-    assert newcomer.enrol() == (200, {"key_id": fingerprint(newcomer.key), "node": "oss01"})
+    status, said = newcomer.enrol()
+    assert (status, said["key_id"], said["node"]) == (200, fingerprint(newcomer.key), "oss01")
+    assert {name: said[name] for name in ("portal_key", "log_key", "origin")} == ledger.public_keys()
     assert Node.objects.get().state == "enrolled"
     assert LedgerEvent.objects.order_by("pk").last().type == "node.enrolled"
 

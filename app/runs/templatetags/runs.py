@@ -3,7 +3,7 @@
 from django import template
 
 from app.fleet.models import Situation
-from app.runs import pages, services
+from app.runs import loops, pages, panels, services
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -16,6 +16,20 @@ def approvals_badge(context) -> dict:
     """How many plans this reader may judge now."""
     yours, _ = services.approvals_for(context["request"].user)
     return {"count": len(yours)}
+
+
+@register.inclusion_tag("runs/_loops_badge.html")
+def open_loops() -> dict:
+    """How many things runs have switched on and nobody has switched off."""
+    return {"count": loops.count()}
+
+
+@register.inclusion_tag("runs/_alarms.html", takes_context=True)
+def alarms(context) -> dict:
+    """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key."""
+    shown, here = panels.alarms(), context.get("run")
+    own = here.pk if isinstance(here, Run) else None  # its own page says it at its own head
+    return shown | {"alarm_runs": [run for run in shown["alarm_runs"] if run["pk"] != own]}
 
 
 @register.inclusion_tag("runs/_answers.html", takes_context=True)

@@ -5,9 +5,12 @@ The node's side is the agent's own code; only the wire is left out: its portal c
 
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.utils import timezone
 
 from agents.collectors import COLLECTORS
@@ -16,17 +19,20 @@ from agents.executor import Executor, read_order, send
 from agents.identity import Identity
 from agents.journal import Journal
 from agents.orders import Order
+from agents.standing import Standing, open_session
 from agents.transport import Reply
-from agents.twin import demo
+from agents.twin import demo, tryout
 from agents.twin.host import TwinHost
 from agents.twin.model import Knobs
 from app.accounts.models import User
 from app.fleet import intake
 from app.fleet.models import Node, Situation
 from app.fleet.tests import cast as fleet
-from app.nodes import keys
+from app.ledger import services as ledger
+from app.nodes import keys, sessions
 from app.runs import orders, services
 from app.runs.models import Run
+from app.runs.offers import log
 from workflows import events as ev
 
 KEY = bytes(range(32))
@@ -35,6 +41,7 @@ BLANK = f"naa:{demo.BLANK_WWN}"
 SDCW, SDFL = f"naa:{demo.SDCW_WWN}", f"naa:{demo.SDFL_WWN}"
 PHRASE = "581455 ost_0"
 RESILVER_SECONDS = 0.2
+HANDS = 4
 
 
 def person(name: str, group: str) -> User:
@@ -43,21 +50,22 @@ def person(name: str, group: str) -> User:
     return user
 
 
-class Oss01:
-    """The node of the incident, enrolled and allowed to operate."""
+class Played:
+    """A node played by its twin, enrolled and allowed to do what `operations` says."""
 
-    name = "oss01"
-
-    def __init__(self, folder: Path) -> None:
-        self.host = TwinHost(_state(folder))
+    def __init__(self, folder: Path, name: str, state: Path, operations: tuple[str, ...]) -> None:
+        self.name, self.state, self.host = name, state, TwinHost(state)
         policy = folder / "policy.json"
-        policy.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"]}))
+        policy.write_text(json.dumps({"mode": "operate", "operations": list(operations), "pools": ["*"]}))
         token = keys.issue_token(self.name, "test")
-        keys.enrol({"token": token, "node": self.name, "key": base64.b64encode(KEY).decode()}, timezone.now())
+        key = keys.enrol({"token": token, "node": self.name, "key": base64.b64encode(KEY).decode()}, timezone.now())
         self.node = Node.objects.get(name=self.name)
-        identity = Identity("http://127.0.0.1", self.name, KEY)
+        identity = Identity("http://127.0.0.1", self.name, KEY, **ledger.public_keys())
         self.journal = Journal(str(folder / "journal.sqlite"))
-        self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy))
+        session = open_session(self.host, str(folder / "run"), str(folder))
+        self.standing = Standing(self.host, identity, self.journal, session, str(folder), str(policy))
+        self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy), self.standing)
+        assert sessions.heard(key.pk, self.standing.nonce, timezone.now()) == ""
 
     def captures(self) -> list[Capture]:
         return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]
@@ -76,7 +84,9 @@ class Oss01:
         return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
 
     def offered(self) -> list[Order]:
-        return [read_order(offer, lambda *why: None) for offer in orders.next_for(self.name)]
+        found = offers(self.name)
+        self.standing.log.hear(log(found, self.standing.log.size))
+        return [read_order(offer, lambda *why: None) for offer in found]
 
     def work(self) -> int:
         """Carry out every order on offer, as the agent's loop does; returns how many."""
@@ -97,12 +107,38 @@ class Oss01:
         return [line["argv"] for line in self.host.store.logged()]
 
 
+class Oss01(Played):
+    """The node of the incident."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "oss01", _state(folder), ("zpool_replace",))
+
+
+def try_out(folder: Path, scenario: str) -> Played:
+    """The node that needs this runbook, having reported once."""
+    state = tryout.make(folder / "twin", scenario)
+    node = Played(folder, tryout.node_name(scenario), state, demo.WRITING)
+    with node.host.store.changing() as twin:
+        twin.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)
+    node.report()
+    return node
+
+
 def _state(folder: Path) -> Path:
     paths = {path.parent.name: path for path in demo.make(folder / "twin")}
     host = TwinHost(paths["oss01"])
     with host.store.changing() as node:
         node.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)
     return paths["oss01"]
+
+
+def offers(node: str = "oss01") -> list[dict]:
+    """What the node is offered. A test that is rolled back never commits, so what the ledger does at COMMIT is done here."""
+    if connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE")
+            cursor.execute("SET CONSTRAINTS ledger_event_seal DEFERRED")
+    return orders.next_for(node)
 
 
 def incident() -> Situation:
@@ -115,9 +151,9 @@ def begin(user: User) -> Run:
 
 
 def act(run: Run, kind: type[ev.Event], user: User, **said) -> Run:
-    """An act on the page as it is now."""
+    """An act on the page as it is now, by somebody who has just typed the password."""
     run.refresh_from_db()
-    return services.act(run.pk, run.version, kind, user, **said)
+    return services.act(run.pk, run.version, kind, user, **{"proved_at": timezone.now(), **said})
 
 
 def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:
@@ -139,3 +175,21 @@ def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:
         move()
     run.refresh_from_db()
     return run
+
+
+def at_once(*whats) -> list:
+    """What each of several threads got, or which refusal; all start together. One thing is done by several hands."""
+    tasks = whats * HANDS if len(whats) == 1 else whats
+    barrier = Barrier(len(tasks))
+
+    def hand(what):
+        try:
+            barrier.wait()
+            return what()
+        except services.RunRefused as refused:
+            return refused
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return [future.result() for future in [pool.submit(hand, what) for what in tasks]]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from app.ledger.models import LedgerEvent
@@ -27,9 +28,9 @@ def test_a_second_click_on_the_same_page_is_turned_away(oss01, ann):
 
 def test_executing_twice_seals_one_order(oss01, ann, bob):
     run = walk_to("replace", oss01, ann, bob)
-    services.act(run.pk, run.version, ev.ExecuteAsked, ann)
+    services.act(run.pk, run.version, ev.ExecuteAsked, ann, proved_at=timezone.now())
     with pytest.raises(services.RunMoved):
-        services.act(run.pk, run.version, ev.ExecuteAsked, ann)
+        services.act(run.pk, run.version, ev.ExecuteAsked, ann, proved_at=timezone.now())
     with pytest.raises(services.RunRefused):
         act(run, ev.ExecuteAsked, ann)
     assert Order.objects.filter(operation="zpool_replace").count() == 1
@@ -145,3 +146,16 @@ def test_a_run_after_one_that_was_ended_gets_a_plan_and_approvals_of_its_own(oss
     with pytest.raises(services.RunRefused, match="has changed since it was shown"):
         act(second, ev.Approved, bob, plan_digest=first.here.plan_digest)
     assert second.here.approvals == ()
+
+
+def test_a_page_that_looks_again_and_finds_nothing_new_is_left_alone(oss01, ann, client):
+    """So whatever somebody is typing into it stays."""
+    client.force_login(ann)
+    run = begin(ann)
+    url, htmx = reverse("run", args=[run.pk]), {"HX-Request": "true"}
+    seen = client.get(url).context["seen"]
+    assert client.get(url, {"seen": seen}, headers=htmx).status_code == 204
+    assert client.get(url, {"seen": seen}).status_code == 200
+    act(run, ev.Chosen, ann, value=BLANK)
+    again = client.get(url, {"seen": seen}, headers=htmx)
+    assert (again.status_code, again.context["seen"] == seen) == (200, False)

@@ -13,7 +13,7 @@ from app.fleet.models import Node
 from app.ledger.models import Blob, LedgerEvent
 from app.runs import orders, sealing, services
 from app.runs.models import Order, ResourceLock, Run
-from app.runs.tests.cast import act, walk_to
+from app.runs.tests.cast import act, offers, walk_to
 from workflows import events as ev
 from workflows.state import ORDER_MOVES, PURE_ORDER_MOVES
 
@@ -35,7 +35,7 @@ def came_as_far_as(status: str) -> Order:
     """The order, moved on by the node as far as `status`."""
     order = the_order()
     if status != "SEALED":
-        orders.next_for("oss01")
+        offers()
     if status in ("CLAIMED", "STARTED"):
         assert orders.claim("oss01", order.pk, order.digest) == ""
     if status == "STARTED":
@@ -86,33 +86,33 @@ def test_what_was_sealed_is_not_edited(run, column):
 
 def test_nothing_destructive_is_sealed_without_anothers_approval(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
-    state = run.here
-    seal = ev.Seal("replace", "zpool_replace", "at_most_once", {"a": "b"}, ("zpool",), {"c": "d"}, state.plan_digest)
+    seal = ev.Seal("replace", "zpool_replace", "at_most_once", {"a": "b"}, ("zpool",), {"c": "d"}, run.here.plan_digest)
     step = services.RUNBOOKS[run.runbook].step("replace")
-    with pytest.raises(IntegrityError, match="Nobody else has approved"), transaction.atomic():
-        sealing.execute(run, step, seal, 1, ann, timezone.now())
-    act(run, ev.Approved, bob, plan_digest=state.plan_digest)
-    with pytest.raises(IntegrityError, match="Nobody else has approved"), transaction.atomic():
-        sealing.execute(run, step, seal, 1, bob, timezone.now())
+    with pytest.raises(sealing.CannotSeal, match="0 of 1 people"):
+        sealing.execute(run, step, seal, 1, ann, timezone.now(), timezone.now())
+    act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
+    with pytest.raises(sealing.CannotSeal, match="bob has a hand"):
+        sealing.execute(run, step, seal, 1, bob, timezone.now(), timezone.now())
 
 
 def test_a_plan_has_one_order(run, ann):
     seal = ev.Seal("replace", "zpool_replace", "at_most_once", {}, ("zpool",), {}, the_order().plan_id)
+    now, step = timezone.now(), services.RUNBOOKS[run.runbook].step("replace")
     with pytest.raises(IntegrityError, match="one_order_per_plan"), transaction.atomic():
-        sealing.execute(run, services.RUNBOOKS[run.runbook].step("replace"), seal, 1, ann, timezone.now())
+        sealing.execute(run, step, seal, the_order().fence, ann, now, now)
 
 
 # --- the node
 
 
 def test_it_gives_the_node_exactly_what_was_sealed(run):
-    offers = orders.next_for("oss01")
+    [offer] = offers()
     order = the_order()
-    assert offers == [{"order": order.canonical, "digest": order.digest}]
+    assert (offer["order"], offer["digest"]) == (order.canonical, order.digest)
     assert order.status == "OFFERED"
     assert bytes(Blob.objects.get(pk=order.digest).bytes).decode() == order.canonical
-    assert orders.next_for("oss01") == offers, "it is offered until it is claimed"
-    assert orders.next_for("mds01") == []
+    assert [again["order"] for again in offers()] == [offer["order"]], "it is offered until it is claimed"
+    assert offers("mds01") == []
 
 
 def test_asking_again_after_a_lost_answer_gets_the_same_answer(run):
@@ -120,7 +120,7 @@ def test_asking_again_after_a_lost_answer_gets_the_same_answer(run):
     assert orders.start("oss01", order.pk, order.digest) == ""
     assert orders.claim("oss01", order.pk, order.digest) != "", "what was started is not claimed again"
     assert LedgerEvent.objects.filter(type="run.order-moved").count() == 3
-    assert orders.next_for("oss01") == []
+    assert offers() == []
 
 
 def test_another_node_or_digest_gets_nothing(run):
@@ -136,7 +136,7 @@ def test_rights_are_asked_again_until_the_start(run, ann, bob, who, status):
     order = came_as_far_as(status)
     {"ann": ann, "bob": bob}[who].groups.clear()
     if status == "SEALED":
-        assert orders.next_for("oss01") == []
+        assert offers() == []
     else:
         go = orders.claim if status == "OFFERED" else orders.start
         assert who in go("oss01", order.pk, order.digest)
@@ -215,7 +215,7 @@ def test_what_is_said_too_late_is_kept_and_changes_nothing(run, monkeypatch):
 def test_what_was_not_started_in_time_expires(run, status, monkeypatch):
     order = came_as_far_as(status)
     later(sealing.ORDER_SECONDS + 1, monkeypatch)
-    assert orders.next_for("oss01") == []
+    assert offers() == []
     orders.sweep()
     order.refresh_from_db()
     run.refresh_from_db()

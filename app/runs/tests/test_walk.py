@@ -6,7 +6,7 @@ import pytest
 
 from app.ledger.models import LedgerEvent
 from app.runs import services
-from app.runs.models import Order, ResourceLock, Run
+from app.runs.models import Order, Plan, ResourceLock, Run
 from app.runs.tests.cast import BLANK, PHRASE, RESILVER_SECONDS, SDCW, SDFL, act, begin, incident, walk_to
 from workflows import events as ev
 
@@ -137,3 +137,21 @@ def test_a_new_plan_shows_what_changed(oss01, ann, bob):
     assert services.plan_changes(run) == ()
     assert run.plans.count() == 2
     act(run, ev.Confirmed, ann, text=PHRASE)
+
+
+def test_the_page_shows_a_new_plan_beside_the_old_one(oss01, ann, bob, client):
+    """Fact by fact, and that the approval of the old one is void."""
+    run = walk_to("replace", oss01, ann, bob)
+    act(run, ev.PlanAsked, ann)
+    oss01.work()
+    run.refresh_from_db()
+    client.force_login(bob)
+    text = client.get(run.get_absolute_url()).content.decode()
+    assert "bob approved the plan before this one. That is void" in " ".join(text.split())
+    assert "Fact by fact the same" in text
+    newest = run.plans.last()
+    other = {**newest.body, "incoming": {**newest.body["incoming"], "bay": "0x5/99"}, "round": "3"}
+    Plan.objects.create(digest="c" * 64, run=run, round=3, body=other, made_at=newest.made_at)
+    assert services.plan_changes(run) == (("incoming.bay", newest.body["incoming"]["bay"], "0x5/99"),)
+    text = client.get(run.get_absolute_url()).content.decode()
+    assert '<td class="sl-mono" data-label="Now"><ins>0x5/99</ins></td>' in text

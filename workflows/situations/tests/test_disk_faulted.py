@@ -37,10 +37,12 @@ def test_what_is_not_a_sick_disk_in_its_place_is_something_else(changed):
     assert "disk-faulted" not in {s.slug for s in detect_all(with_sick(replace(SICK, **changed)))}
 
 
-def test_a_disk_that_zfs_only_degraded_still_serves_and_is_not_taken_out():
+def test_a_disk_that_zfs_only_degraded_still_serves_and_taking_it_out_is_said_to_cost():
     (found,) = detect_all(with_sick(replace(SICK, state="DEGRADED")))
-    assert (found.slug, found.severity, found.answers) == ("disk-faulted", "watch", ())
+    assert (found.slug, found.severity) == ("disk-faulted", "watch")
     assert "leave it in" in found.meaning
+    assert [answer.runbook for answer in found.answers] == ["blink-and-replace"]
+    assert "beside the old one where a bay is free" in found.answers[0].why
 
 
 def test_a_faulted_disk_that_is_being_replaced_is_watched():

@@ -1,5 +1,7 @@
-"""`ledger verify` walks the whole ledger; `ledger export RUN -o FILE` writes a run's bundle; `ledger key` shows the fingerprint.
+"""`ledger verify` walks the whole ledger; `ledger export RUN -o FILE` writes a run's bundle; `ledger key` shows the fingerprints.
 
+`ledger redact EVENT|DIGEST --why ...` erases what must not be kept, and `ledger rotate ledger|order --why ...` changes a key; both
+are recorded with who asked (--by). `ledger check` says whether triggers, their sources, owners and rights are as they were made.
 Exit codes of verify are those of verify.py: 0 intact, 1 tampered, 2 incomplete, 3 signatures not checkable.
 """
 
@@ -8,10 +10,11 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from app.ledger import checkpoints
+from app.ledger import checkpoints, grants, keyring, redact
 from app.ledger.audit import Audit, audit
 from app.ledger.bundle import NoSuchRun, bundle
-from app.ledger.forms import LedgerDown
+from app.ledger.forms import DIGEST, LedgerDown
+from app.ledger.redact import NotRedacted
 from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
 
 VERDICTS = {
@@ -33,11 +36,22 @@ class Command(BaseCommand):
         export = parts.add_parser("export", help="write the bundle of one run")
         export.add_argument("run")
         export.add_argument("-o", "--output", type=Path, required=True)
+        export.add_argument(
+            "--withhold", type=int, action="append", default=[], metavar="N", help="leave event N of the run out; its leaf stays"
+        )
+        parts.add_parser("check", help="compare triggers, functions, owners and rights with what was made")
+        erase = parts.add_parser("redact", help="erase what an event says, or a piece of evidence")
+        erase.add_argument("what", help="the number of the event, or the SHA-256 of the evidence")
+        change = parts.add_parser("rotate", help="put a new key in the place of one of the two")
+        change.add_argument("which", choices=list(keyring.GENERATE))
+        for part in (erase, change):
+            part.add_argument("--why", required=True, help="what the ledger will say")
+            part.add_argument("--by", default="command line", help="who asked for it")
 
     def handle(self, *args, part, **options):
         try:
-            {"verify": self.verify, "key": self.key, "export": self.export}[part](**options)
-        except LedgerDown as error:
+            getattr(self, part)(**options)
+        except (LedgerDown, NotRedacted) as error:
             raise CommandError(str(error)) from error
 
     def verify(self, **_):
@@ -49,7 +63,8 @@ class Command(BaseCommand):
     def tell(self, found: Audit):
         self.stdout.write(", ".join(f"{count} {what}" for what, count in found.counts.items()) + ".")
         self.stdout.write(f"Signed up to event {found.signed}.")
-        for label, sentences in (("TAMPERED", found.tampered), ("INCOMPLETE", found.incomplete), ("NOT CHECKED", found.unchecked)):
+        kinds = {"TAMPERED": found.tampered, "INCOMPLETE": found.incomplete, "NOT CHECKED": found.unchecked, "REDACTED": found.redacted}
+        for label, sentences in kinds.items():
             for sentence in sentences:
                 self.stdout.write(f"{label:<12}{sentence}")
         self.stdout.write(VERDICTS[found.exit_code])
@@ -57,9 +72,26 @@ class Command(BaseCommand):
     def key(self, **_):
         self.stdout.write(checkpoints.signing_key().fingerprint)
 
-    def export(self, run, output, **_):
+    def check(self, **_):
+        if found := grants.faults():
+            raise CommandError(" ".join(found))
+        self.stdout.write("Triggers, functions, owners and rights are as they were made.")
+
+    def redact(self, what, why, by, **_):
+        if DIGEST.match(what):
+            redact.redact_evidence(what, why, by)
+        elif what.isascii() and what.isdecimal():
+            redact.redact_event(int(what), why, by)
+        else:
+            raise CommandError(f"{what} is neither the number of an event nor the SHA-256 of evidence.")
+        self.stdout.write(f"{what} is erased from this database. Copies in backups and older exports are not.")
+
+    def rotate(self, which, why, by, **_):
+        self.stdout.write(f"The {which} key is now {keyring.rotate(which, why, by)}.")
+
+    def export(self, run, output, withhold, **_):
         try:
-            data = bundle(run, actor="command line")
+            data = bundle(run, "command line", set(withhold))
         except NoSuchRun:
             raise CommandError(f"The ledger holds no event of the run {run}.") from None
         output.write_bytes(data)

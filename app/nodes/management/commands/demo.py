@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
+from agents.twin.scenarios import SCENARIOS
 from app.nodes import demo
 
 
@@ -12,12 +13,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("--dir", type=Path, required=True, help="the folder the twins play from")
+        parser.add_argument("--scenario", default="", choices=("", *SCENARIOS), help="add the node that needs the runbook of this name")
         parser.add_argument("--bind", default="127.0.0.1", help="the address the portal listens on")
 
-    def handle(self, *, dir: Path, bind: str, **_):
+    def handle(self, *, dir: Path, bind: str, scenario: str = "", **_):
         dir.mkdir(parents=True, exist_ok=True)
-        waiting = demo.make_nodes(dir)
-        self.stdout.write(f"Demo nodes: {', '.join(demo.node_names())}; waiting for their agents: {', '.join(waiting) or 'none'}.")
+        waiting = demo.make_nodes(dir, scenario)
+        self.stdout.write(
+            f"Demo nodes: {', '.join(demo.names_of(dir, scenario))}; waiting for their agents: {', '.join(waiting) or 'none'}."
+        )
         if not demo.is_loopback(bind):
             demo.shut_out(dir)
             self.stdout.write(f"The portal listens on {bind}, so the demo's sign-ins are switched off. They exist on loopback only.")

@@ -1,0 +1,182 @@
+"""What importing operations read and ask: what `zpool import` lists, whose labels the disks carry, what is imported here already.
+
+An import by these operations never writes: `readonly=on` is in every argv, no cache file is kept and nothing is mounted. The
+pool is named by its guid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.collectors import node, zdb_label, zpool_get, zpool_import, zpool_status
+from agents.collectors.base import Capture, Unparsed
+from agents.collectors.zpool_import import Importable
+from agents.host import Host
+from agents.operations import _member
+from agents.operations._candidate import NONE, known
+from agents.operations._member import Question
+from agents.operations._tree import Unread
+from agents.operations.base import Probe, check_guid, check_names, check_pool
+
+PARAMS = ("pool", "pool_guid", "force")
+TIMEOUT_SECONDS = 1800.0  # a large pool with a sick disk; what is slower is looked at by a person
+FACTS = (
+    "import.listed",
+    "import.state",
+    "import.says",
+    "import.here",
+    "labels.writers",
+    "labels.members",
+    "node.hostid",
+    *_member.FACTS[-2:],
+)
+OPTIONS = ("-N", "-o", "readonly=on", "-o", "cachefile=none")
+WHERE = ("-d", "/dev/disk/by-id")
+FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported elsewhere now", "needs other software"
+
+
+def check(params: Mapping[str, str]) -> str:
+    bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
+    return bad or ("" if params["force"] in ("yes", "no") else f"The word for force is {params['force']!r}; it must be yes or no.")
+
+
+def forced(params: Mapping[str, str]) -> tuple[str, ...]:
+    """`-f` says that the host which used the pool last is known not to have it any more. It overrides nothing else here."""
+    return ("-f",) if params["force"] == "yes" else ()
+
+
+def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
+    return ("-R", f"/mnt/ro-{params['pool']}")
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "import.listed": known(lambda: str(len(_listed(host, params)))),
+        "import.state": known(lambda: _one(host, params).state),
+        "import.says": known(lambda: says(_one(host, params))),
+        "import.here": known(lambda: imported(host, params)),
+        "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in _labels(host, params)})) or NONE),
+        "labels.members": known(lambda: str(len({label.guid for label in _labels(host, params)}))),
+        "node.hostid": known(lambda: _hostid(host)),
+        **_member.versions(host),
+    }
+
+
+def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
+    pool = params["pool"]
+    wanted = (FREE, FORCE) if params["force"] == "yes" else (FREE,)
+    return (
+        ("import.listed", ("1",), f"`zpool import` lists {pool} ({params['pool_guid']}) {{}} times. Find out which disks are here."),
+        ("import.says", wanted, f"Of {pool} `zpool import` says: {{}}."),
+        ("import.here", (NONE,), f"{pool} is imported here already: {{}}."),
+    )
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    verdicts = _member.judge(questions(params), pre, FACTS)
+    writers, own = pre.get("labels.writers", ""), pre.get("node.hostid", "")
+    if writers and own and params["force"] == "no" and any(f"({own})" not in w and "exported" not in w for w in writers.split(", ")):
+        return (*verdicts, ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that nobody has it."))
+    return verdicts
+
+
+def says(pool: Importable) -> str:
+    """What `status:` and `action:` mean for an import, in one word. The advice they give is not followed."""
+    text = " ".join(f"{pool.status} {pool.action}".split())
+    if "currently imported by another system" in text or "must be exported from" in text:
+        return ELSEWHERE
+    if "feature" in pool.status or "newer version" in text:
+        return UNREADABLE
+    return FORCE if "last accessed by another system" in text else FREE  # "may be active" is said of every pool that was not exported
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    facts = preconditions(host, params)
+    listed = {name: facts[f"import.{name}"] for name in ("state", "says", "listed")}
+    return {"import": {**listed, "writers": facts["labels.writers"], "members": facts["labels.members"]}, "preconditions": facts}
+
+
+def probe(host: Host, params: Mapping[str, str], readonly: bool = True) -> Probe:
+    """Whether the pool is imported here now, and that it was read-only."""
+    evidence = aftermath(host)
+    try:
+        here = imported(host, params)
+        on = setting(host, params["pool"], "readonly") if here == params["pool"] else ""
+    except Unread as unread:
+        return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
+    if here == NONE:
+        return Probe("did_not", evidence, f"{params['pool']} is not imported.")
+    if on == "on":
+        return Probe("did", evidence, f"{params['pool']} is imported, read-only.")
+    return Probe("cannot_tell", evidence, f"{here} is imported, and its property readonly is {on or 'not known'}.")
+
+
+def aftermath(host: Host) -> tuple[Capture, ...]:
+    return (*zpool_status.collect(host), *zpool_get.collect(host))
+
+
+@dataclass(frozen=True)
+class Written:
+    """Who a label was written by, and whether it was exported then."""
+
+    guid: int
+    hostid: int | None
+    hostname: str
+    exported: bool
+
+
+def _listed(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
+    capture = zpool_import.collect(host)[0]
+    said = zpool_import.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"what can be imported cannot be read: {said.reason}")
+    return tuple(pool for pool in said if str(pool.guid) == params["pool_guid"])
+
+
+def _one(host: Host, params: Mapping[str, str]) -> Importable:
+    listed = _listed(host, params)
+    if len(listed) != 1:
+        raise Unread(f"`zpool import` lists the pool {len(listed)} times")
+    return listed[0]
+
+
+def imported(host: Host, params: Mapping[str, str]) -> str:
+    """The imported pool that stands in the way, by name: two pools of one name cannot be imported together."""
+    capture = zpool_status.collect(host)[0]
+    said = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"the imported pools cannot be read: {said.reason}")
+    return params["pool"] if any(pool.name == params["pool"] for pool in said) else NONE
+
+
+def _labels(host: Host, params: Mapping[str, str]) -> tuple[Written, ...]:
+    found = []
+    for capture in zdb_label.collect(host):
+        said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(said, Unparsed):
+            raise Unread(f"the label of {capture.key} cannot be read: {said.reason}")
+        mine = [label for label in said.labels if str(label.pool_guid) == params["pool_guid"]]
+        found += [Written(label.guid, label.hostid, label.hostname or "", label.state == 1) for label in mine]
+    return tuple(found)
+
+
+def _writer(label: Written) -> str:
+    who = f"{label.hostname or 'an unknown host'} ({label.hostid:08x})" if label.hostid is not None else "an unknown host"
+    return f"{who} exported" if label.exported else who
+
+
+def _hostid(host: Host) -> str:
+    capture = node.collect(host)[0]
+    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed) or not said.hostid:
+        raise Unread("the node does not say its hostid")
+    return said.hostid
+
+
+def setting(host: Host, pool: str, name: str) -> str:
+    capture = zpool_get.collect(host)[0]
+    said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"the properties of {pool} cannot be read: {said.reason}")
+    return next((row.value for row in said if row.pool == pool and row.name == name), "")

@@ -1,0 +1,36 @@
+"""What operations ask of the node itself: the value of a tunable, where this platform keeps it."""
+
+from __future__ import annotations
+
+from agents.collectors import parameters, sysctl
+from agents.collectors.base import Unparsed
+from agents.host import Host
+from agents.operations._tree import Unread
+from agents.tunables import FREEBSD, LINUX, TUNABLES, number
+
+
+def tunable(host: Host, platform: str, name: str) -> str:
+    """The value now, in plain decimal. Raises Unread, also where this release has no such tunable."""
+    values = {LINUX: _linux, FREEBSD: _freebsd}[platform](host)
+    if name not in values:
+        raise Unread(f"this node has no tunable {name}")
+    if number(values[name]) is None:
+        raise Unread(f"{name} is {values[name]!r}, which is no plain number")
+    return values[name]
+
+
+def _linux(host: Host) -> dict[str, str]:
+    capture = parameters.collect(host)[0]
+    said = parameters.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"the module parameters cannot be read: {said.reason}")
+    return dict(said.values)
+
+
+def _freebsd(host: Host) -> dict[str, str]:
+    capture = sysctl.collect(host)[0]
+    said = sysctl.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"sysctl vfs.zfs cannot be read: {said.reason}")
+    values = {setting.oid: setting.value for setting in said}
+    return {name: values[known.oid] for name, known in TUNABLES.items() if known.oid in values}

@@ -1,0 +1,102 @@
+"""What operations on a whole pool read and ask: which pool it is, whether and why it is suspended, what scans it.
+
+The guid is the kernel's own (`zpool get`), because a pool that has lost its disks shows no label. Whether it is suspended is read from
+the kernel's statistics too, which answer when `zpool` hangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agents.collectors import kstat_pools, zpool_get, zpool_status
+from agents.collectors.base import Capture, Unparsed
+from agents.collectors.zpool_status import Pool
+from agents.host import Host
+from agents.operations._candidate import NONE, known
+from agents.operations._member import versions
+from agents.operations._tree import Unread
+from agents.operations.base import check_guid, check_names, check_pool
+
+MMP, IO = "multihost", "I/O errors"
+FACTS = ("pool.guid", "pool.suspended", "pool.scan", "pool.lost", "zfs.userland", "zfs.module")
+
+
+def check(params: Mapping[str, str], names: Sequence[str]) -> str:
+    return check_names(params, names) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
+
+
+def facts(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    name = params["pool"]
+    return {
+        "pool.guid": known(lambda: guid(host, name)),
+        "pool.suspended": known(lambda: suspended(host, name)),
+        "pool.scan": known(lambda: scan(status(host, name))),
+        "pool.lost": known(lambda: lost(status(host, name))),
+        **versions(host),
+    }
+
+
+def guid(host: Host, name: str) -> str:
+    capture = zpool_get.collect(host)[0]
+    said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"zpool get cannot be read: {said.reason}")
+    found = [p.value for p in said if (p.pool, p.name) == (name, "guid")]
+    if len(found) != 1 or check_guid("guid", found[0]):
+        raise Unread(f"zpool get does not say the guid of {name}")
+    return found[0]
+
+
+def status(host: Host, name: str) -> Pool:
+    capture = zpool_status.collect(host)[0]
+    said = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"zpool status cannot be read: {said.reason}")
+    found = [pool for pool in said if pool.name == name]
+    if len(found) != 1:
+        raise Unread(f"{len(found)} pools named {name} are imported on this node")
+    return found[0]
+
+
+def suspended(host: Host, name: str) -> str:
+    """Why it is suspended, by the text of `zpool status`; "none" when neither text nor kernel says that it is."""
+    pool = status(host, name)
+    if "multihost writes failed or were delayed" in pool.status:
+        return MMP
+    if "in response to IO failures" in pool.status:
+        return IO
+    if pool.state == "SUSPENDED" or by_kernel(host, name) == "SUSPENDED":
+        raise Unread(f"{name} is suspended, and zpool status does not say why")
+    return NONE
+
+
+def by_kernel(host: Host, name: str) -> str:
+    """The kernel's own word for its state; "" where it says none."""
+    capture = kstat_pools.collect(host)[0]
+    said = kstat_pools.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        return ""
+    return next((pool.state for pool in said.pools if pool.name == name), "")
+
+
+def scan(pool: Pool) -> str:
+    """Which scan there is or was last, in words that stay as they are until another begins or this one ends."""
+    if not pool.scans:
+        return NONE
+    newest = pool.scans[0]
+    line = newest.text.split("\n")[0]
+    return f"{newest.function} {newest.state}: {line}"
+
+
+def lost(pool: Pool) -> str:
+    """Every leaf that does not serve, with its state."""
+    down = [f"{leaf.name} {leaf.state}" for leaf in leaves(pool.vdevs) if leaf.state not in ("ONLINE", "DEGRADED")]
+    return ", ".join(down) or NONE
+
+
+def leaves(vdev) -> tuple:
+    return tuple(leaf for child in vdev.children for leaf in leaves(child)) if vdev.children else (vdev,)
+
+
+def aftermath(host: Host) -> tuple[Capture, ...]:
+    return (*kstat_pools.collect(host), *zpool_status.collect(host))

@@ -1,0 +1,81 @@
+"""Have the kernel look for disks again behind every SCSI host: what was deleted comes back, under whatever name is free.
+
+Only while the pool is not imported: a disk that tells another story must not come back under a pool that does without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.collectors import block
+from agents.collectors.base import Capture
+from agents.host import Host, Ran
+from agents.operations import _importing, disk_delete
+from agents.operations._candidate import NONE, known
+from agents.operations._tree import Unread
+from agents.operations.base import UNKNOWN, Probe, unknowns
+
+NAME = "disk_rescan"
+EFFECT = "idempotent"
+DESTRUCTIVE = False
+PARAMS = ("pool", "pool_guid", "wwid")
+TIMEOUT_SECONDS = 300.0
+EVERYTHING = b"- - -"  # channel, target, unit: all of them
+FACTS = ("pool.here", "scsi.hosts")
+
+
+def check(params: Mapping[str, str]) -> str:
+    return disk_delete.check(params)
+
+
+def argv(params: Mapping[str, str]) -> tuple[str, ...]:
+    """No tool is called by these words; they say what `perform` does."""
+    return ("rescan", "every-scsi-host")
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return {"pool.here": known(lambda: _importing.imported(host, params)), "scsi.hosts": known(lambda: _hosts(host))}
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    return {"preconditions": preconditions(host, params)}
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    verdicts = unknowns({name: pre.get(name, f"{UNKNOWN}it was not read") for name in FACTS})
+    if verdicts:
+        return verdicts
+    if pre["pool.here"] != NONE:
+        return (("refuse", f"{params['pool']} is imported here. The disk must not come back under it; export the pool first."),)
+    return (("pass", f"{params['pool']} is not imported here."),)
+
+
+def perform(host: Host, params: Mapping[str, str]) -> Ran:
+    begun, said, failed = host.now(), [], []
+    for path in host.list("/sys/class/scsi_host/host*"):
+        try:
+            host.write(f"{path}/scan", EVERYTHING)
+            said.append(f"{path}: scanned\n")
+        except OSError as error:
+            failed.append(f"{path}: {error.strerror or error}\n")
+    return Ran(argv(params), 1 if failed or not said else 0, "".join(said).encode(), "".join(failed).encode(), host.now() - begun)
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
+    try:
+        there = disk_delete.paths(host, params["wwid"])
+    except Unread as unread:
+        return Probe("cannot_tell", aftermath(host, params), f"It cannot be told whether it took place: {unread}.")
+    said = f"The kernel shows {params['wwid']} as {', '.join(there)}." if there else f"The kernel does not show {params['wwid']}."
+    return Probe("did" if there else "did_not", aftermath(host, params), said)
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return block.collect(host)
+
+
+def _hosts(host: Host) -> str:
+    hosts = host.list("/sys/class/scsi_host/host*")
+    if not hosts:
+        raise Unread("the kernel shows no SCSI host")
+    return ", ".join(path.rsplit("/", 1)[1] for path in hosts)

@@ -1,0 +1,93 @@
+"""Let a suspended pool go on, or give faulted members another chance: `zpool clear POOL`. Never with `-F`, which rewinds.
+
+What it does to a multihost suspension differs by release. Until 0.7 it resumes blindly, although another host may have the pool by
+then; up to 2.2.3 it is refused; since 2.2.4 the kernel looks first whether somebody else writes. Only the last is ever ordered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agents.collectors.base import Capture
+from agents.host import Host
+from agents.operations import _pool
+from agents.operations._candidate import NONE
+from agents.operations._member import judge
+from agents.operations._tree import Unread
+from agents.operations.base import UNKNOWN, Probe
+
+NAME = "zpool_clear"
+EFFECT = "at_most_once"  # it wipes the error counts that say what was wrong
+DESTRUCTIVE = False
+PARAMS = ("pool", "pool_guid", "why")  # why it was suspended when it was planned
+TIMEOUT_SECONDS = 120.0  # it hangs where disks are still gone
+CHECKS_FIRST = (2, 2, 4)
+FACTS = _pool.FACTS
+
+
+def check(params: Mapping[str, str]) -> str:
+    bad = _pool.check(params, PARAMS)
+    if not bad and params["why"] not in (_pool.IO, _pool.MMP, NONE):
+        return f"{params['why']!r} is no reason for which a pool is suspended."
+    return bad
+
+
+def argv(params: Mapping[str, str]) -> tuple[str, ...]:
+    return ("zpool", "clear", params["pool"])
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return _pool.facts(host, params)
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    pre = _pool.facts(host, params)
+    return {
+        "outgoing": {"pool": params["pool"], "suspended": pre["pool.suspended"]},
+        "incoming": {"pool": params["pool"], "suspended": NONE},
+        "topology_before": [f"{params['pool']}: suspended by {pre['pool.suspended']}; lost: {pre['pool.lost']}"],
+        "topology_after": [f"{params['pool']}: takes writes again; its error counts are 0"],
+        "preconditions": pre,
+    }
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    pool = params["pool"]
+    questions = (
+        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
+        ("pool.suspended", (params["why"],), f"{pool} is suspended by: {{}}. It was planned for: {params['why']}. Plan again."),
+    )
+    verdicts = judge(questions, pre, FACTS)
+    return (*verdicts, *_multihost(pre, params)) if params["why"] == _pool.MMP else verdicts
+
+
+def _multihost(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    release = numbers(pre.get("zfs.module", UNKNOWN))
+    if release is None:
+        return (("unknown", "The release of the kernel module is not known, so what clear does here is not either."),)
+    if release < CHECKS_FIRST:
+        return (("refuse", f"OpenZFS {'.'.join(map(str, release))} does not look for another host when it clears. Reboot the node."),)
+    return (("pass", "This release looks for another host before it resumes."),)
+
+
+def numbers(version: str) -> tuple[int, ...] | None:
+    found = re.search(r"(?:^|-)v?([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})", version)
+    return tuple(map(int, found.groups())) if found and not version.startswith(UNKNOWN) else None
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
+    """The kernel's state tells of a suspension. Of error counts alone nobody can tell who reset them."""
+    state = _pool.by_kernel(host, params["pool"])
+    if params["why"] == NONE or not state:
+        try:
+            lost = _pool.lost(_pool.status(host, params["pool"]))
+        except Unread as unread:
+            return Probe("cannot_tell", _pool.aftermath(host), f"It cannot be told: {unread}.")
+        result = "did_not" if params["why"] == NONE and lost == pre.get("pool.lost") else "cannot_tell"
+        return Probe(result, _pool.aftermath(host), f"Members of {params['pool']} that do not serve: {lost}.")
+    return Probe("did_not" if state == "SUSPENDED" else "did", _pool.aftermath(host), f"The kernel calls {params['pool']} {state}.")
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return _pool.aftermath(host)

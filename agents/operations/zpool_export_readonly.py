@@ -1,0 +1,67 @@
+"""Let go of a pool that is imported read-only: `zpool export POOL`. No label is written, so the disks stay as they are.
+
+It may be run any number of times: a pool that is gone stays gone. A pool that is imported for writing is not let go of here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.collectors.base import Capture
+from agents.host import Host
+from agents.operations import _importing, _member, _tree
+from agents.operations._candidate import NONE, known
+from agents.operations.base import Probe
+
+NAME = "zpool_export_readonly"
+EFFECT = "idempotent"
+DESTRUCTIVE = False
+PARAMS = ("pool", "pool_guid")
+TIMEOUT_SECONDS = 600.0
+FACTS = ("pool.here", "pool.guid", "pool.readonly", *_member.FACTS[-2:])
+
+
+def check(params: Mapping[str, str]) -> str:
+    return _member.check(params, PARAMS)
+
+
+def argv(params: Mapping[str, str]) -> tuple[str, ...]:
+    return ("zpool", "export", params["pool"])
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "pool.here": known(lambda: _importing.imported(host, params)),
+        "pool.guid": known(lambda: _importing.setting(host, params["pool"], "guid")),
+        "pool.readonly": known(lambda: _importing.setting(host, params["pool"], "readonly")),
+        **_member.versions(host),
+    }
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    return {"preconditions": preconditions(host, params)}
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    pool = params["pool"]
+    questions = (
+        ("pool.here", (pool,), f"{pool} is not imported here, so there is nothing to let go of."),
+        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
+        ("pool.readonly", ("on",), f"{pool} is imported for writing (readonly is {{}}). It is not let go of from here."),
+    )
+    return _member.judge(questions, pre, FACTS)
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
+    try:
+        here = _importing.imported(host, params)
+    except _tree.Unread as unread:
+        return Probe("cannot_tell", _importing.aftermath(host), f"It cannot be told whether it took place: {unread}.")
+    result = "did" if here == NONE else "did_not"
+    return Probe(
+        result, _importing.aftermath(host), f"{params['pool']} is {'not imported any more' if here == NONE else 'still imported'}."
+    )
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return _importing.aftermath(host)

@@ -1,0 +1,123 @@
+"""Whom an agent believes: the portal's keys are pinned at enrolment, and only the pinned key announces others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from agents import identity
+from agents.host import LocalHost
+from agents.identity import BadKeys
+from agents.tests import rig
+from agents.transport import PortalDown
+from agents.wire import canonical
+
+HOST = LocalHost()
+
+
+def announced(old, new, purpose="next_keys", **change):
+    text = canonical({"purpose": purpose, **new.handed_over, **change}).decode()
+    return {"keys": text, "signature": old.sign(text.encode())}
+
+
+@pytest.fixture(scope="module")
+def newer():
+    return rig.Keys()
+
+
+def test_it_survives_the_disk(tmp_path):
+    folder = rig.agent_folder(tmp_path / "agent", "http://127.0.0.1:1")
+    assert identity.load(str(folder)) == rig.identity()
+    assert rig.identity().can_check
+
+
+def test_an_identity_from_before_there_were_keys_is_read_and_can_check_nothing(tmp_path):
+    folder = rig.agent_folder(tmp_path / "agent", "http://127.0.0.1:1")
+    old = {
+        name: value
+        for name, value in json.loads((folder / "identity.json").read_text()).items()
+        if name in ("portal", "node", "key", "ca_file")
+    }
+    (folder / "identity.json").write_text(json.dumps(old))
+    who = identity.load(str(folder))
+    assert (who.node, who.can_check, who.portal_key_id) == (rig.NODE, False, "")
+
+
+def test_it_follows_the_portal_to_keys_that_the_old_one_signed(newer):
+    who = identity.rotated(HOST, rig.identity(), announced(rig.keys(), newer))
+    assert (who.portal_key, who.log_key) == (newer.order_pem, newer.log_key)
+    assert who.key == rig.identity().key
+    assert identity.rotated(HOST, who, announced(rig.keys(), newer)) == who  # said again and again
+
+
+def test_it_does_not_go_back_to_a_key_that_was_replaced(newer):
+    who = identity.rotated(HOST, rig.identity(), announced(rig.keys(), newer))
+    with pytest.raises(BadKeys, match="the pinned key did not sign"):
+        identity.rotated(HOST, who, announced(rig.keys(), rig.keys()))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda old, new: None,
+        lambda old, new: [],
+        lambda old, new: {"keys": {}, "signature": ""},
+        lambda old, new: {"keys": "{ }", "signature": "AAAA"},
+        lambda old, new: announced(new, new),
+        lambda old, new: announced(old, new, purpose="order"),
+        lambda old, new: announced(old, new, portal_key="no key"),
+        lambda old, new: announced(old, new, log_key="no key"),
+        lambda old, new: announced(old, new, log_key=""),
+        lambda old, new: announced(old, new, origin="another/log"),
+        lambda old, new: {**announced(old, new), "keys": announced(old, rig.Keys())["keys"]},
+    ],
+)
+def test_it_follows_to_nothing_else(said, newer):
+    with pytest.raises(BadKeys):
+        identity.rotated(HOST, rig.identity(), said(rig.keys(), newer))
+
+
+def test_an_agent_without_keys_is_given_none_by_an_announcement(newer):
+    with pytest.raises(BadKeys):
+        identity.rotated(HOST, replace(rig.identity(), portal_key="", log_key=""), announced(newer, newer))
+
+
+@pytest.fixture
+def stub():
+    stub = rig.StubPortal()
+    yield stub
+    stub.close()
+
+
+def test_enrolling_pins_the_keys_and_names_the_journal(stub, tmp_path):
+    who = identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good")
+    assert (who.portal_key, who.log_key, who.origin) == (rig.keys().order_pem, rig.keys().log_key, rig.ORIGIN)
+    assert len(who.journal) == 16
+    assert identity.load(str(tmp_path / "a")) == who
+
+
+def test_enrolling_again_makes_a_new_key_and_keeps_the_journal(stub, tmp_path):
+    first = identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good")
+    with pytest.raises(identity.NoIdentity, match="--again"):
+        identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good")
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "bad", again=True)
+    assert identity.load(str(tmp_path / "a")) == first
+    second = identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good", again=True)
+    assert (second.key != first.key, second.journal) == (True, first.journal)
+    assert identity.load(str(tmp_path / "a")) == second
+
+
+def test_a_portal_without_keys_leaves_an_agent_that_only_observes(stub, tmp_path, monkeypatch):
+    monkeypatch.setattr(rig.Keys, "handed_over", {})
+    assert not identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good").can_check
+
+
+def test_keys_that_are_none_are_not_pinned(stub, tmp_path, monkeypatch):
+    monkeypatch.setattr(rig.Keys, "handed_over", {"portal_key": "x", "log_key": "y", "origin": "z"})
+    with pytest.raises(BadKeys, match="cannot be used"):
+        identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good")
+    with pytest.raises(identity.NoIdentity):
+        identity.load(str(tmp_path / "a"))

@@ -1,0 +1,116 @@
+"""The portal's two keys: the ledger key (Ed25519) signs checkpoints, the order key (ECDSA P-256) signs orders and checkpoints again.
+
+Each is a PEM file, mode 0600, made at first use and never made anew by itself. They lie side by side in the data folder.
+P-256, because every `openssl` a storage node may have can check it; Ed25519, because that is what the world of signed notes speaks.
+"""
+
+import base64
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+
+from app.ledger.forms import LedgerDown
+
+ED25519 = b"\x01"  # the algorithm byte of C2SP signed-note
+
+
+def setting(name: str) -> str:
+    return str(getattr(settings, name, "") or os.environ.get(name, ""))
+
+
+def origin() -> str:
+    """What this log is called in its checkpoints (`SLOTLIGHT_LEDGER_ORIGIN`)."""
+    return setting("SLOTLIGHT_LEDGER_ORIGIN") or "slotlight/ledger"
+
+
+def key_path() -> Path:
+    """Where the ledger key is."""
+    return Path(setting("SLOTLIGHT_LEDGER_KEY") or settings.BASE_DIR / "var" / "ledger.key")
+
+
+def order_key_path() -> Path:
+    """Where the order key is: beside the ledger key, unless `SLOTLIGHT_ORDER_KEY` says otherwise."""
+    return Path(setting("SLOTLIGHT_ORDER_KEY") or key_path().with_name("order.key"))
+
+
+# --- the order key
+
+
+@dataclass(frozen=True)
+class OrderKey:
+    """The key that signs orders, and what a node needs in order to check it."""
+
+    private: EllipticCurvePrivateKey
+
+    @property
+    def spki(self) -> bytes:
+        form = serialization.PublicFormat.SubjectPublicKeyInfo
+        return self.private.public_key().public_bytes(serialization.Encoding.DER, form)
+
+    @property
+    def public_pem(self) -> str:
+        """What an agent pins when it enrols."""
+        form = serialization.PublicFormat.SubjectPublicKeyInfo
+        return self.private.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
+
+    @property
+    def key_id(self) -> str:
+        """The first 16 hex digits of the SHA-256 of the public key's DER."""
+        return sha256(self.spki).hexdigest()[:16]
+
+    def sign(self, data: bytes) -> bytes:
+        """ECDSA over SHA-256 of exactly these bytes, as DER: what `openssl dgst -sha256 -verify` reads."""
+        return self.private.sign(data, ECDSA(hashes.SHA256()))
+
+    def sign_text(self, data: bytes) -> str:
+        return base64.b64encode(self.sign(data)).decode()
+
+
+def order_key() -> OrderKey:
+    """The order key, made at first use. Raises LedgerDown when it cannot be had: then nothing is sealed."""
+    path = order_key_path()
+    try:
+        if not path.exists():
+            make(path, new_order_key)
+        key = load(path)
+    except (OSError, ValueError) as error:
+        raise LedgerDown(f"The order key {path} cannot be used: {error}") from error
+    if not isinstance(key, EllipticCurvePrivateKey) or not isinstance(key.curve, SECP256R1):
+        raise LedgerDown(f"{path} holds a key of another kind. Orders are signed with ECDSA P-256.")
+    return OrderKey(key)
+
+
+def new_order_key() -> EllipticCurvePrivateKey:
+    return generate_private_key(SECP256R1())
+
+
+# --- key files
+
+
+def load(path: Path):
+    return serialization.load_pem_private_key(path.read_bytes(), password=None)
+
+
+def make(path: Path, generate: Callable[[], Ed25519PrivateKey | EllipticCurvePrivateKey]) -> None:
+    """Make the key file unless somebody else just did. It appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pem = generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{token_hex(4)}")  # several threads may come at once
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,62 @@
+"""What must go on when the ledger cannot be written: looking. And who looked at which evidence.
+
+A look that could not be recorded is told to the log instead, loudly; it is never the reason why a page stays empty.
+"""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from django.db import DatabaseError, connection, transaction
+
+from app.ledger.forms import LedgerDown, moment
+from app.ledger.models import LedgerEvent
+from app.ledger.services import keep, record
+
+LOOKED = "evidence.looked"
+ONCE_PER = timedelta(hours=1)
+log = logging.getLogger(__name__)
+
+
+def record_if_possible(type: str, body: dict, actor, **where) -> LedgerEvent | None:
+    """Like `record`, for what changes nothing on a node. None when the ledger took nothing; the transaction around it goes on.
+
+    Sealing is tried at once and not at COMMIT, where it would take the caller's transaction down with it.
+    """
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            event = record(type, body, actor, **where)
+            cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE; SET CONSTRAINTS ledger_event_seal DEFERRED")
+            return event
+    except (LedgerDown, DatabaseError) as error:
+        log.error("Not in the ledger: %s by %s %s %s. %s", type, actor, where, body, error)
+        return None
+
+
+def keep_if_possible(data: bytes, media: str) -> str:
+    """Like `keep`; "" when the bytes could not be kept."""
+    try:
+        with transaction.atomic():
+            return keep(data, media)
+    except DatabaseError as error:
+        log.error("%d bytes of %s are not kept as evidence: %s", len(data), media, error)
+        return ""
+
+
+def looked(person: str, digest: str, at: datetime | None = None) -> LedgerEvent | None:
+    """Record that `person` looked at this evidence: once an hour, however often the page is opened again."""
+    now = at or datetime.now(UTC)
+    try:
+        known = lately(person, digest, now)
+    except DatabaseError:
+        known = False
+    return None if known else record_if_possible(LOOKED, {"digest": digest}, person, at=now)
+
+
+def lately(person: str, digest: str, now: datetime) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM ledger_event WHERE type = 'evidence.looked' AND actor = %s AND at > %s"
+            " AND convert_from(body, 'UTF8')::json -> 'body' ->> 'digest' = %s)",
+            [person, moment(now - ONCE_PER), digest],
+        )
+        return cursor.fetchone()[0]

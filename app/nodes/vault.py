@@ -1,0 +1,86 @@
+"""Agents' secrets at rest: AES-256-GCM under a key in the data folder, so that a copy of the database alone signs nothing.
+
+The key file is made at first use, mode 0600, beside the ledger's key, and never anew while a secret is sealed with it: a lost
+one is for a person to put back, or for every node to be enrolled again.
+"""
+
+import os
+import secrets
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+
+from agents.wire import BadSignature
+
+KEY_BYTES, NONCE_BYTES = 32, 12
+MARK = b"\x01"  # the form of what follows: nonce, then ciphertext and tag
+
+
+class KeyLost(BadSignature):
+    """No secret can be read, so nobody can be told from anybody."""
+
+
+def key_path() -> Path:
+    """Beside the ledger's key, unless `SLOTLIGHT_NODES_KEY` says otherwise."""
+    said = os.environ.get("SLOTLIGHT_NODES_KEY", "")
+    return Path(said) if said else Path(settings.SLOTLIGHT_LEDGER_KEY).with_name("nodes.key")
+
+
+def seal(secret: bytes, key_id: str) -> bytes:
+    """`secret` as the database may hold it, good for this key's row only."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return MARK + nonce + AESGCM(_key(may_make=True)).encrypt(nonce, secret, key_id.encode())
+
+
+def reveal(sealed: bytes, key_id: str) -> bytes:
+    """The secret. Raises KeyLost."""
+    nonce, text = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
+    try:
+        if sealed[:1] != MARK:
+            raise InvalidTag
+        return AESGCM(_key(may_make=False)).decrypt(nonce, text, key_id.encode())
+    except InvalidTag:
+        raise KeyLost(
+            f"The secret of {key_id} was not sealed with {key_path()}. Put the right key file back, or enrol the node again."
+        ) from None
+
+
+def _key(*, may_make: bool) -> bytes:
+    path = key_path()
+    try:
+        if may_make and not path.exists():
+            _make(path)
+        return _read(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError) as error:
+        raise KeyLost(f"The key of the agents' secrets {path} cannot be used: {error}. Put it back, or enrol every node again.") from error
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> bytes:
+    key = bytes.fromhex(path.read_text("ascii").strip())
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"it holds {len(key)} bytes and must hold {KEY_BYTES}")
+    return key
+
+
+def _make(path: Path) -> None:
+    """It appears whole or not at all, and the first one stays."""
+    from app.nodes.models import NodeKey  # what is sealed already says that there was a key
+
+    if NodeKey.objects.exclude(secret=b"").exists() and not path.exists():  # somebody else may have made it just now
+        raise OSError("secrets are sealed with it and it is gone")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(KEY_BYTES) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,56 @@
+"""Who may use each route: every URL of the portal, by its name, with what it asks for. A URL without a line here fails a test.
+
+The views themselves ask; this says what they must ask, and `app/tests/test_routes.py` tries each of them as nobody and as
+somebody without rights.
+"""
+
+from collections.abc import Mapping
+
+ANYBODY = "anybody"  # gives away nothing about the fleet
+SIGNED_IN = "signed in"  # looking
+TOKEN = "a one-time token"
+AGENT = "an enrolled agent's signature"
+OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
+
+ROUTES: Mapping[str, str] = {
+    "health": ANYBODY,
+    "sign-in": ANYBODY,
+    "sign-out": ANYBODY,
+    "agent-download": ANYBODY,
+    "fleet": SIGNED_IN,
+    "node": SIGNED_IN,
+    "pool": SIGNED_IN,
+    "disk": SIGNED_IN,
+    "triage": SIGNED_IN,
+    "situation": SIGNED_IN,
+    "runs": SIGNED_IN,
+    "run": SIGNED_IN,
+    "run-start": OPERATE,
+    "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "open-loops": SIGNED_IN,
+    "loop-close": OPERATE,
+    "runbooks": SIGNED_IN,
+    "runbook": SIGNED_IN,
+    "approvals": SIGNED_IN,
+    "glass-review": APPROVE,
+    "look": OPERATE,
+    "look-answer": SIGNED_IN,
+    "ledger": SIGNED_IN,
+    "ledger-event": SIGNED_IN,
+    "ledger-blob": SIGNED_IN,
+    "run-bundle": SIGNED_IN,
+    "add-node": ENROL,
+    "node-agent": SIGNED_IN,
+    "node-agent-revoke": ENROL,
+    "agent-enrol": TOKEN,
+    "agent-reports": AGENT,
+    "agent-claim": AGENT,
+    "agent-start": AGENT,
+    "agent-receipt": AGENT,
+}
+# What app/asgi.py answers in front of Django, by path.
+DOORS: Mapping[str, str] = {
+    "/events": SIGNED_IN,
+    "/agent/v1/orders": AGENT,
+    "/agent/v1/reports": AGENT,  # heartbeats; every other report goes on to Django
+}

@@ -1,0 +1,106 @@
+"""What pages show beside a run's steps: who stands behind its plan, what it holds, who is in its way, what waits for review."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.fleet.models import Node
+from app.runs import backing, glass, services, takeover
+from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
+from app.runs.rights import OPERATE, may
+from workflows.core import Step
+from workflows.state import RunState
+
+
+def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
+    able = may(user, OPERATE)
+    shown: dict[str, Any] = {
+        "holds": [lock_line(lock) for lock in ResourceLock.objects.filter(run=run)],
+        "broken": BrokenGlass.objects.filter(run=run).select_related("person", "reviewer"),
+        "voided": voided(run, state),
+    }
+    if step.kind == "APPROVE" and state.status == "open" and able:
+        shown["glass"] = may_break(user, state)
+    if step.kind == "EXECUTE" and state.status == "open":
+        shown["behind"] = behind(state)
+        shown["in_the_way"] = by_run(takeover.in_the_way(run))
+    if state.status == "ordered" and able:
+        order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
+        shown["can_withdraw"] = order is not None
+    return shown
+
+
+SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
+OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
+
+
+def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan says beside its command, whatever the operation."""
+    apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
+    more = [(name.capitalize(), list(told.items())) for name, told in plan.items() if isinstance(told, dict) and name not in apart]
+    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
+
+
+def may_break(user: User, state: RunState) -> dict[str, Any] | None:
+    """Offered only where it is allowed at all; what else speaks against it is said in its place."""
+    why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")))
+    if why:
+        return None
+    before = backing.open_glass_of(user)
+    return {"why_not": f"You broke the glass in run {before.run_id}, and that is not reviewed yet." if before else "", "before": before}
+
+
+def behind(state: RunState) -> list[Approval]:
+    return list(Approval.objects.filter(plan_id=state.plan_digest).select_related("approver").order_by("at"))
+
+
+def voided(run: Run, state: RunState) -> list[Approval]:
+    """Approvals of the plan before this one: they count no more."""
+    newest, before = services.plan_and_the_one_before(run)
+    if newest is None or before is None or newest.digest != state.plan_digest:
+        return []
+    return list(Approval.objects.filter(plan=before).select_related("approver"))
+
+
+def changes(run: Run) -> list[tuple[str, str, str]]:
+    """How the newest plan differs from the one before it. Of many lines, only those that the other has not."""
+    return [(what, *_only_what_differs(before.splitlines(), now.splitlines())) for what, before, now in services.plan_changes(run)]
+
+
+def _only_what_differs(before: list[str], now: list[str]) -> tuple[str, str]:
+    if min(len(before), len(now)) < 2:
+        return "\n".join(before), "\n".join(now)
+    told = list(difflib.ndiff(before, now))
+    gone, come = ([line[2:] for line in told if line.startswith(mark)] for mark in ("- ", "+ "))
+    return "\n".join(gone), "\n".join(come)
+
+
+def by_run(locks: list[ResourceLock]) -> list[dict[str, Any]]:
+    """The runs that hold something, each with all that it holds."""
+    runs = {lock.run_id: lock.run for lock in locks}
+    lines = [{"run": runs[pk], "locks": [lock_line(lock) for lock in locks if lock.run_id == pk]} for pk in sorted(runs)]
+    return [line | {"since": min(lock["since"] for lock in line["locks"])} for line in lines]
+
+
+def lock_line(lock: ResourceLock) -> dict[str, Any]:
+    kind, _, what = lock.key.partition(":")
+    return {"kind": kind, "what": what, "since": lock.taken_at, "fence": lock.fence, "run": lock.run}
+
+
+def held() -> list[dict[str, Any]]:
+    """Everything any run holds, by run."""
+    return by_run(list(ResourceLock.objects.select_related("run__requester")))
+
+
+def reviews(user: User) -> list[dict[str, Any]]:
+    return [{"glass": one, "why_not": glass.why_not(one, user), "now": timezone.now() < one.expires_at} for one in glass.unreviewed()]
+
+
+def alarms() -> dict[str, Any]:
+    """What every page says at its head until a person has settled it."""
+    doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
+    ringing = [run for run in Run.objects.filter(status="waiting").values("pk", "node", "state__alarm") if run["state__alarm"]]
+    return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}

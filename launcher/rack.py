@@ -1,0 +1,41 @@
+"""./run rack: hands at the rack of a demo node, which is simulated; somebody must pull and insert its disks."""
+
+import argparse
+from pathlib import Path
+
+from agents.twin import rack as hands
+from agents.twin.demo import state_path
+from launcher.datafolder import DataFolder
+from launcher.say import Stop, say
+from launcher.up import data_folder
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./run rack", description="Stand before the rack of a demo node.")
+    parser.add_argument("node", help="the name of the node")
+    parser.add_argument("--data", type=Path, default=data_folder(), help="the data folder (./var, or SLOTLIGHT_DATA)")
+    doings = parser.add_subparsers(dest="doing")
+    pull = doings.add_parser("pull", help="take the disk out of a bay and lay it on the shelf")
+    pull.add_argument("bay", type=int)
+    insert = doings.add_parser("insert", help="put a disk from the shelf into a bay")
+    insert.add_argument("bay", type=int)
+    insert.add_argument("serial")
+    return parser
+
+
+def rack(args: list[str]) -> int:
+    asked = parser().parse_args(args)
+    state = state_path(DataFolder(asked.data).home / "demo", asked.node)
+    if not state.exists():
+        raise Stop(f"There is no demo node {asked.node} in {asked.data}. `./run demo` makes them.")
+    try:
+        if asked.doing == "pull":
+            say(f"Bay {asked.bay} is empty now. Disk {hands.pull(state, asked.bay)} lies on the shelf.")
+        elif asked.doing == "insert":
+            hands.insert(state, asked.bay, asked.serial)
+            say(f"Disk {asked.serial} is in bay {asked.bay}.")
+        else:
+            say(hands.describe(state))
+    except hands.NotThere as missing:
+        raise Stop(str(missing)) from None
+    return 0

@@ -1,0 +1,200 @@
+"""A disk is replaced in its bay: the operator at a desk, the technician at the rack with a phone, the approver somewhere else.
+
+`./run demo --scenario blink-and-replace`, the real agent on the scenario's twin, and hands that once pull the wrong disk.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.people import PHONE, Visitor
+from tests.browser.stack import Stack
+from tests.browser.test_pages import faults
+
+NODE = "try-blink-and-replace"
+BAY, OTHER = "3", "5"
+PATIENCE = 90_000
+PICTURES = os.environ.get("SLOTLIGHT_PICTURES", "")  # a folder for pictures of the technician's steps
+
+
+@pytest.fixture(scope="module")
+def stack(chromium):
+    running = Stack("demo", "--scenario", "blink-and-replace")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def operator(visit):
+    return visit("operator")
+
+
+@pytest.fixture(scope="module")
+def technician(visit):
+    """The operator once more, at the rack."""
+    return visit("operator", viewport=PHONE, has_touch=True, is_mobile=True)
+
+
+@pytest.fixture(scope="module")
+def approver(visit):
+    return visit("approver")
+
+
+@pytest.fixture(scope="module")
+def spare(stack):
+    """The serial number of the new disk on the shelf."""
+    return re.search(r"on the shelf: .* serial (\S+)", stack.at_the_rack(NODE))[1]
+
+
+def picture(visitor: Visitor, name: str) -> None:
+    """The whole page; of a phone what its screen shows."""
+    if PICTURES:
+        whole = visitor.page.viewport_size != PHONE
+        for scheme in ("light", "dark"):
+            visitor.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            visitor.page.screenshot(path=Path(PICTURES) / f"{name}-{scheme}.png", full_page=whole)
+
+
+def confirm_and_approve(operator: Visitor, approver: Visitor, confirm: str) -> None:
+    operator.step(confirm)
+    phrase = operator.page.locator("[aria-current=step] code").first.inner_text()
+    operator.page.get_by_label("Confirmation").fill(phrase)
+    operator.press("Confirm")
+    operator.step("Have another person approve the plan")
+    approver.page.goto(operator.page.url)
+    approver.step("Have another person approve the plan")
+    approver.press("Approve this plan")
+
+
+def plan(operator: Visitor, title: str) -> None:
+    operator.step(title)
+    operator.press("Ask the node for its plan")
+
+
+def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(operator):
+    operator.page.goto("/")
+    wrong = operator.page.get_by_role("region", name="What is wrong now")
+    wrong.get_by_role("link", name=re.compile("the disk of .* is DEGRADED")).click()
+    operator.page.get_by_role("link", name="Replace a disk in its bay, with the bay lit").click()
+    expect(operator.heading("Replace a disk in its bay, with the bay lit")).to_be_visible()
+    expect(operator.page.get_by_role("main")).to_contain_text("zpool offline <pool> <vdev_guid>")
+    picture(operator, "runbook")
+    assert faults(operator) == []
+    operator.page.goto("/runbooks/")
+    assert faults(operator) == []
+    operator.page.go_back()
+    operator.page.go_back()
+    operator.press("Start this runbook")
+    operator.step("Scan the new disk")
+
+
+def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(operator, technician, spare):
+    technician.page.goto(operator.page.url)
+    technician.step("Scan the new disk")
+    old = technician.page.locator(".sl-head .sl-mono").last.inner_text()
+    field = technician.page.get_by_label("Scan or type the serial number on the new disk.")
+    field.fill(old)
+    technician.press("Done")
+    technician.refusal(f"{old} is the disk that is to go. Scan the new one.")
+    expect(field).to_have_value(old)
+    picture(technician, "phone-1-serial-refused")
+    field.fill(spare)
+    technician.press("Done")
+    technician.step("Check pool, member, disk and bay")
+
+
+def test_the_member_is_taken_out_of_service_with_the_second_persons_word(operator, approver):
+    operator.step("Check pool, member, disk and bay")
+    operator.press("Check now")
+    plan(operator, "Have the node plan it: take the member out of service")
+    confirm_and_approve(operator, approver, "Confirm what is taken out of service")
+    operator.step("Take the member out of service")
+    picture(operator, "offline-plan")
+    assert faults(operator) == []
+    operator.press("Take the member out of service")
+    expect(operator.page.locator("[aria-current=step]").filter(has_text="Have the node plan it: light the bay")).to_be_visible(
+        timeout=PATIENCE
+    )
+
+
+def test_the_bay_is_lit_and_only_who_sees_it_can_say_which_it_is(operator, technician, stack):
+    plan(operator, "Have the node plan it: light the bay")
+    operator.step("Light the bay")
+    operator.press("Light the bay")
+    technician.page.goto(operator.page.url)
+    expect(technician.page.locator("[aria-current=step]").filter(has_text="Say which bay blinks")).to_be_visible(timeout=PATIENCE)
+    assert f"bay {BAY}: serial" in stack.at_the_rack(NODE)
+    assert re.findall(r"bay (\d+): .*BLINKS", stack.at_the_rack(NODE)) == [BAY]
+    field = technician.page.get_by_label("Type the number of the bay that blinks, or scan the serial number on the disk in it.")
+    field.fill(OTHER)
+    technician.press("Done")
+    technician.refusal("Pull nothing.")
+    picture(technician, "phone-2-wrong-bay")
+    field.fill(BAY)
+    picture(technician, "phone-3-which-bay")
+    technician.press("Done")
+    technician.step("Pull the disk from the lit bay")
+    technician.page.goto("/open-loops/")
+    expect(technician.page.get_by_role("main")).to_contain_text("The locate light of bay 3")
+    assert faults(technician) == []
+    technician.page.set_viewport_size(PHONE)
+    picture(technician, "phone-4-open-loops")
+    technician.page.goto("/")
+    expect(technician.page.get_by_role("link", name="2 open loops")).to_be_visible()
+
+
+def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, technician, stack):
+    technician.page.goto(operator.page.url)
+    pulled = re.search(r"Disk (\S+) lies", stack.at_the_rack(NODE, "pull", OTHER))[1]
+    alarm = technician.page.locator("#alarm")
+    expect(alarm).to_contain_text("ut it back", timeout=PATIENCE)
+    picture(technician, "phone-5-alarm")
+    assert faults(technician) == []
+    technician.page.set_viewport_size(PHONE)
+    stack.at_the_rack(NODE, "insert", OTHER, pulled)
+    expect(alarm).to_have_count(0, timeout=PATIENCE)
+
+
+def test_the_right_disk_is_pulled_and_the_new_one_taken(operator, technician, stack, spare):
+    technician.step("Pull the disk from the lit bay")
+    stack.at_the_rack(NODE, "pull", BAY)
+    expect(technician.page.locator("[aria-current=step]").filter(has_text="Put the new disk into the same bay")).to_be_visible(
+        timeout=PATIENCE
+    )
+    picture(technician, "phone-6-insert")
+    stack.at_the_rack(NODE, "insert", BAY, spare)
+    expect(technician.page.locator("[aria-current=step]").filter(has_text="Take the new disk")).to_be_visible(timeout=PATIENCE)
+    picture(technician, "phone-7-take")
+    operator.step("Take the new disk")
+    operator.take(spare)
+
+
+def test_the_pool_is_made_whole_and_the_light_goes_out(operator, technician, approver, stack):
+    plan(operator, "Have the node plan it: replace the disk")
+    confirm_and_approve(operator, approver, "Confirm what is replaced")
+    operator.step("Replace the disk")
+    picture(operator, "replace-plan")
+    operator.press("Replace the disk")
+    dark = operator.page.locator("[aria-current=step]").filter(has_text="Have the node plan it: switch the light off")
+    expect(dark).to_be_visible(timeout=PATIENCE)
+    operator.press("Ask the node for its plan")
+    operator.step("Switch the light off")
+    operator.press("Switch the light off")
+    expect(operator.page.locator(".sl-head .sl-state")).to_have_text("done", timeout=PATIENCE)
+    picture(operator, "done")
+    technician.page.goto(operator.page.url)
+    picture(technician, "phone-8-done")
+    assert faults(operator) == []
+    assert "BLINKS" not in stack.at_the_rack(NODE)
+    assert len(stack.replaces(NODE)) == 1
+    operator.page.goto("/open-loops/")
+    expect(operator.page.get_by_role("main")).to_contain_text("Nothing is switched on that must be switched off again.")
+    assert faults(operator) == []
+
+
+def test_no_page_complained(operator, technician, approver):
+    for visitor in (operator, technician, approver):
+        assert [said for said in visitor.complaints if "409 (Conflict)" not in said] == []

@@ -1,0 +1,68 @@
+"""The mutator makes what it says, spares what is only words, and a guard that is left out of a step is noticed."""
+
+import ast
+
+import pytest
+
+from tests.mutants.hunt import ROOT, TARGETS
+from tests.mutants.mutate import mutants
+
+SOURCE = '''
+"""Words."""
+LIMIT = 60
+GUARDS = (first, second)
+
+def guard(facts: tuple[int, str] = None) -> Verdict:
+    """Words, and 1 number."""
+    if not facts.known and facts.age > LIMIT:
+        return unknown(f"It is {facts.age:.0f} s old.")
+    return ok("Fine.") if any(x for x in facts if x) else refuse("Not so.")
+'''
+MADE = {
+    "60 is 61",
+    "without first",
+    "without second",
+    "the condition never holds",
+    "the condition always holds",
+    "and is or",
+    "without operand 1",
+    "without operand 2",
+    "not is left out",
+    "Gt is LtE",
+    "Gt is GtE",
+    "unknown is ok",
+    "ok is refuse",
+    "refuse is ok",
+    "any is all",
+    "nothing is filtered out",
+}
+
+
+def test_it_makes_every_kind_and_touches_no_words():
+    found = mutants(SOURCE)
+    assert {mutant.what for mutant in found} == MADE
+    assert all(mutant.line for mutant in found)
+
+
+def test_each_mutant_differs_in_one_place_and_compiles():
+    before = ast.dump(ast.parse(SOURCE))
+    for mutant in mutants(SOURCE):
+        mutant.code(SOURCE, "x.py")
+        assert ast.dump(ast.parse(SOURCE)) == before
+
+
+def test_a_mutant_does_what_it_says():
+    source = "def f(a, b):\n    return a < b\n"
+    results = {}
+    for mutant in mutants(source):
+        space = {}
+        exec(mutant.code(source, "x.py"), space)  # noqa: S102
+        results[mutant.what] = [space["f"](*pair) for pair in ((1, 2), (1, 1), (2, 1))]
+    assert results == {"Lt is GtE": [False, True, True], "Lt is LtE": [True, True, False]}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.path)
+def test_every_target_and_its_tests_exist(target):
+    assert target.mutants()
+    for path in (*target.tests, *target.slow):
+        assert (ROOT / path.partition("::")[0]).is_file(), path

@@ -1,0 +1,192 @@
+"""Questions about one bay: who sits in it, what is lit, what was pulled. A bay is a place, and what is in it is asked each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts.census import title
+
+EVIDENCE_MAX = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
+PULLED_SECONDS = 15 * 60  # how long a member that left service counts as just pulled
+EMPTY = ("not installed",)
+
+
+def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return node
+    if not known(node.bays):
+        return Unknown(f"The bays of {node.node} are not known: {node.bays.reason}")
+    place = (params.get("enclosure", ""), params.get("slot", ""))
+    if not all(place):
+        return Unknown("The run names no bay.")
+    found = next((bay for bay in node.bays if (bay.enclosure_id, str(bay.slot)) == place), None)
+    return Unknown(f"{node.node} does not show {words(params)}. Check that its enclosure driver is loaded.") if found is None else found
+
+
+def words(params: Params) -> str:
+    return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
+
+
+def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return node
+    if not known(node.disks):
+        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    place = (params.get("enclosure", ""), params.get("slot", ""))
+    return tuple(d for d in node.disks if known(d.bay) and (d.bay.enclosure_id, str(d.bay.slot)) == place)
+
+
+def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict:
+    disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
+    if not known(disk) or disk is None:
+        return unknown(
+            disk.reason if not known(disk) else f"{params.get('node', '')} does not see {params.get('old_wwid', '')}. Have it look again."
+        )
+    if not known(disk.bay):
+        return unknown(f"The bay of {title(disk)} is not known: {disk.bay.reason}")
+    if disk.bay.conflict:
+        return unknown(f"The bay of {title(disk)} is in dispute: {disk.bay.conflict}. Settle that at the rack first.")
+    if disk.bay.evidence > EVIDENCE_MAX:
+        return unknown(f"The bay of {title(disk)} is only guessed. A guess lights no LED; find the disk by its serial number.")
+    if (disk.bay.enclosure_id, str(disk.bay.slot)) != (params.get("enclosure", ""), params.get("slot", "")):
+        return refuse(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}, not in {words(params)}. Begin again.")
+    return ok(f"{title(disk)} sits in {words(params)}.")
+
+
+def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    lit = _lit(facts, params)
+    if not known(lit):
+        return unknown(lit.reason)
+    others = [bay for bay in lit if str(bay.slot) != params.get("slot", "")]
+    if others:
+        named = ", ".join(str(bay.slot) for bay in others)
+        return refuse(f"Bay {named} of enclosure {params.get('enclosure', '')} is lit already. Switch it off first: two lit bays mislead.")
+    return ok(f"No other bay of enclosure {params.get('enclosure', '')} is lit.")
+
+
+def the_bay_is_dark(facts: FleetFacts, params: Params) -> Verdict:
+    return _light(facts, params, wanted=False)
+
+
+def the_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    return _light(facts, params, wanted=True)
+
+
+def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    lit = the_bay_is_lit(facts, params)
+    return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
+
+
+def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
+    """The enclosure calls it empty, no disk is linked to it, and the disk that was in it is not seen any more."""
+    bay, inside = the_bay(facts, params), disks_in(facts, params)
+    if not known(bay) or not known(inside):
+        return unknown(inside.reason if known(bay) else bay.reason)
+    if not known(bay.status):
+        return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
+    if inside:
+        return refuse(f"{title(inside[0])} is still in {words(params)}. Pull it.")
+    if bay.status not in EMPTY:
+        return refuse(f"The enclosure calls {words(params)} {bay.status}, so something is in it. Pull it.")
+    old = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
+    if not known(old) or old is not None:
+        where = f"bay {old.bay.slot}" if known(old) and old is not None and known(old.bay) else "some bay"
+        return refuse(
+            f"{words(params).capitalize()} is empty, and {params.get('old_wwid', '')} is still seen, in {where}. Put back what was pulled."
+        )
+    return ok(f"{words(params).capitalize()} is empty and {params.get('old_wwid', '')} is gone.")
+
+
+def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
+    inside = disks_in(facts, params)
+    if not known(inside):
+        return unknown(inside.reason)
+    if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
+        return ok(f"{params.get('old_wwid', '')} sits in {words(params)}.")
+    held = title(inside[0]) if inside else "nothing"
+    return refuse(
+        f"{words(params).capitalize()} holds {held}. Put the disk with the serial number {params.get('old_serial', '')} back into it."
+    )
+
+
+def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
+    """A wrong pull is seen at once by the disk that is gone, and later by the member that left service."""
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if not lookup.trees_known(node) or not known(node.disks):
+        why = node.disks.reason if lookup.trees_known(node) and not known(node.disks) else lookup.why_trees_unknown(node)
+        return unknown(f"Whether another disk of {node.node} was pulled is not known: {why}")
+    if not known(node.leaf_changes):
+        return unknown(f"Which disks of {node.node} left service lately is not known: {node.leaf_changes.reason}")
+    for pool in node.pools:
+        for _, leaf in lookup.pool_leaves(pool):
+            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, pool, leaf):
+                return refuse(_put_it_back(facts, params, pool, leaf))
+    return ok("No other disk was pulled.")
+
+
+def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict:
+    """The one whose serial number was scanned before anything was pulled."""
+    inside = disks_in(facts, params)
+    if not known(inside):
+        return unknown(inside.reason)
+    if not inside:
+        return refuse(
+            f"{words(params).capitalize()} is empty. Put the disk with the serial number {params.get('spare_serial', '')} into it."
+        )
+    disk = inside[0]
+    if not known(disk.serial):
+        return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
+    if disk.serial != params.get("spare_serial", ""):
+        return refuse(
+            f"{title(disk)} in {words(params)} has the serial number {disk.serial}, not {params.get('spare_serial', '')}. Take it out."
+        )
+    return ok(f"{title(disk)} with the serial number {disk.serial} is in {words(params)}.")
+
+
+def _light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
+    bay = the_bay(facts, params)
+    if not known(bay):
+        return unknown(bay.reason)
+    if not known(bay.locate):
+        return unknown(f"Whether {words(params)} is lit is not known: {bay.locate.reason}")
+    said = f"{words(params).capitalize()} is {'lit' if bay.locate else 'dark'}."
+    return ok(said) if bay.locate == wanted else refuse(said)
+
+
+def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
+    bay = the_bay(facts, params)
+    if not known(bay):
+        return bay
+    shelf = [b for b in facts.nodes[params.get("node", "")].bays if b.enclosure_id == params.get("enclosure", "")]
+    unread = next((b for b in shelf if not known(b.locate)), None)
+    if unread is not None:
+        return Unknown(f"Whether bay {unread.slot} of enclosure {params.get('enclosure', '')} is lit is not known: {unread.locate.reason}")
+    return tuple(b for b in shelf if b.locate)
+
+
+def _was_pulled(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
+    if leaf.state in lookup.IN_SERVICE and leaf.name.startswith("/dev/disk/by-id/"):
+        return lookup.at_path(node, leaf.name) is None
+    changes = (c for c in node.leaf_changes if (c.pool_guid, c.vdev_guid) == (pool.guid, leaf.guid))
+    return leaf.state in ("REMOVED", "UNAVAIL", "FAULTED") and any(c.age_seconds <= PULLED_SECONDS for c in changes)
+
+
+def _put_it_back(facts: FleetFacts, params: Params, pool: PoolFacts, leaf: VdevFacts) -> str:
+    where = f" It was in bay {leaf.enc_path.rsplit('/', 1)[-1]}, by what its label remembers." if leaf.enc_path else ""
+    right = next(_still_there(facts, params), "")
+    return (
+        f"Put it back now: a disk that serves was pulled, {leaf.name.rsplit('/', 1)[-1]} of {pool.name}.{where}{right} Pull nothing else."
+    )
+
+
+def _still_there(facts: FleetFacts, params: Params) -> Iterator[str]:
+    inside = disks_in(facts, params)
+    for disk in inside if known(inside) else ():
+        if known(disk.wwid) and disk.wwid == params.get("old_wwid", ""):
+            yield f" The disk that was meant is still in {words(params)}."

@@ -1,0 +1,276 @@
+"""Questions before a pool is imported, even read-only: is it listed, does nobody have it, are enough of its disks here?
+
+What `zpool import` advises is never repeated. It tells of pools that are whole on most of their disks that they be made anew.
+"""
+
+from __future__ import annotations
+
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, Suspect, Unknown, known, lookup, suspects
+from workflows.facts.divergence import rows
+from workflows.guards.fresh import stale
+from workflows.guards.subject import number, sharing_nodes
+
+SOURCES = ("zpool_import", "zpool_status", "zdb_label", "block", "node")
+OF_OTHERS = ("zpool_status", "zdb_label", "block")
+ACTIVE = 0  # a label's state: in use, or never exported
+REWIND, NOTHING, IMPORTED, REFUSED = "rewind", "nothing", "imported", "refused"  # what a dry run may come to
+
+
+def what_can_be_imported_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if why := stale(node, SOURCES):
+        return unknown(why)
+    return ok(f"{node.node} has looked at what can be imported, {node.age_seconds:.0f} s ago.")
+
+
+def the_pool_is_not_imported_here(facts: FleetFacts, params: Params) -> Verdict:
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node.pools):
+        return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
+    for pool in node.pools:
+        if not known(pool.guid):
+            return unknown(f"The guid of {pool.name} on {node.node} is not known: {pool.guid.reason}")
+        if pool.guid == guid:
+            return refuse(f"{pool.name} is imported on {node.node} now.")
+    return ok(f"{params.get('pool', '')} is not imported on {node.node}.")
+
+
+def the_pool_is_imported_here(facts: FleetFacts, params: Params) -> Verdict:
+    verdict = the_pool_is_not_imported_here(facts, params)
+    if verdict.outcome == "unknown":
+        return verdict
+    return refuse(verdict.reason) if verdict.outcome == "pass" else ok(verdict.reason)
+
+
+def the_listing_shows_the_pool_once(facts: FleetFacts, params: Params) -> Verdict:
+    listed = listed_pool(facts, params)
+    if not known(listed):
+        return unknown(listed.reason)
+    return ok(f"`zpool import` lists {listed.name} ({listed.guid}) once.")
+
+
+def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
+    """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
+    listed = listed_pool(facts, params)
+    if not known(listed):
+        return unknown(listed.reason)
+    text = " ".join(f"{listed.status} {listed.action}".split())
+    if "currently imported by another system" in text or "must be exported from" in text:
+        who = text.partition("must be exported from ")[2].split(" before")[0] or "another system"
+        return refuse(f"{listed.name} is imported on {who} right now. Export it there; never force it here.")
+    return ok(f"`zpool import` sees nobody writing to {listed.name}.")
+
+
+def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
+    """Every node that can see one of its disks says that it has not imported it, and so does the host that used it last."""
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return unknown(guid.reason if known(node) else node.reason)
+    table = rows(node, guid)
+    if not table:
+        return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', guid)}.")
+    for other in facts.nodes.values():
+        if other.node != node.node and known(other.pools) and any(known(p.guid) and p.guid == guid for p in other.pools):
+            return refuse(f"{params.get('pool', guid)} is imported on {other.node}. Importing it here too would destroy it.")
+    sharing = sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid)))
+    if not known(sharing):
+        return unknown(sharing.reason)
+    for other in sharing:
+        if why := _may_have_it(other):
+            return unknown(f"{other.node} sees disks of it. {why}")
+    return _last_user(facts, node, tuple(row.label for row in table), params)
+
+
+def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Verdict:
+    """A cache file that names the pool imports it at the next boot of that node."""
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return unknown(guid.reason if known(node) else node.reason)
+    table = rows(node, guid)
+    sharing = sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid)))
+    if not known(sharing):
+        return unknown(sharing.reason)
+    for other in sharing:
+        if not known(other.cached):
+            return unknown(f"{other.node} sees disks of it, and what it imports at its next boot is not known: {other.cached.reason}")
+        if any(pool.guid == guid for pool in other.cached):
+            return refuse(f"{other.node} has it in its cache file and imports it at its next boot. Take it out there first.")
+    return ok("No other node that sees its disks imports it by itself.")
+
+
+def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node.pools):
+        return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
+    if any(pool.name == params.get("pool") and known(pool.guid) and pool.guid != guid for pool in node.pools):
+        return refuse(f"Another pool named {params.get('pool')} is imported on {node.node}. The two cannot be imported together.")
+    return ok(f"No other pool named {params.get('pool', '')} is imported on {node.node}.")
+
+
+def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
+    listed = listed_pool(facts, params)
+    if not known(listed):
+        return unknown(listed.reason)
+    if not listed.tops:
+        return unknown(f"The listing of {listed.name} shows no vdevs.")
+    for _, top in listed.tops:
+        absent = [leaf.name for leaf in top.leaves() if leaf.state != "ONLINE"]
+        spare = top.parity if top.parity else len(top.children) - 1 if top.kind == "mirror" else 0
+        if len(absent) > spare:
+            return refuse(f"{top.name} lacks {len(absent)} disks ({', '.join(absent)}) and can do without {spare}. Attach them first.")
+    return ok(f"Every vdev of {listed.name} has enough of its disks here.")
+
+
+def this_software_can_read_it(facts: FleetFacts, params: Params) -> Verdict:
+    listed = listed_pool(facts, params)
+    if not known(listed):
+        return unknown(listed.reason)
+    if "feature" in listed.status or "newer version" in f"{listed.status} {listed.action}":
+        return refuse(f"{listed.name} uses features that the ZFS of this node does not know. Import it where they are known.")
+    return ok(f"Nothing says that {listed.name} needs other software.")
+
+
+def the_node_has_a_hostid(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if not known(node.hostid):
+        return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
+    if int(node.hostid, 16) == 0:
+        return refuse(f"{node.node} has no hostid, so no other system could tell that it has the pool. Run `zgenhostid` first.")
+    return ok(f"{node.node} has the hostid {node.hostid}.")
+
+
+def the_pool_is_read_only(facts: FleetFacts, params: Params) -> Verdict:
+    pool = _imported(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.properties) or "readonly" not in pool.properties:
+        why = "" if known(pool.properties) else f" {pool.properties.reason}"
+        return unknown(f"Whether {pool.name} is imported read-only is not known.{why}")
+    if pool.properties["readonly"] != "on":
+        return refuse(f"{pool.name} is imported for writing. Stop everything that uses it, and get help before anything else.")
+    return ok(f"{pool.name} is imported read-only.")
+
+
+def the_pool_can_be_read(facts: FleetFacts, params: Params) -> Verdict:
+    pool = _imported(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if pool.state not in ("ONLINE", "DEGRADED"):
+        return refuse(f"{pool.name} is {pool.state}. Look at the pool before anything is read from it.")
+    return ok(f"{pool.name} is {pool.state}. {pool.errors or 'It reports no errors.'}".rstrip(".") + ".")
+
+
+def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
+    """A rewind follows the newest uberblock, and so the one disk that went its own way."""
+    found = diverging(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    if found:
+        names = ", ".join(" ".join(s.disk.names) for s in found)
+        return refuse(f"{names} tells another story than the other disks. A rewind would follow it; take it away first instead.")
+    return ok("No disk stands out from the others.")
+
+
+def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
+    here = the_pool_is_not_imported_here(facts, params)
+    if here.outcome != "pass":
+        return here
+    said = params.get("dry_run", "")
+    if said == REWIND:
+        return ok(f"Going back to {params.get('rewind_to', '')} would leave out about {params.get('rewind_loss', '')}.")
+    if not said:
+        return unknown("What the dry run said is not known. Ask again.")
+    return refuse("The dry run offers no rewind.")
+
+
+def diverging(facts: FleetFacts, params: Params) -> Known[tuple[Suspect, ...]]:
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return guid if known(node) else node
+    if not known(node.disks):
+        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    if not known(node.timelines):
+        return Unknown(f"The uberblocks of its disks are not known: {node.timelines.reason}")
+    listed = listed_pool(facts, params)
+    return tuple(s for s in suspects(node, guid, listed if known(listed) else None) if s.diverges)
+
+
+def last_used_elsewhere(facts: FleetFacts, params: Params) -> bool:
+    """Whether some label says that another host used the pool last and never let go of it. Only then `-f` is needed."""
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid) or not known(node.hostid):
+        return False
+    own = int(node.hostid, 16)
+    return any(row.label.state == ACTIVE and row.label.hostid not in (None, own) for row in rows(node, guid))
+
+
+IMPORT_GUARDS = (
+    what_can_be_imported_is_fresh,
+    the_listing_shows_the_pool_once,
+    no_other_system_writes_to_it,
+    no_other_node_has_or_may_have_it,
+    no_other_node_imports_it_by_itself,
+    no_imported_pool_has_its_name,
+    enough_of_its_disks_are_here,
+    this_software_can_read_it,
+    the_node_has_a_hostid,
+    the_pool_is_not_imported_here,
+)
+
+
+def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return guid if known(node) else node
+    if not known(node.importable):
+        return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
+    found = [pool for pool in node.importable if pool.guid == guid]
+    if len(found) == 1:
+        return found[0]
+    times = f"lists it {len(found)} times" if found else "does not list it"
+    return Unknown(f"`zpool import` on {node.node} {times}. Check that its disks are seen.")
+
+
+def _imported(facts: FleetFacts, params: Params):
+    guid = number(params, "pool_guid")
+    if not known(guid):
+        return guid
+    found = lookup.pool(facts, params.get("node", ""), guid)
+    return Unknown(f"{params.get('pool', guid)} is not imported on {params.get('node', '')}.") if found is None else found
+
+
+def _may_have_it(other: NodeFacts) -> str:
+    """Why this node's word that it has not imported the pool does not count; empty when it does."""
+    if why := stale(other, OF_OTHERS):
+        return f"It may have the pool: {why}"
+    if not known(other.pools) or not all(known(pool.guid) for pool in other.pools):
+        return "Which pools it has imported is not known."
+    return ""
+
+
+def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...], params: Params) -> Verdict:
+    """The host that used it last and did not export it must be one whose word we have."""
+    own = int(node.hostid, 16) if known(node.hostid) else None
+    odd = diverging(facts, params)
+    if known(odd) and len(odd) == 1:
+        # What one disk of many tells of another host is its own story, and is asked about elsewhere.
+        labels = tuple(label for label in labels if label not in (odd[0].disk.labels if known(odd[0].disk.labels) else ()))
+    strangers = {(x.hostid, x.hostname or "an unknown host") for x in labels if x.state == ACTIVE and x.hostid not in (None, own)}
+    for hostid, name in sorted(strangers):
+        there = next((n for n in facts.nodes.values() if known(n.hostid) and int(n.hostid, 16) == hostid), None)
+        if there is None:
+            return unknown(
+                f"{name} (hostid {hostid:x}) used it last and never exported it, and no agent speaks for that host. Fence it first."
+            )
+        if why := _may_have_it(there):
+            return unknown(f"{there.node} used it last and never exported it. {why}")
+    return ok(f"No other node has {params.get('pool', 'it')}, nor may have it.")

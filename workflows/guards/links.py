@@ -1,0 +1,113 @@
+"""Questions about SAS links: are their counters watched, which is the weakest, what hangs on it, and have they been quiet?"""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.guards.fresh import stale
+from workflows.links import Link, behind, links, read_quiet, watched_seconds
+
+SOURCES = ("sas_phys", "sas_topology", "block", "zpool_status")
+WATCHED_SECONDS_MIN = 540  # sas_phys is asked every five minutes, so ten minutes are two looks and a little less
+QUIET_SECONDS = 600
+
+
+def what_link_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if why := stale(node, SOURCES):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and its phys were asked when they should be.")
+
+
+def the_counters_are_known(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    found = links(node)
+    if not known(found):
+        return unknown(found.reason)
+    if not found:
+        return refuse(f"{node.node} shows no SAS link.")
+    return ok(f"{node.node} shows {sum(len(link.phys) for link in found)} phys in {len(found)} links.")
+
+
+def growth_was_watched(facts: FleetFacts, params: Params) -> Verdict:
+    """A counter's number is of its whole life. What it is now is told by two looks some time apart."""
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    seconds = watched_seconds(node)
+    if not known(seconds):
+        return refuse(seconds.reason)
+    if seconds < WATCHED_SECONDS_MIN:
+        return refuse(f"The counters were watched for {seconds:.0f} s; {WATCHED_SECONDS_MIN} s tell something.")
+    return ok(f"The counters were watched for {seconds / 60:.0f} minutes.")
+
+
+def the_link(facts: FleetFacts, params: Params) -> Known[Link]:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return node
+    found = links(node)
+    if not known(found):
+        return found
+    name = params.get("link", "")
+    return next((link for link in found if link.name == name), Unknown(f"{node.node} shows no link {name or 'that was chosen'}."))
+
+
+def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdict:
+    """A cable that is taken out takes with it every disk that has no other way. No pool may depend on those."""
+    link = the_link(facts, params)
+    if not known(link):
+        return unknown(link.reason)
+    node, cut = link.node, behind(link)
+    if not known(node.disks) or not lookup.trees_known(node):
+        return unknown(f"Which members hang on this link is not known: {lookup.why_trees_unknown(node)}")
+    for pool in node.pools:
+        for role, top in pool.tops:
+            gone = [leaf for leaf in top.leaves() if known(leaf.wwid) and leaf.wwid in cut and redundancy.leaf_counts(leaf)]
+            blind = [leaf for leaf in top.leaves() if not known(leaf.wwid) and leaf.state in lookup.IN_SERVICE]
+            margin = redundancy.top_margin(pool, top)
+            if gone and (blind or not known(margin)):
+                return unknown(f"Whether {top.name} of {pool.name} survives without this link is not known.")
+            if gone and role != "log" and len(gone) > margin:
+                return refuse(
+                    f"{len(gone)} disks of {top.name} in {pool.name} have no other way, and it survives {margin} losses. Taking this cable out "
+                    "stops the pool. Plan a window: stop its users, export it, and then do it."
+                )
+    return ok(f"{len(cut)} disks have no other way than this link, and every vdev survives without them.")
+
+
+def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
+    """No counter of it changed for ten minutes; a phy that is reset counts from nothing and begins anew."""
+    quiet, link = read_quiet(params.get("quiet", "")), the_link(facts, params)
+    if not known(link):
+        return unknown(link.reason)
+    if quiet is None:
+        return refuse("It was not looked at yet since the change.")
+    if quiet.seconds < QUIET_SECONDS:
+        return refuse(f"No counter of {link.name} changed for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
+    return ok(f"No counter of {link.name} changed for {quiet.seconds // 60} minutes.")
+
+
+def every_disk_behind_it_is_there(facts: FleetFacts, params: Params) -> Verdict:
+    link = the_link(facts, params)
+    if not known(link):
+        return unknown(link.reason)
+    if not known(link.node.disks):
+        return unknown(f"The disks of {link.node.node} are not known: {link.node.disks.reason}")
+    for disk in link.node.disks:
+        bad = [p for p in disk.paths if known(p.link) and link.worst.far in (*p.link.expanders, p.link.end) and p.state != "running"]
+        if bad:
+            return refuse(
+                f"The kernel calls {bad[0].name} behind this link {bad[0].state if known(bad[0].state) else 'unreadable'}. Look at it first."
+            )
+    if not lookup.trees_known(link.node):
+        return unknown(f"The pools of {link.node.node} are not known: {lookup.why_trees_unknown(link.node)}")
+    lost = [leaf for pool in link.node.pools for _, leaf in lookup.pool_leaves(pool) if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED")]
+    if lost:
+        return refuse(f"{lost[0].name} is {lost[0].state}. Bring it back with many-disks-offline, or replace it.")
+    return ok("Every disk behind it runs, and no pool has lost a member.")

@@ -1,0 +1,215 @@
+"""Questions about members that were lost together: by what, are their disks back, is everything quiet, does the pool serve again?"""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.guards.fresh import stale
+from workflows.guards.links import QUIET_SECONDS
+from workflows.guards.subject import the_pool
+from workflows.links import read_quiet
+from workflows.situations import many_disks_offline, pool_suspended
+from workflows.situations._words import plural
+from workflows.situations.many_disks_offline import Group, groups, wwid_of
+
+SOURCES = ("zpool_status", "zpool_status_guid", "block", "zdb_label", "kstat_pools", "node")
+AWAY = ("UNAVAIL", "REMOVED", "FAULTED")  # OFFLINE is somebody's decision
+
+
+def what_a_mass_event_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if why := stale(node, SOURCES):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
+
+
+def the_groups(facts: FleetFacts, params: Params) -> Known[tuple[Group, ...]]:
+    """What was lost together on the node, with a member of this pool among it."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return pool
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    node = facts.nodes[params["node"]]
+    lost = [each for each in many_disks_offline.lost_leaves(FleetFacts({node.node: node})) if each.leaf.state != "OFFLINE"]
+    return tuple(group for group in groups(lost) if any(each.pool.guid == pool.guid for each in group.lost))
+
+
+def many_were_lost_together(facts: FleetFacts, params: Params) -> Verdict:
+    found = the_groups(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    if not found and (pool := the_pool(facts, params)) and known(pool) and known(pool.suspended) and pool.suspended:
+        return it_was_suspended_by_io_errors(facts, params)
+    if not found:
+        return refuse(f"No members of {params.get('pool')} are lost together now. One lost disk is another runbook's matter.")
+    return ok(f"{len(found[0].lost)} members hang on {found[0].thing.words}.")
+
+
+def away(pool: PoolFacts) -> tuple[tuple[VdevFacts, VdevFacts], ...]:
+    """(top-level vdev, leaf) of every member that left by itself."""
+    tops = pool.tops if known(pool.tops) else ()
+    return tuple((top, leaf) for _, top in tops for leaf in top.leaves() if leaf.state in AWAY)
+
+
+def is_back(node: NodeFacts, leaf: VdevFacts) -> bool:
+    """Whether its own disk runs and carries its label."""
+    wwid = wwid_of(leaf)
+    for disk in node.disks if known(node.disks) else ():
+        running = any(known(p.state) and p.state == "running" for p in disk.paths)
+        labels = disk.labels if known(disk.labels) else ()
+        if running and any(label.guid == leaf.guid for label in labels) and (wwid is None or disk.wwid == wwid):
+            return True
+    return False
+
+
+def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    node = facts.nodes[params["node"]]
+    if not known(pool.tops) or not known(node.disks):
+        return unknown(f"Which members of {pool.name} are away is not known: {(node.disks if known(pool.tops) else pool.tops).reason}")
+    gone = [leaf for _, leaf in away(pool) if not is_back(node, leaf)]
+    if gone:
+        return refuse(
+            f"{plural(len(gone), 'member')} of {pool.name} have no running disk with their label yet: {_names(gone)}. Look at power and cables."
+        )
+    return ok(f"Every member of {pool.name} has its disk, running and with its label.")
+
+
+def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
+    """No phy counted, no disk came or went for ten minutes. What flaps is not brought back."""
+    node, quiet = lookup.node(facts, params.get("node", "")), read_quiet(params.get("quiet", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if quiet is None:
+        return refuse("Cables and disks were not looked at yet since the change.")
+    if quiet.seconds < QUIET_SECONDS:
+        return refuse(f"Cables and disks are quiet for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
+    return ok(f"No phy counted an error, and no disk came or went, for {quiet.seconds // 60} minutes.")
+
+
+def the_disks_are_back_and_everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
+    back, quiet = the_disks_are_back(facts, params), everything_is_quiet(facts, params)
+    return quiet if back.outcome == "pass" else back
+
+
+def the_pool_is_suspended(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.suspended):
+        return unknown(pool.suspended.reason)
+    return ok(f"{pool.name} is suspended.") if pool.suspended else refuse(f"{pool.name} is not suspended, so nothing has to be cleared.")
+
+
+def it_was_suspended_by_io_errors(facts: FleetFacts, params: Params) -> Verdict:
+    """A multihost suspension is another matter: clearing one may let two hosts write."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    kind = pool_suspended.kind_of(facts.nodes[params["node"]], pool)
+    if kind == pool_suspended.IO:
+        return ok(f"{pool.name} was suspended by I/O errors.")
+    if kind == pool_suspended.MMP:
+        return refuse(f"{pool.name} was suspended by multihost. Go on with suspended-pool; do not clear it here.")
+    return unknown(f"What suspended {pool.name} is not known. Until it is, take it for multihost and do not clear it.")
+
+
+def some_members_are_away(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.tops):
+        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    found = away(pool)
+    return ok(f"{plural(len(found), 'member')} of {pool.name} are away.") if found else refuse(f"Every member of {pool.name} serves.")
+
+
+def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
+    """Guids of the members to bring back: the vdev that survives least comes first, then bay after bay."""
+    margins = {id(top): redundancy.top_margin(pool, top) for top, _ in away(pool)}
+    place = {d.wwid: (d.bay.enclosure_id, d.bay.slot) for d in (node.disks if known(node.disks) else ()) if known(d.wwid) and known(d.bay)}
+
+    def key(pair: tuple[VdevFacts, VdevFacts]) -> tuple:
+        margin = margins[id(pair[0])]
+        return (margin if known(margin) else 99, place.get(wwid_of(pair[1]), ("~", 0)), pair[1].name)
+
+    return tuple(leaf.guid for _, leaf in sorted(away(pool), key=key) if known(leaf.guid) and is_back(node, leaf))
+
+
+def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.tops) or not known(pool.scans):
+        return unknown(f"How {pool.name} stands is not known: {(pool.scans if known(pool.tops) else pool.tops).reason}")
+    gone = [leaf for _, leaf in away(pool)]
+    if gone:
+        return refuse(f"{plural(len(gone), 'member')} of {pool.name} still do not serve: {_names(gone)}.")
+    if any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+        return refuse(f"{pool.name} is resilvering: its members catch up.")
+    return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
+
+
+def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    margin = redundancy.pool_margin(pool)
+    if not known(margin):
+        return unknown(margin.reason)
+    if margin < 0:
+        return refuse(f"A vdev of {pool.name} has lost more disks than it can rebuild. Get help before anything is written to it.")
+    return ok(f"{pool.name} survives {margin} more losses.")
+
+
+def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
+    """Asked all along: what was lost together may have been written to when it went, and nothing but a scrub finds that."""
+    pool = the_pool(facts, params)
+    if not known(pool) or not known(pool.scans):
+        return unknown(pool.reason if not known(pool) else pool.scans.reason)
+    bad = [s for s in pool.scans if s.function == "scrub" and ((s.errors or 0) > 0 or s.state == "canceled")]
+    if bad and bad[0].state == "canceled":
+        return refuse(f"The scrub of {pool.name} was canceled. Nothing is proven; begin it again.")
+    if bad:
+        return refuse(
+            f"The scrub of {pool.name} found {bad[0].errors} errors. Read `zpool status -v`, restore what it names, and scrub again."
+        )
+    return ok(f"The scrub of {pool.name} found no error so far.")
+
+
+def the_scrub_found_nothing(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool) or not known(pool.scans):
+        return unknown(pool.reason if not known(pool) else pool.scans.reason)
+    scrubs = [s for s in pool.scans if s.function == "scrub"]
+    if not scrubs:
+        return refuse(f"{pool.name} shows no scrub.")
+    if scrubs[0].state != "finished" or scrubs[0].errors is None:
+        return refuse(f"The scrub of {pool.name} is {scrubs[0].state}.")
+    return (
+        refuse(f"The scrub of {pool.name} found {scrubs[0].errors} errors.")
+        if scrubs[0].errors
+        else ok(f"The scrub of {pool.name} found 0 errors.")
+    )
+
+
+def no_data_is_damaged(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not pool.errors:
+        return unknown(f"Whether data of {pool.name} is damaged was not said.")
+    if pool.errors != "No known data errors":
+        return refuse(f"{pool.name}: {pool.errors}. Restore what `zpool status -v` names.")
+    return ok(f"{pool.name} knows of no damaged data.")
+
+
+def _names(leaves: list[VdevFacts]) -> str:
+    names = [leaf.name.rsplit("/", 1)[-1].partition("-part")[0] for leaf in leaves]
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -1,0 +1,106 @@
+"""Questions about a member that is to leave service, or did, and about its coming back."""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known, lookup
+from workflows.facts.census import title
+from workflows.guards.subject import the_pool, the_target
+
+SERVING = ("ONLINE", "DEGRADED")
+
+
+def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verdict:
+    """Its label says so, read on that disk: names and stored device ids prove nothing."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if not known(target.leaf.wwid):
+        return unknown(f"Which disk carries the label of {params.get('vdev_guid', '')} is not known: {target.leaf.wwid.reason}")
+    if target.leaf.wwid != params.get("old_wwid", ""):
+        return refuse(
+            f"{params.get('vdev_guid', '')} sits on {target.leaf.wwid}, not on {params.get('old_wwid', '')}. Begin again from the situation."
+        )
+    disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
+    if not known(disk) or disk is None:
+        return unknown(f"{params.get('node', '')} does not see {params.get('old_wwid', '')} now. Have the node look again.")
+    if not known(disk.serial):
+        return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
+    if disk.serial != params.get("old_serial", ""):
+        return refuse(
+            f"{title(disk)} has the serial number {disk.serial}, not {params.get('old_serial', '')}. Begin again from the situation."
+        )
+    return ok(f"{params.get('vdev_guid', '')} sits on {title(disk)}, serial number {disk.serial}.")
+
+
+def the_member_serves(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether there is anything to take out of service."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if target.leaf.state in SERVING:
+        return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves {target.pool.name}.")
+    return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves nothing, so it need not be taken out of service.")
+
+
+def the_member_serves_again(facts: FleetFacts, params: Params) -> Verdict:
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if target.leaf.state not in SERVING:
+        return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state}. Check that its own disk is seated, and bring it back again.")
+    return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} in {target.pool.name} again.")
+
+
+def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Verdict:
+    """Taking out a disk that counts costs one: it needs a margin of at least 1. One that serves nothing costs nothing."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    margin = redundancy.top_margin(target.pool, target.top)
+    if not known(margin):
+        return unknown(margin.reason)
+    needed = 1 if redundancy.leaf_counts(target.leaf) else 0
+    why = redundancy.explain(target.top, target.pool.scans)
+    if margin < needed:
+        return refuse(f"{target.top.name} survives {max(margin, 0)} more losses and cannot do without another disk. {why}")
+    return ok(f"{target.top.name} survives {margin - needed} more losses without this disk. {why}")
+
+
+def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
+    """Right under its vdev: inside a `replacing` or `spare` another runbook has to finish first."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if target.parent is None:
+        return refuse(f"{params.get('vdev_guid', '')} is a vdev by itself, and nothing else holds its data. It cannot be taken out.")
+    if target.parent.kind in ("replacing", "spare"):
+        return refuse(f"{params.get('vdev_guid', '')} is in {target.parent.name}. Let that finish first.")
+    return ok(f"{params.get('vdev_guid', '')} is a disk of {target.parent.name}.")
+
+
+def nothing_replaces_by_itself(facts: FleetFacts, params: Params) -> Verdict:
+    """With autoreplace ZFS takes whatever comes into the bay, before anybody has checked it."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.properties) or "autoreplace" not in pool.properties:
+        why = "" if known(pool.properties) else f" {pool.properties.reason}"
+        return unknown(f"Whether {pool.name} takes new disks by itself (autoreplace) is not known.{why}")
+    if pool.properties["autoreplace"] != "off":
+        return refuse(f"{pool.name} has autoreplace on and would take the new disk unchecked. Run `zpool set autoreplace=off {pool.name}`.")
+    return ok(f"{pool.name} does not take new disks by itself.")
+
+
+def only_the_member_left(facts: FleetFacts, params: Params) -> Verdict:
+    """After it was taken out: every other disk of the vdev serves as before."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    margin = redundancy.top_margin(target.pool, target.top)
+    if not known(margin):
+        return unknown(margin.reason)
+    if margin < 0:
+        return refuse(f"{target.top.name} has lost more disks than it can rebuild. Put back what was taken out, now.")
+    return ok(f"{target.top.name} survives {margin} more losses. {redundancy.explain(target.top, target.pool.scans)}")

@@ -1,0 +1,223 @@
+"""Questions about a mode of one disk: may it be switched, does the disk serve nothing meanwhile, is it what and where we think?"""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts.drift import MODES, Deviation, deviation
+from workflows.guards.fresh import stale
+from workflows.guards.subject import name_of, number, the_pool
+from workflows.situations import many_disks_offline
+
+SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label", "block", "disk_links", "drive_modes", "node")
+SERVING, RESTING = ("ONLINE", "DEGRADED"), ("OFFLINE", "AVAIL")
+
+
+def what_the_audit_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if why := stale(node, SOURCES):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
+
+
+def the_leaf(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, str, VdevFacts]]:
+    """The member or hot spare the run is about, with the class it has in its pool."""
+    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
+    if not known(pool):
+        return pool
+    if not known(guid):
+        return guid
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    found = [(role, leaf) for role, leaf in lookup.pool_leaves(pool) if leaf.guid == guid]
+    if len(found) != 1:
+        return Unknown(f"{pool.name} shows {guid} {len(found)} times. Look at the pool again.")
+    return (pool, *found[0])
+
+
+def the_disk_meant(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
+    node, wwid = params.get("node", ""), params.get("old_wwid", "")
+    found = lookup.disk(facts, node, wwid) if wwid else Unknown("The run names no disk.")
+    return Unknown(f"{node} does not see {wwid}. Check that it is seated, and look again.") if found is None else found
+
+
+def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
+    """By the label it carries and by the serial number it says."""
+    found, disk = the_leaf(facts, params), the_disk_meant(facts, params)
+    if not known(found) or not known(disk):
+        return unknown(disk.reason if known(found) else found.reason)
+    leaf = found[2]
+    if not known(leaf.wwid) or not known(disk.serial):
+        why = leaf.wwid.reason if not known(leaf.wwid) else disk.serial.reason
+        return unknown(f"Whether {leaf.guid} sits on {name_of(disk)} is not known: {why}")
+    if leaf.wwid != params["old_wwid"]:
+        return refuse(f"{leaf.guid} sits on {leaf.wwid}, not on {params['old_wwid']}. Begin again from the situation.")
+    if disk.serial != params["old_serial"]:
+        return refuse(f"{name_of(disk)} has the serial number {disk.serial}, not {params['old_serial']}. Begin again from the situation.")
+    return ok(f"{leaf.guid} sits on {name_of(disk)}, serial number {disk.serial}.")
+
+
+def the_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether it has to be taken out of service first."""
+    found = the_leaf(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    if found[2].state in SERVING:
+        return ok(f"{found[2].guid} is {found[2].state} and serves {found[0].name}.")
+    return refuse(f"{found[2].guid} is {found[2].state} and serves nothing, so it need not be taken out of service.")
+
+
+def the_disk_rests(facts: FleetFacts, params: Params) -> Verdict:
+    """OFFLINE or a spare that is not in use: what it acknowledges meanwhile nobody relies upon."""
+    found = the_leaf(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    if found[2].state in RESTING:
+        return ok(f"{found[2].guid} is {found[2].state} and serves nothing.")
+    return refuse(f"{found[2].guid} is {found[2].state}. A mode is switched only while the disk serves nothing: take it offline first.")
+
+
+def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
+    """One disk at a time, and only where one more loss would still be survived."""
+    found = the_leaf(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    pool, role, leaf = found
+    if role == "spare":
+        return ok(f"{leaf.guid} is a hot spare; no vdev has to do without it.")
+    if role == "log":
+        return refuse(f"{leaf.guid} is a log device. It is not taken out of service for a mode.")
+    line = lookup.pool_lineage(pool, leaf.guid)
+    if not known(line) or line is None:
+        return unknown(f"Where {leaf.guid} stands in {pool.name} is not known.")
+    if any(vdev.kind in ("replacing", "spare") for vdev in line[:-1]):
+        return refuse(f"{leaf.guid} is in a replacement. Let that finish first.")
+    margin = redundancy.top_margin(pool, line[0])
+    if not known(margin):
+        return unknown(margin.reason)
+    needed = 1 if redundancy.leaf_counts(leaf) else 0
+    if margin < needed:
+        return refuse(f"{line[0].name} survives {max(margin, 0)} more losses and cannot do without another disk for a mode.")
+    return ok(f"{line[0].name} survives {margin - needed} more losses without this disk.")
+
+
+def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
+    """While a cable or a shelf is ill, no healthy disk is taken out of service."""
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if not known(node.pools) or not lookup.trees_known(node):
+        return unknown(f"What {node.node} has lost is not known: {lookup.why_trees_unknown(node)}")
+    together = many_disks_offline.detect(FleetFacts({node.node: node}))
+    if together:
+        return refuse(f"{together[0].title}. Mend that first.")
+    return ok("No disks of this node are lost together.")
+
+
+def no_scan_runs_on_the_pool(facts: FleetFacts, params: Params) -> Verdict:
+    """Taking a disk out and back begins a resilver, and would begin a running one anew."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.scans):
+        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    running = [s for s in pool.scans if s.state in ("running", "paused")]
+    return (
+        refuse(f"A {running[0].function} of {pool.name} is {running[0].state}. Wait until it ends.")
+        if running
+        else ok(f"No scan runs on {pool.name}.")
+    )
+
+
+def the_deviation(facts: FleetFacts, params: Params, mode: str) -> Known[Deviation]:
+    disk = the_disk_meant(facts, params)
+    return deviation(facts.nodes[params["node"]], disk, mode) if known(disk) else disk
+
+
+def the_switch_is_towards_its_like(facts: FleetFacts, params: Params) -> Verdict:
+    """A mode is a policy for a model. One disk is brought in line with the others; another policy is not made in a run."""
+    change = the_change(params)
+    return judged(facts, params, *change) if known(change) else unknown(change.reason)
+
+
+def the_change(params: Params) -> Known[tuple[str, bool]]:
+    mode, _, value = params.get("change", "").partition(" ")
+    return (mode, value == "1") if mode in MODES and value in ("0", "1") else Unknown("No mode is chosen yet.")
+
+
+def judged(facts: FleetFacts, params: Params, mode: str, on: bool) -> Verdict:
+    found, what = the_deviation(facts, params, mode), MODES[mode]
+    if not known(found):
+        return unknown(found.reason)
+    if mode == "WCE" and on:
+        return refuse(
+            "A write cache is not switched on from here: sdparm goes past the kernel, which then never flushes it. Whether the disk keeps its "
+            "cache over a power cut is the vendor's word; a person sets it by the kernel's cache_type, for all disks of the model."
+        )
+    if found.switch.on == on and not found.unsaved:
+        return refuse(f"The {what} of {name_of(found.disk)} is {_on(on)} already, now and after a power cut.")
+    if mode == "WCE" and known(found.disk.modes) and found.disk.modes.is_never_flushed:
+        return ok(f"{name_of(found.disk)} caches writes that the kernel never flushes.")
+    if found.usual.value is None:
+        tell = found.usual.on + found.usual.off
+        return refuse(
+            f"Of {tell} disks of its model and firmware no value has the majority, so nobody can say which is meant. Decide the policy first."
+        )
+    if found.usual.value != on:
+        return refuse(f"{found.usual.words}. A policy is changed for the whole model, outside a run.")
+    return ok(f"{found.usual.words}.")
+
+
+def the_mode_is_as_wanted(facts: FleetFacts, params: Params) -> Verdict:
+    """Now and saved: one that is not saved is another value after a power cut."""
+    change = the_change(params)
+    if not known(change):
+        return unknown(change.reason)
+    mode, on = change
+    found = the_deviation(facts, params, mode)
+    if not known(found):
+        return unknown(found.reason)
+    if found.switch.on != on or found.unsaved:
+        return refuse(f"The {MODES[mode]} of {name_of(found.disk)} is {found.switch.words}. It was to be {_on(on)} and saved.")
+    return ok(f"The {MODES[mode]} of {name_of(found.disk)} is {found.switch.words}.")
+
+
+def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
+    found = the_leaf(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    pool, _, leaf = found
+    if leaf.state not in SERVING:
+        return refuse(f"{leaf.guid} is {leaf.state}. Check its disk, and bring it back with `zpool online`.")
+    if not known(pool.scans):
+        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    if not redundancy.leaf_counts(leaf) or any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+        return refuse(f"{leaf.guid} is {leaf.state} and still catches up.")
+    return ok(f"{leaf.guid} is {leaf.state} in {pool.name} and holds its share.")
+
+
+def the_kernel_flushes_what_the_disk_caches(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk_meant(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.modes):
+        return unknown(f"The modes of {name_of(disk)} are not known: {disk.modes.reason}")
+    if not known(disk.modes.kernel_believes):
+        return unknown(disk.modes.kernel_believes.reason)
+    if not known(disk.modes.write_cache):
+        return unknown(f"Whether {name_of(disk)} caches writes is not known: {disk.modes.write_cache.reason}")
+    if disk.modes.is_never_flushed:
+        return refuse(
+            f"{name_of(disk)} caches writes and the kernel believes it does not. Switch the cache off before the disk serves again."
+        )
+    return ok(f"The kernel believes: {disk.modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
+
+
+def _on(value: bool) -> str:
+    return "on" if value else "off"
+
+
+AUDIT_GUARDS = (what_the_audit_reads_is_fresh, the_disk_is_the_one_meant, nothing_is_lost_together, no_scan_runs_on_the_pool)

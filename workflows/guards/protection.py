@@ -1,0 +1,33 @@
+"""Has the new disk the protection information its siblings have? A disk formatted otherwise answers, and fails in use."""
+
+from __future__ import annotations
+
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, known
+from workflows.guards.subject import name_of, the_disk, the_target
+
+PLAIN_BLOCKS = (512, 4096)  # others carry checksums of a RAID controller, and only sg_format takes them off
+
+
+def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Params) -> Verdict:
+    disk, target = the_disk(facts, params), the_target(facts, params)
+    if not known(disk) or not known(target):
+        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk.logical_block_bytes):
+        return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
+    if disk.logical_block_bytes not in PLAIN_BLOCKS:
+        return refuse(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes, made for a RAID controller. Take another disk.")
+    if not known(disk.protection_type):
+        return unknown(f"The protection type of {name_of(disk)} is not known: {disk.protection_type.reason}")
+    wwids = {leaf.wwid for leaf in target.top.leaves() if known(leaf.wwid) and leaf.wwid != params.get("wwid", "")}
+    siblings = [d for d in (target.node.disks if known(target.node.disks) else ()) if known(d.wwid) and d.wwid in wwids]
+    types = {d.protection_type for d in siblings if known(d.protection_type)}
+    if not types:
+        return unknown(f"The protection type of no other disk of {target.top.name} is known.")
+    if types != {disk.protection_type}:
+        return refuse(_differs(disk, types))
+    return ok(f"{name_of(disk)} has the protection type {disk.protection_type}, as the other disks of {target.top.name}.")
+
+
+def _differs(disk: DiskFacts, types: set[int]) -> str:
+    return f"{name_of(disk)} has the protection type {disk.protection_type}, and its siblings have {sorted(types)[0]}. Take a disk formatted alike."

@@ -1,0 +1,107 @@
+"""Questions about a slow member: is there enough to judge by, may its disk be tested, and what do the numbers say?"""
+
+from __future__ import annotations
+
+from workflows import slowness
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.guards.fresh import stale
+from workflows.guards.modes import SERVING, the_disk_meant, the_leaf
+from workflows.guards.subject import name_of
+
+SOURCES = ("zpool_status", "zpool_iostat", "zpool_status_slow", "zpool_events", "kernel_log", "block", "zdb_label")
+SAS_SOURCES = ("sas_phys", "sas_topology", "sg_logs")
+RUNNING = 15  # result of a self-test that has not ended
+
+
+def what_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    sas = SAS_SOURCES if known(node.fabric) else ()
+    if why := stale(node, (*SOURCES, *sas)):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
+
+
+def the_subject(facts: FleetFacts, params: Params) -> Known[slowness.Subject]:
+    found, disk = the_leaf(facts, params), the_disk_meant(facts, params)
+    if not known(found):
+        return found
+    if not known(disk):
+        return disk
+    pool, _, leaf = found
+    if not known(pool.latency):
+        return Unknown(f"How long I/O waits on {pool.name} is not known: {pool.latency.reason}")
+    one = next((x for x in pool.latency.leaves if x.leaf.guid == leaf.guid), None)
+    if one is None:
+        return Unknown(f"How long I/O waits on {leaf.guid} is not known.")
+    return slowness.Subject(facts.nodes[params["node"]], pool, pool.latency, one, disk)
+
+
+def the_member_serves_and_has_peers(facts: FleetFacts, params: Params) -> Verdict:
+    subject = the_subject(facts, params)
+    if not known(subject):
+        return unknown(subject.reason)
+    if subject.leaf.state not in SERVING:
+        return refuse(f"{subject.leaf.guid} is {subject.leaf.state} and serves nothing, so there is nothing to compare.")
+    peers = len(subject.latency.peers(subject.one))
+    if peers < 2:
+        return refuse(f"{subject.leaf.guid} has {peers} peers in service. Two at least are needed to call a disk slow.")
+    return ok(f"{subject.leaf.guid} on {name_of(subject.disk)} is compared with {peers} peers.")
+
+
+def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
+    found = the_leaf(facts, params)
+    if not known(found):
+        return unknown(found.reason)
+    if not known(found[0].suspended):
+        return unknown(found[0].suspended.reason)
+    if found[0].suspended:
+        return refuse(f"{found[0].name} is suspended. Look into that first; nothing can be measured meanwhile.")
+    return ok(f"{found[0].name} is not suspended.")
+
+
+def there_are_enough_samples(facts: FleetFacts, params: Params) -> Verdict:
+    subject, taken = the_subject(facts, params), slowness.read_samples(params.get("samples", ""))
+    if not known(subject):
+        return unknown(subject.reason)
+    if len(taken) < slowness.SAMPLES_MIN:
+        now = slowness.sample(subject, 0)
+        why = "" if known(now) else f" {now.reason}"
+        return refuse(f"{len(taken)} of {slowness.SAMPLES_MIN} looks were taken.{why}")
+    return ok(f"{len(taken)} looks were taken: {'; '.join(s.words for s in taken[-slowness.SAMPLES_MIN :])}.")
+
+
+def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
+    """A self-test slows a disk that serves: only one in a vdev, and only where the vdev could lose it."""
+    subject = the_subject(facts, params)
+    if not known(subject):
+        return unknown(subject.reason)
+    if not known(subject.disk.condition) or not known(subject.disk.condition.self_tests):
+        return unknown(f"Whether {name_of(subject.disk)} keeps a log of self-tests is not known, so its result could not be read.")
+    members = {leaf.wwid for leaf in subject.one.top.leaves() if known(leaf.wwid)}
+    for disk in subject.node.disks if known(subject.node.disks) else ():
+        tests = disk.condition.self_tests if known(disk.condition) else ()
+        if disk.wwid in members and known(tests) and tests and tests[0].result == RUNNING:
+            return refuse(f"A self-test runs on {name_of(disk)} of the same vdev already. One at a time: wait until it ends.")
+    return ok(f"No self-test runs in {subject.one.top.name}.")
+
+
+def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
+    """The newest entry of its log is of the disk's present age, and has a result."""
+    subject = the_subject(facts, params)
+    if not known(subject):
+        return unknown(subject.reason)
+    said = subject.disk.condition
+    if not known(said) or not known(said.self_tests) or not known(said.power_on_hours):
+        return unknown(f"The self-test log of {name_of(subject.disk)} cannot be read now.")
+    newest = said.self_tests[0] if said.self_tests else None
+    if newest is None or newest.hours is None or newest.hours < said.power_on_hours - 1:
+        return refuse(f"{name_of(subject.disk)} shows no self-test of this hour yet.")
+    if newest.result == RUNNING:
+        return refuse(f"The self-test of {name_of(subject.disk)} runs.")
+    return ok(f"The self-test of {name_of(subject.disk)} ended: {newest.said}.")
+
+
+TRIAGE_GUARDS = (what_triage_reads_is_fresh, the_pool_answers, the_member_serves_and_has_peers)

@@ -1,0 +1,33 @@
+"""Questions about the disk that comes into the bay of the one that went."""
+
+from __future__ import annotations
+
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known
+from workflows.guards.bay import disks_in, words
+from workflows.guards.subject import name_of, the_disk
+
+
+def the_new_disk_sits_where_the_old_one_was(facts: FleetFacts, params: Params) -> Verdict:
+    disk, inside = the_disk(facts, params), disks_in(facts, params)
+    if not known(disk) or not known(inside):
+        return unknown(inside.reason if known(disk) else disk.reason)
+    if any(known(d.wwid) and d.wwid == params.get("wwid", "") for d in inside):
+        return ok(f"{name_of(disk)} sits in {words(params)}.")
+    return refuse(f"{name_of(disk)} is not in {words(params)}, which the old disk left. Choose the disk in that bay.")
+
+
+def the_new_disk_is_the_one_planned(facts: FleetFacts, params: Params) -> Verdict:
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(disk.serial):
+        return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
+    if disk.serial != params.get("spare_serial", ""):
+        return refuse(
+            f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params.get('spare_serial', '')}. Take it out."
+        )
+    return ok(f"{name_of(disk)} has the serial number that was planned.")
+
+
+NEW_DISK_GUARDS = (the_new_disk_sits_where_the_old_one_was, the_new_disk_is_the_one_planned)

@@ -1,0 +1,293 @@
+"""Questions about tuning a scan: is there one, does tuning help it, may this value be set, and is it back where it was?
+
+Which tunables there are, since when, how far and at what cost is in `agents/tunables.py`. A run carries a setting as
+"NAME BEFORE VALUE", so that putting it back needs nobody's memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, TUNABLES, Tunable, by_hand_on_illumos, number
+from workflows import measure
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, known, lookup
+from workflows.facts.latency import duration
+from workflows.facts.versions import KNOWN_RELEASES, is_known, release, release_numbers
+from workflows.guards.fresh import stale
+from workflows.guards.subject import the_pool
+from workflows.guards.target import the_pool_is_not_suspended
+from workflows.situations import slow_disk
+from workflows.situations.tunables_left_raised import HARMS
+
+SOURCES = ("zpool_status", "zpool_iostat", "node")
+SOURCE_OF = {FREEBSD: "sysctl", ILLUMOS: "mdb"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One tunable, its value before and the one it shall have."""
+
+    tunable: Tunable
+    before: int
+    value: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.tunable.name} {self.before} {self.value}"
+
+    @property
+    def words(self) -> str:
+        return f"{self.tunable.name} from {self.before} to {self.value}"
+
+
+def the_setting(params: Params) -> Known[Setting]:
+    words = params.get("setting", "").split(" ")
+    if len(words) != 3 or words[0] not in TUNABLES or number(words[1]) is None or number(words[2]) is None:
+        return Unknown("The run names no tunable with its values yet.")
+    return Setting(TUNABLES[words[0]], int(words[1]), int(words[2]))
+
+
+def the_tunables(facts: FleetFacts, params: Params) -> Known[TunablesFacts]:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return node
+    if not known(node.tunables):
+        return Unknown(f"The tunables of {node.node} are not known: {node.tunables.reason}")
+    return node.tunables
+
+
+def value_now(facts: FleetFacts, params: Params, name: str) -> Known[int]:
+    tunables = the_tunables(facts, params)
+    if not known(tunables):
+        return tunables
+    shown = tunables.get(name)
+    if shown is None:
+        return Unknown(f"{params.get('node', '')} shows no {name}.")
+    value = number(shown.value)
+    return Unknown(f"{name} on {params.get('node', '')} is {shown.value!r}, which is no plain number.") if value is None else value
+
+
+def what_tuning_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    platform = node.tunables.platform if known(node.tunables) else ""
+    if why := stale(node, (*SOURCES, SOURCE_OF.get(platform, "parameters"))):
+        return unknown(why)
+    return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and what tuning rests on is as fresh as it gets.")
+
+
+def the_release_is_one_we_know(facts: FleetFacts, params: Params) -> Verdict:
+    """What a tunable does, and whether it is there, differs by release."""
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    number = release(node.zfs_module)
+    if not known(number):
+        return unknown(f"Which ZFS module {node.node} has loaded is not known: {number.reason}")
+    if not is_known(number):
+        return refuse(
+            f"{node.node} runs OpenZFS {number}; the tunables of {KNOWN_RELEASES} are known here. Read its manual and do it by hand."
+        )
+    return ok(f"{node.node} runs OpenZFS {number}.")
+
+
+def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.progress):
+        return unknown(f"Whether {pool.name} is scanned is not known: {pool.progress.reason}")
+    if not pool.progress:
+        return refuse(f"No scrub and no resilver runs on {pool.name}, so there is nothing to speed up.")
+    return ok(f"A {pool.progress[0].function} runs on {pool.name}.")
+
+
+def no_single_disk_holds_it_up(facts: FleetFacts, params: Params) -> Verdict:
+    """One slow disk sets the pace of all others, and tuning only makes it slower."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.latency):
+        return unknown(f"Whether one disk of {pool.name} is slower than its peers is not known: {pool.latency.reason}")
+    node = facts.nodes[params["node"]]
+    found = [s for s in slow_disk.detect(FleetFacts({node.node: node})) if s.subject.get("pool") == pool.name and s.severity == "act"]
+    if found:
+        return refuse(f"{found[0].title}. It sets the pace, whatever is tuned. Look into that disk first.")
+    return ok(f"No disk of {pool.name} stands out among its peers.")
+
+
+def no_parameter_stops_scans(facts: FleetFacts, params: Params) -> Verdict:
+    tunables = the_tunables(facts, params)
+    if not known(tunables):
+        return unknown(tunables.reason)
+    bad = [t for t in tunables.known_names if t.name in HARMS and t.value.strip("0")]
+    if bad:
+        return refuse(f"{bad[0].name} is {bad[0].value}: {HARMS[bad[0].name]}. Put that back first.")
+    return ok("No parameter stops or blinds scans.")
+
+
+def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
+    """Two changes at once, and nobody can tell which of them helped or hurt."""
+    tunables, setting = the_tunables(facts, params), the_setting(params)
+    if not known(tunables):
+        return unknown(tunables.reason)
+    mine = setting.tunable.name if known(setting) else ""
+    others = [t for t in tunables.known_names if t.name != mine and t.name in SCAN_KNOBS]
+    unread = [t for t in others if not known(t.differs)]
+    raised = [t for t in others if known(t.differs) and t.differs]
+    if raised:
+        return refuse(
+            f"{raised[0].name} is {raised[0].value} and the next boot makes it {raised[0].at_boot}: somebody tunes already. "
+            "Put it back, or write it down for the boot if it is meant to stay."
+        )
+    if unread:
+        return unknown(f"Whether {unread[0].name} was changed is not known: {unread[0].differs.reason}")
+    return ok("No other tunable of scans was changed.")
+
+
+def the_value_may_be_set(facts: FleetFacts, params: Params) -> Verdict:
+    """The name is in this release and on this node, the value is in its range, and the value before can be put back by an order."""
+    setting, tunables = the_setting(params), the_tunables(facts, params)
+    if not known(setting):
+        return unknown(setting.reason)
+    if not known(tunables):
+        return unknown(tunables.reason)
+    return judged(facts.nodes[params["node"]], tunables, setting)
+
+
+def judged(node: NodeFacts, tunables: TunablesFacts, setting: Setting) -> Verdict:
+    tunable, name = setting.tunable, setting.tunable.name
+    numbers = release_numbers(node.zfs_module)
+    if tunables.platform == ILLUMOS:
+        put, back = by_hand_on_illumos(name, setting.value), by_hand_on_illumos(name, setting.before)
+        return refuse(f"On illumos a person does it: `{put}`, and back with `{back}`. Capital W: the small one writes half of the value.")
+    if not known(numbers):
+        return unknown(f"Whether {name} is in the release of {node.node} is not known: {numbers.reason}")
+    if not tunable.is_in(numbers):
+        return refuse(absent(tunable, numbers))
+    if tunable.safe is None:
+        return refuse(f"{name} is not set from here: {tunable.why_not}.")
+    if tunables.get(name) is None:
+        return unknown(f"{node.node} shows no {name}, although its release has it. Nothing is written to what cannot be read back.")
+    low, high = tunable.safe
+    if not low <= setting.value <= high:
+        return refuse(f"{name} may be set from {low} to {high} {tunable.unit}; {setting.value} is outside.")
+    if not tunable.may_be(setting.before):
+        return refuse(f"{name} is {setting.before}, which is neither safe nor a default, so no order could put it back. Ask who set it.")
+    return ok(f"{setting.words} {tunable.unit}: within {low} to {high}, and {setting.before} can be put back. {tunable.cost}")
+
+
+def absent(tunable: Tunable, numbers: tuple[int, ...]) -> str:
+    """Why a release does not have it, and what took over."""
+    text = ".".join(map(str, numbers))
+    if tunable.gone is not None and numbers >= tunable.gone:
+        instead = f" What it did is done by {', '.join(tunable.successors)}." if tunable.successors else ""
+        return f"OpenZFS {text} has no {tunable.name} any more: setting it would be ignored without a word.{instead}"
+    return f"OpenZFS {text} has no {tunable.name} yet; it came with {'.'.join(map(str, tunable.since))}."
+
+
+def the_tunable_is_as_it_was(facts: FleetFacts, params: Params) -> Verdict:
+    """Before it is set: what the run wrote down as the value before is the value now."""
+    return _reads(facts, params, "before", "Somebody set it meanwhile. Go back and choose again.")
+
+
+def the_tunable_reads_as_set(facts: FleetFacts, params: Params) -> Verdict:
+    """A kernel may take a value without a word and keep another."""
+    return _reads(facts, params, "value", "The kernel did not take it, or somebody changed it.")
+
+
+def the_tunable_is_back(facts: FleetFacts, params: Params) -> Verdict:
+    return _reads(facts, params, "before", "It is not back yet.")
+
+
+def the_tunable_is_ours_to_put_back(facts: FleetFacts, params: Params) -> Verdict:
+    """Putting back must not undo what somebody else did meanwhile."""
+    setting = the_setting(params)
+    if not known(setting):
+        return unknown(setting.reason)
+    now = value_now(facts, params, setting.tunable.name)
+    if not known(now):
+        return unknown(now.reason)
+    if now in (setting.value, setting.before):
+        return ok(f"{setting.tunable.name} is {now}; this run set it to {setting.value}.")
+    return refuse(
+        f"{setting.tunable.name} is {now}, and this run set it to {setting.value}: somebody else changed it. Ask them, and put it back by hand."
+    )
+
+
+def _reads(facts: FleetFacts, params: Params, which: str, otherwise: str) -> Verdict:
+    setting = the_setting(params)
+    if not known(setting):
+        return unknown(setting.reason)
+    now, wanted = value_now(facts, params, setting.tunable.name), getattr(setting, which)
+    if not known(now):
+        return unknown(now.reason)
+    if now != wanted:
+        return refuse(f"{setting.tunable.name} on {params['node']} is {now}, not {wanted}. {otherwise}")
+    return ok(f"{setting.tunable.name} on {params['node']} is {now}.")
+
+
+def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
+    """Against the measure taken before: what is bought with other people's patience has a bound."""
+    pool, before = the_pool(facts, params), measure.read(params.get("baseline", ""))
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(before):
+        return unknown(before.reason)
+    waits = measure.waits_of(pool)
+    if not known(waits):
+        return unknown(waits.reason)
+    if max(waits) > before.wait_max_ns:
+        return refuse(
+            f"A read waits {duration(max(waits))} on the slowest member of {pool.name}; {duration(before.wait_max_ns)} is the bound, as it waited "
+            f"{duration(before.worst_ns)} before. Put the tunable back."
+        )
+    return ok(f"A read waits {duration(max(waits))} at worst; {duration(before.wait_max_ns)} is the bound.")
+
+
+def the_scan_gained(facts: FleetFacts, params: Params) -> Verdict:
+    pool, before = the_pool(facts, params), measure.read(params.get("baseline", ""))
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(before):
+        return unknown(before.reason)
+    rate = measure.rate_of(pool)
+    if not known(rate):
+        return unknown(rate.reason)
+    # The slowest that the rounded figures allow: a gain that may be none is none.
+    gain = rate.low / before.rate - 1 if before.rate else float("inf")
+    if gain < measure.GAIN_MIN:
+        return refuse(
+            f"The scan goes {100 * gain:+.0f} %, and {100 * measure.GAIN_MIN:.0f} % is the least that is worth it. Put the tunable back."
+        )
+    return ok(f"The scan goes {100 * gain:+.0f} %." if before.rate else "The scan moves, which it did not before.")
+
+
+def the_reason_to_tune_is_over(facts: FleetFacts, params: Params) -> Verdict:
+    """When waiting ends early: no scan runs any more, the pool is in trouble, or others wait too long."""
+    suspended, running = the_pool_is_not_suspended(facts, params), a_scan_is_running(facts, params)
+    if suspended.outcome == "refuse":
+        return ok(f"{suspended.reason} The tunable is put back.")
+    if running.outcome == "refuse":
+        return ok(f"{running.reason} The tunable is put back.")
+    if running.outcome == "unknown":
+        return unknown(running.reason)
+    waits = others_do_not_wait_too_long(facts, params)
+    if waits.outcome == "refuse":
+        return ok(waits.reason)
+    return refuse(f"{running.reason} {waits.reason}")
+
+
+MAY_TUNE_GUARDS = (
+    what_tuning_reads_is_fresh,
+    the_release_is_one_we_know,
+    the_pool_is_not_suspended,
+    a_scan_is_running,
+    no_single_disk_holds_it_up,
+    no_parameter_stops_scans,
+    nothing_else_is_tuned,
+)
+SET_GUARDS = (*MAY_TUNE_GUARDS, the_value_may_be_set, the_tunable_is_as_it_was)
+PUT_BACK_GUARDS = (what_tuning_reads_is_fresh, the_tunable_is_ours_to_put_back)

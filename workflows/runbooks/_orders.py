@@ -1,0 +1,96 @@
+"""An order as steps: PLAN, what people say to it, EXECUTE. And a VERIFY that has the node look again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse
+from workflows.facts import FleetFacts
+
+Build = Callable[[FleetFacts, Params], Mapping[str, str]]
+APPROVE_WHY = "Somebody who had no hand in this run reads the plan. The approval is for this plan only; a new plan needs a new one."
+PLAN_WHY = "The node reads everything again and says exactly what it would do. It changes nothing, and holds itself to these facts later."
+POOL_SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label")
+
+
+def order(
+    slug: str,
+    title: str,
+    operation: ModuleType,
+    params: Build,
+    guards: tuple[Guard, ...],
+    why: str,
+    *,
+    confirm: Step | None = None,
+    approvals: int = 0,
+    needed: Guard | None = None,
+    adds: Callable[[FleetFacts, Params, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    agrees: Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]] | None = None,
+    opens: Loop | None = None,
+    closes: tuple[str, ...] = (),
+    undoes: str = "",
+    learns: Callable[[str], Mapping[str, str]] | None = None,
+    learned: tuple[str, ...] = (),
+    fails_to: str = "",
+) -> tuple[Step, ...]:
+    plan = Step(
+        slug=f"plan-{slug}",
+        title=f"Have the node plan it: {title[0].lower()}{title[1:]}",
+        kind="PLAN",
+        why=PLAN_WHY,
+        guards=guards,
+        operation=operation.NAME,
+        params=params,
+        needed=needed,
+        adds=adds,
+        agrees=agrees or argv_is_ours(operation, params),
+        undoes=undoes,
+    )
+    approve = Step(f"approve-{slug}", "Have another person approve the plan", "APPROVE", APPROVE_WHY, approvals=approvals)
+    execute = Step(
+        slug=slug,
+        title=title,
+        kind="EXECUTE",
+        why=why,
+        guards=guards,
+        operation=operation.NAME,
+        effect=operation.EFFECT,
+        destructive=operation.DESTRUCTIVE,
+        params=params,
+        opens=opens,
+        closes=closes,
+        undoes=undoes,
+        learns=learns,
+        learned=learned,
+        fails_to=fails_to,
+    )
+    return (plan, *((confirm,) if confirm else ()), *((approve,) if approvals else ()), execute)
+
+
+def verify(slug: str, title: str, why: str, guards: tuple[Guard, ...], sources: tuple[str, ...] = POOL_SOURCES, **more: Any) -> Step:
+    return Step(slug=slug, title=title, kind="VERIFY", why=why, guards=guards, sources=sources, **more)
+
+
+def argv_is_ours(operation: ModuleType, params: Build) -> Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]]:
+    """Node and portal build the command each for itself, from the same parameters."""
+
+    def the_command_is_the_one_we_would_give(facts: FleetFacts, run: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        wanted = dict(params(facts, run))
+        if bad := operation.check(wanted):
+            return (refuse(bad),)
+        if plan.get("argv") != list(operation.argv(wanted)):
+            return (refuse(f"The node would run {plan.get('argv')!r}. Have it look again, then ask for a new plan."),)
+        return (ok("Node and portal agree on the command."),)
+
+    return the_command_is_the_one_we_would_give
+
+
+def named(*names: str) -> Build:
+    """Run parameters that an operation takes under the same names."""
+
+    def by_name(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+        return {name: params.get(name, "") for name in names}
+
+    return by_name

@@ -1,0 +1,65 @@
+"""Setting one tunable and putting it back, as runbooks carry it: "NAME BEFORE VALUE" in the run parameter `setting`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workflows.core import Loop, Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known
+from workflows.guards import tuning
+
+
+def set_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    return _params(facts, params, "before", "value")
+
+
+def put_back_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    """The same operation with the two values exchanged."""
+    return _params(facts, params, "value", "before")
+
+
+def _params(facts: FleetFacts, params: Params, before: str, value: str) -> Mapping[str, str]:
+    setting, tunables = tuning.the_setting(params), tuning.the_tunables(facts, params)
+    given = {"pool": params["pool"], "pool_guid": params["pool_guid"]}
+    if not known(setting) or not known(tunables):
+        return {**given, "platform": "", "name": "", "before": "", "value": ""}
+    values = {"before": str(getattr(setting, before)), "value": str(getattr(setting, value))}
+    return {**given, "platform": tunables.platform, "name": setting.tunable.name, **values}
+
+
+def plan_is_for_this_setting(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    return (_plan_starts_from(params, plan, "before"),)
+
+
+def plan_is_for_putting_back(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    """Back from what we set; from the value before as well, for it may be back already."""
+    verdicts = [_plan_starts_from(params, plan, which) for which in ("value", "before")]
+    return (next((v for v in verdicts if v.outcome == "pass"), verdicts[0]),)
+
+
+def _plan_starts_from(params: Params, plan: Mapping[str, Any], which: str) -> Verdict:
+    setting, outgoing = tuning.the_setting(params), plan.get("outgoing")
+    if not known(setting):
+        return unknown(setting.reason)
+    said = outgoing.get("value") if isinstance(outgoing, dict) else None
+    wanted = str(getattr(setting, which))
+    if said == wanted:
+        return ok(f"Node and portal agree that {setting.tunable.name} is {wanted} now.")
+    return refuse(f"The node says that {setting.tunable.name} is {said!r} now, and the run says {wanted}. Go back and choose again.")
+
+
+def what_stands_open(params: Params) -> str:
+    setting = tuning.the_setting(params)
+    if not known(setting):
+        return setting.reason
+    return f"{setting.tunable.name} on {params['node']} is {setting.value}; before it was {setting.before}."
+
+
+def raised() -> Loop:
+    return Loop(
+        slug="raised",
+        what=what_stands_open,
+        undo="Write the value before to /sys/module/zfs/parameters/NAME (FreeBSD: sysctl), or reboot the node.",
+        over=tuning.the_tunable_is_back,
+    )

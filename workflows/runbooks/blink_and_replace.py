@@ -1,0 +1,383 @@
+"""Replace a disk that is still in its bay: light the bay, pull it, put the new one in its place.
+
+    spare scanned -> checked -> offline -> lit -> bay named -> pulled -> new disk in -> planned -> replacing -> resilvered -> dark
+
+The member is known by its guid and by its own label, its disk by WWID and serial number, its bay by the enclosure's id and
+slot. Until `replace` the old disk can go back and catches up. From `replace` on there is only forward: ZFS has started
+writing to the new disk. The danger on the way is the wrong pull; it is looked for all along and answered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents.operations import locate_led, zpool_offline, zpool_online, zpool_replace
+from workflows import redundancy
+from workflows.core import Loop, Params, Progress, Runbook, Step
+from workflows.facts import FleetFacts, known
+from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
+from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks
+from workflows.guards.bay import (
+    exactly_this_bay_is_lit,
+    no_other_bay_is_lit,
+    nothing_else_was_pulled,
+    the_bay,
+    the_bay_is_dark,
+    the_bay_is_empty,
+    the_bay_is_lit,
+    the_disk_sits_in_the_bay_meant,
+    the_old_disk_is_in_its_bay,
+    the_planned_disk_is_in_the_bay,
+    words,
+)
+from workflows.guards.member import (
+    nothing_replaces_by_itself,
+    only_the_member_left,
+    the_member_serves,
+    the_member_serves_again,
+    the_member_sits_on_the_disk_meant,
+    the_member_stands_alone,
+    the_vdev_can_do_without_the_member,
+)
+from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
+from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
+from workflows.guards.spare import NEW_DISK_GUARDS
+from workflows.guards.subject import the_target
+from workflows.guards.target import (
+    no_mass_event_is_under_way,
+    no_resilver_touches_the_vdev,
+    nothing_blocks_attaching,
+    the_lost_member_is_one_known_vdev,
+    the_lost_member_is_out_of_service,
+    the_pool_is_imported_here_and_nowhere_else,
+    the_pool_is_not_suspended,
+    the_zfs_versions_match_and_are_tested,
+)
+from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._replacing import (
+    RESILVER_SECONDS_MAX,
+    every_disk,
+    how_far_the_resilver_is,
+    plan_is_for_what_was_chosen,
+    replace_params,
+    what_is_left_meanwhile,
+)
+
+AT_THE_RACK_SECONDS = 2 * 3600
+POOL_GUARDS = (
+    facts_are_fresh,
+    the_pool_is_imported_here_and_nowhere_else,
+    the_zfs_versions_match_and_are_tested,
+    the_pool_is_not_suspended,
+    the_lost_member_is_one_known_vdev,
+    no_resilver_touches_the_vdev,
+    nothing_blocks_attaching,
+)
+LEAVING_GUARDS = (
+    *POOL_GUARDS,
+    the_member_stands_alone,
+    the_member_sits_on_the_disk_meant,
+    the_disk_sits_in_the_bay_meant,
+    the_vdev_can_do_without_the_member,
+    no_mass_event_is_under_way,
+    nothing_replaces_by_itself,
+)
+COMING_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
+BAY_SOURCES = ("enclosure", "block")
+NEW_DISK_SOURCES = ("enclosure", "block", "disk_links", "zdb_label", "smart", "sas_phys", "mounts", "zpool_status", "zpool_status_guid")
+
+
+def light_on(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    """Lit for the disk that goes; which disk the bay holds is asked again on the node, in the moment of lighting."""
+    return {**_bay_params(params), "wwid": params["old_wwid"], "light": "on"}
+
+
+def light_off(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    return {**_bay_params(params), "wwid": locate_led.ANY, "light": "off"}
+
+
+def _bay_params(params: Params) -> dict[str, str]:
+    return {name: params[name] for name in ("pool", "pool_guid", "enclosure", "slot")}
+
+
+member_params = named(*zpool_offline.PARAMS)
+
+
+def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The disk as the person at the rack will meet it, and what the vdev survives once it is out."""
+    disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
+    target = the_target(facts, params)
+    margin = redundancy.top_margin(target.pool, target.top) if known(target) else target
+    if not known(target) or not known(margin):
+        why = target.reason if not known(target) else margin.reason
+        return {"leaving": disk, "redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": why}}
+    during = margin - (1 if redundancy.leaf_counts(target.leaf) else 0)
+    why = redundancy.explain(target.top, target.pool.scans)
+    return {"leaving": disk, "redundancy": {"margin_now": str(margin), "margin_during": str(during), "why": why}}
+
+
+def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
+    return {"leaving": disk, **what_is_left_meanwhile(facts, params, plan)}
+
+
+def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
+    return f"{params['old_serial'][-6:]} {params['pool']}"
+
+
+def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
+    """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
+    return (
+        f"pool:{params['pool_guid']}",
+        f"bay:{params['enclosure']}/{params['slot']}",
+        f"disk:{params.get('wwid') or params['old_wwid']}",
+    )
+
+
+def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
+    bay = the_bay(facts, params)
+    if not known(bay):
+        return Progress(bay.reason)
+    light = "lit" if known(bay.locate) and bay.locate else "dark" if known(bay.locate) else "light not known"
+    status = bay.status if known(bay.status) else "not known"
+    return Progress(f"{words(params).capitalize()}: {light}, {status}, {'holds ' + bay.device if bay.device else 'no disk'}.")
+
+
+OFFLINE = Loop(
+    slug="offline",
+    what=lambda params: f"The member {params['vdev_guid']} of {params['pool']} on {params['node']} is OFFLINE.",
+    undo="Put its own disk back and bring it online, or replace it.",
+    over=the_member_serves_again,
+)
+LIT = Loop(
+    slug="lit",
+    what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
+    undo="Switch the light off.",
+    over=the_bay_is_dark,
+)
+
+CONFIRM_WHY = "You type what you believe is taken out: it must be the disk you mean, in the pool you mean."
+CONFIRM_HINT = "Type the last 6 characters of the old disk's serial number, a space, and the pool's name."
+
+
+def _confirm(slug: str, title: str) -> Step:
+    return Step(slug, title, "CONFIRM", CONFIRM_WHY, phrase=serial_end_and_pool, phrase_hint=CONFIRM_HINT)
+
+
+RUNBOOK = Runbook(
+    slug="blink-and-replace",
+    title="Replace a disk in its bay, with the bay lit",
+    purpose="A disk is sick, or due, and still sits in its bay. This takes its member out of service, lights the bay, has the person at "
+    "the rack say which bay blinks, watches that nothing else is pulled, checks the new disk, and has ZFS fill it.",
+    states="spare scanned -> checked -> offline -> lit -> bay named -> pulled -> new disk in -> planned -> replacing -> resilvered -> dark",
+    point_of_no_return="replace",
+    params={
+        "node": "the node that has the pool imported",
+        "pool": "the pool's name",
+        "pool_guid": "the pool's guid",
+        "vdev_guid": "the guid of the member that is to go",
+        "old_wwid": "the WWID of its disk",
+        "old_serial": "the serial number of its disk",
+        "enclosure": "the logical id of the enclosure it sits in",
+        "slot": "the number of its bay",
+    },
+    locks=what_must_be_held,
+    undo="seat",
+    steps=(
+        Step(
+            slug="spare",
+            title="Scan the new disk",
+            kind="MANUAL",
+            why="The new disk is in somebody's hand before anything is taken away. Only this disk will be accepted in the bay later.",
+            guards=(facts_are_fresh,),
+            asks="Scan or type the serial number on the new disk.",
+            judges=a_disk_from_the_shelf,
+            param="spare_serial",
+        ),
+        Step(
+            slug="check",
+            title="Check pool, member, disk and bay",
+            kind="CHECK",
+            why="Each question must be answered with yes. What cannot be told counts as no.",
+            guards=(*LEAVING_GUARDS, no_other_bay_is_lit),
+        ),
+        *order(
+            "offline",
+            "Take the member out of service",
+            zpool_offline,
+            member_params,
+            LEAVING_GUARDS,
+            "ZFS stops using the disk, so pulling it surprises nobody. Until the new disk is filled the vdev does with one less. "
+            "The old disk can come back at any time and catches up.",
+            needed=the_member_serves,
+            confirm=_confirm("confirm-offline", "Confirm what is taken out of service"),
+            approvals=1,
+            adds=what_goes,
+            opens=OFFLINE,
+        ),
+        verify(
+            "verify-offline",
+            "Verify that only this member is out of service",
+            "The node looks again: the member serves nothing any more, and its vdev still has what it needs.",
+            (the_lost_member_is_out_of_service, only_the_member_left, the_disk_sits_in_the_bay_meant),
+            sources=("zpool_status", "zpool_status_guid", "zdb_label", "block", "enclosure"),
+        ),
+        *order(
+            "light",
+            "Light the bay",
+            locate_led,
+            light_on,
+            (facts_are_fresh, the_disk_sits_in_the_bay_meant, no_other_bay_is_lit),
+            "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path.",
+            needed=the_bay_is_dark,
+            opens=LIT,
+        ),
+        verify(
+            "verify-light",
+            "Verify that exactly this bay is lit",
+            "Two lit bays are how the wrong disk gets pulled.",
+            (exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
+            sources=BAY_SOURCES,
+        ),
+        Step(
+            slug="blinks",
+            title="Say which bay blinks",
+            kind="MANUAL",
+            why="A light is never trusted alone. You read the number off the bay that blinks, or scan the disk in it; nothing tells you the "
+            "answer. Pull nothing before this is right.",
+            guards=(exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
+            asks="Type the number of the bay that blinks, or scan the serial number on the disk in it.",
+            judges=the_bay_that_blinks,
+        ),
+        Step(
+            slug="pull",
+            title="Pull the disk from the lit bay",
+            kind="WAIT",
+            why="The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back.",
+            until=the_bay_is_empty,
+            alarm=nothing_else_was_pulled,
+            progress=what_is_in_the_bay,
+            sources=BAY_SOURCES,
+            deadline_seconds=AT_THE_RACK_SECONDS,
+        ),
+        Step(
+            slug="insert",
+            title="Put the new disk into the same bay",
+            kind="WAIT",
+            why="Only the disk that was scanned is accepted, and only in this bay. It may take a minute to spin up.",
+            until=the_planned_disk_is_in_the_bay,
+            alarm=nothing_else_was_pulled,
+            progress=what_is_in_the_bay,
+            sources=BAY_SOURCES,
+            deadline_seconds=AT_THE_RACK_SECONDS,
+        ),
+        verify(
+            "inspect",
+            "Have the node look at the new disk",
+            "Health, labels and link of a disk that has just come are not known until the node asks for them.",
+            (the_planned_disk_is_in_the_bay,),
+            sources=NEW_DISK_SOURCES,
+        ),
+        Step(
+            slug="take",
+            title="Take the new disk",
+            kind="DECIDE",
+            why="The disk in the bay is checked: blank, large enough, blocks and protection type as its siblings, healthy, and used by nobody. "
+            "Every other disk is listed with why it is not this one.",
+            guards=(facts_are_fresh, nothing_else_was_pulled, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings),
+            param="wwid",
+            options=every_disk,
+        ),
+        *order(
+            "replace",
+            "Replace the disk",
+            zpool_replace,
+            replace_params,
+            COMING_GUARDS,
+            "The node checks everything once more and runs the one command of the plan, at most once. All content of the new disk is "
+            "overwritten; what the pool holds stays readable meanwhile.",
+            confirm=_confirm("confirm-replace", "Confirm what is replaced"),
+            approvals=1,
+            adds=what_comes,
+            agrees=plan_is_for_what_was_chosen,
+            closes=(OFFLINE.slug,),
+        ),
+        Step(
+            slug="resilver",
+            title="Wait for the resilver",
+            kind="WAIT",
+            why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
+            until=the_new_disk_has_taken_over,
+            sources=("zpool_status", "zpool_status_guid", "zdb_label"),
+            progress=how_far_the_resilver_is,
+            deadline_seconds=RESILVER_SECONDS_MAX,
+        ),
+        verify(
+            "verify",
+            "Verify that the pool is whole",
+            "The node looks again, and every answer rests on what it says after the resilver has ended.",
+            REPLACED_GUARDS,
+            sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
+        ),
+        *order(
+            "dark",
+            "Switch the light off",
+            locate_led,
+            light_off,
+            (facts_are_fresh,),
+            "A light that stays on sends the next person to the wrong bay.",
+            needed=the_bay_is_lit,
+        ),
+        verify(
+            "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), BAY_SOURCES, closes=(LIT.slug,)
+        ),
+        # the way back
+        Step(
+            slug="seat",
+            title="Put the old disk back into its bay",
+            kind="WAIT",
+            why="The member comes back with its own disk and catches up on what it missed. If it was never pulled, this is so already.",
+            until=the_old_disk_is_in_its_bay,
+            progress=what_is_in_the_bay,
+            sources=BAY_SOURCES,
+            deadline_seconds=AT_THE_RACK_SECONDS,
+            undoes=OFFLINE.slug,
+        ),
+        *order(
+            "online",
+            "Bring the member back into service",
+            zpool_online,
+            member_params,
+            (facts_are_fresh, the_pool_is_not_suspended, the_lost_member_is_one_known_vdev, the_old_disk_is_in_its_bay),
+            "ZFS takes the disk back and resilvers only what was written meanwhile.",
+            undoes=OFFLINE.slug,
+        ),
+        verify(
+            "verify-online",
+            "Verify that the member serves again",
+            "`zpool online` says nothing of a disk that does not come back; the tree does.",
+            (the_member_serves_again,),
+            undoes=OFFLINE.slug,
+            closes=(OFFLINE.slug,),
+        ),
+        *order(
+            "undo-light",
+            "Switch the light off",
+            locate_led,
+            light_off,
+            (facts_are_fresh,),
+            "A light that stays on sends the next person to the wrong bay.",
+            undoes=LIT.slug,
+        ),
+        verify(
+            "verify-undo-light",
+            "Verify that the bay is dark",
+            "The light is read back.",
+            (the_bay_is_dark,),
+            BAY_SOURCES,
+            undoes=LIT.slug,
+            closes=(LIT.slug,),
+        ),
+    ),
+)

@@ -1,0 +1,15 @@
+"""Every runbook's stories: the twin that needs it and what people do. What `test_stories` walks."""
+
+from __future__ import annotations
+
+from workflows.tests import stories_of_disks, stories_of_imports, stories_of_slowness, stories_of_suspension
+
+STORIES = {
+    story.title: story
+    for story in (
+        *stories_of_disks.STORIES,
+        *stories_of_imports.STORIES,
+        *stories_of_slowness.STORIES,
+        *stories_of_suspension.STORIES,
+    )
+}

@@ -1,0 +1,123 @@
+"""Stories about disks in bays: blink-and-replace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.twin import scenarios
+from agents.twin.model import Node
+from workflows.facts import FleetFacts
+from workflows.situations import detect_all
+from workflows.tests.walks import Story, Walk
+
+SICK_BAY = 3
+
+
+def sick() -> Mapping[str, Node]:
+    return {"oss01": scenarios.sick_disk()}
+
+
+def faulted() -> Mapping[str, Node]:
+    return {"oss01": scenarios.sick_disk(faulted=True)}
+
+
+def answer(facts: FleetFacts, runbook: str) -> Mapping[str, str]:
+    """The parameters that a situation of these facts fills in."""
+    found = [a.params for s in detect_all(facts) for a in s.answers if a.runbook == runbook]
+    assert found, f"no situation is answered by {runbook}: {[s.slug for s in detect_all(facts)]}"
+    return found[0]
+
+
+def bay(node: Node, number: int):
+    return next(b for b in node.enclosures[0].bays if b.number == number)
+
+
+def pull(walk: Walk) -> str:
+    with walk.changing() as node:
+        walk.kept["pulled"] = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
+    return ""
+
+
+def insert(walk: Walk) -> str:
+    with walk.changing() as node:
+        scenarios.plug(node, scenarios.shelf_disk(), bay(node, SICK_BAY))
+    return ""
+
+
+def put_the_old_one_back(walk: Walk) -> str:
+    old = walk.state.params["old_wwid"]
+    with walk.changing() as node:
+        place = bay(node, SICK_BAY)
+        if place.wwid != old:
+            if place.wwid is not None:
+                scenarios.unplug(node, place.wwid)
+            scenarios.plug(node, walk.kept["pulled"], place)
+    return ""
+
+
+def as_it_was(walk: Walk) -> None:
+    """Every member serves that did, and nothing is lit."""
+    leaf = next(leaf for leaf in walk.node.pool("ost_0").leaves() if str(leaf.guid) == walk.state.params["vdev_guid"])
+    assert leaf.state in ("ONLINE", "DEGRADED", "FAULTED")
+    assert not any(b.locate for e in walk.node.enclosures for b in e.bays)
+
+
+BLINK = Story(
+    runbook="blink-and-replace",
+    twins=sick,
+    params=lambda facts: answer(facts, "blink-and-replace"),
+    choices={"take": lambda options: scenarios.shelf_disk().wwid},
+    hands={
+        "spare": lambda walk: scenarios.shelf_disk().serial,
+        "blinks": lambda walk: str(next(b.number for b in walk.node.enclosures[0].bays if b.locate)),
+        "pull": pull,
+        "insert": insert,
+        "seat": put_the_old_one_back,
+    },
+    restored=as_it_was,
+)
+BLINK_A_FAULTED_DISK = Story(
+    **{**vars(BLINK), "twins": faulted, "name": "blink-and-replace, ZFS gave the disk up"},
+)
+
+
+def give_the_spare_back(walk: Walk) -> str:
+    """What ZFS does when another run's new disk is filled."""
+    with walk.changing() as node:
+        pool = node.pool("ost_0")
+        place = next(i for i, child in enumerate(pool.tops[0].children) if child.type == "spare")
+        pool.tops[0].children[place] = pool.tops[0].children[place].children[0]
+        pool.spares[0].state = "AVAIL"
+    return ""
+
+
+def nothing_changed(walk: Walk) -> None:
+    assert walk.commands() == []
+
+
+SPARE_BACK = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "cancel"},
+    restored=nothing_changed,
+    name="spare-return, given back",
+)
+SPARE_STAYS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use(healed=False)},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "promote"},
+    restored=nothing_changed,
+    name="spare-return, promoted",
+)
+SPARE_WAITS = Story(
+    runbook="spare-return",
+    twins=lambda: {"oss01": scenarios.spare_in_use()},
+    params=lambda facts: answer(facts, "spare-return"),
+    choices={"way": lambda options: "replace"},
+    hands={"wait": give_the_spare_back},
+    restored=nothing_changed,
+    name="spare-return, a new disk comes",
+)
+STORIES = (BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)

@@ -1,0 +1,62 @@
+"""Every story to its good end, off at each step and back, and through a crash of the agent in the middle of each order."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from workflows.core import Step
+from workflows.tests import walks
+from workflows.tests.stories import STORIES
+from workflows.tests.walks import Stages, Story
+
+
+def forward(story: Story, *kinds: str) -> list[Step]:
+    """The steps of the way forward."""
+    runbook = story.definition
+    steps = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
+    return [step for step in steps if not kinds or step.kind in kinds]
+
+
+EACH = [(title, step.slug) for title, story in STORIES.items() for step in forward(story)]
+ORDERS = [(title, step.slug, crash) for title, story in STORIES.items() for step in forward(story, "EXECUTE") for crash in walks.CRASHES]
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    @cache
+    def of(title: str) -> Stages:
+        return Stages(STORIES[title], tmp_path_factory.mktemp("story"))
+
+    return of
+
+
+@pytest.mark.parametrize("title", STORIES)
+def test_it_comes_to_its_good_end(title, stages):
+    end = stages(title).end.state
+    assert (end.status, end.loops) == ("done", ())
+
+
+@pytest.mark.parametrize(("title", "step"), EACH)
+def test_it_can_be_ended_at_each_step_and_leaves_nothing_open(title, step, stages):
+    if step in stages(title):
+        walks.end_here(stages(title).at(step))
+
+
+@pytest.mark.parametrize(("title", "step", "crash"), ORDERS)
+def test_it_comes_to_its_good_end_though_the_agent_dies_in_an_order(title, step, crash, stages):
+    if step not in stages(title):
+        return
+    walk = stages(title).at(step)
+    before = len(walk.commands())
+    walk.crash_here(crash)
+    assert len(walk.commands()) - before <= (1 if crash == "after" else 0)
+    assert walk.to_the_end().state.status == "done"
+
+
+def test_every_step_of_every_runbook_is_walked_by_some_story(stages):
+    for slug in {story.runbook for story in STORIES.values()}:
+        told = [title for title, story in STORIES.items() if story.runbook == slug]
+        steps = {step.slug for step in forward(STORIES[told[0]])}
+        assert steps <= {step for step in steps for title in told if step in stages(title)}
