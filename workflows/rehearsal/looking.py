@@ -17,7 +17,7 @@ from agents.twin.memory import MemoryStore
 from agents.twin.model import Node
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, Remembered, known, node_facts
 from workflows.facts.sources import Memory, digest_of
-from workflows.rehearsal.rebuilt import rebuild
+from workflows.rehearsal.rebuilt import Rebuilt, rebuild
 
 Body = Mapping[str, Any]
 AGE_SECONDS = 0.5
@@ -58,8 +58,8 @@ class Seen:
 
     report: Report
     host: TwinHost
-    gaps: list[str]
-    boot_id: str
+    made: Rebuilt
+    at_first: NodeFacts  # the twin's own, before anything was done
     first: dict[str, Body]
     history: list[tuple[float, dict[str, Body]]]
     changes: dict[tuple[int, int], LeafChange] = field(default_factory=dict)
@@ -81,7 +81,8 @@ class Stage:
         made = rebuild(report.facts, report.said, report.earlier, self.clock.at)
         host = TwinHost(MemoryStore(made.node), self.clock, self.clock.sleep)
         before = [(self.clock.at - seconds, {where: body}) for where, (body, seconds) in report.earlier.items()]
-        return Seen(report, host, made.gaps, made.node.boot_id, _collected(host), before)
+        first = _collected(host)
+        return Seen(report, host, made, node_facts(report.facts.node, first, AGE_SECONDS, ()), first, before)
 
     def facts(self) -> FleetFacts:
         return FleetFacts({**self.others.nodes, **{name: self._facts(name) for name in self.seen}}, self._remembered)
@@ -102,7 +103,7 @@ class Stage:
         return replace(seen.last[1], leaf_changes=_changes(seen, seen.last[1], at))
 
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
-        booted = seen.host.view().node.boot_id != seen.boot_id
+        booted = seen.host.view().node.boot_id != seen.made.node.boot_id
         said = merged(seen.report.said, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
         earlier = {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):

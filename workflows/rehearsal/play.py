@@ -19,6 +19,7 @@ from workflows import events as ev
 from workflows.core import Option, Runbook, Step, Verdict, blockers
 from workflows.engine import Decision, Refused, decide
 from workflows.facts import FleetFacts
+from workflows.rehearsal import fidelity
 from workflows.rehearsal.hands import HANDS, SAID, CannotSuppose, Hand
 from workflows.rehearsal.looking import Stage
 from workflows.rehearsal.told import Act, Choice, Ending, Line, Rehearsed
@@ -28,6 +29,8 @@ LOOKS = 12  # at a waiting step
 LOOK_SECONDS_MAX = 1800.0
 STEPS_MAX = 120  # no runbook comes near it; ways lead forward only
 RESILVER_SECONDS = 600.0
+REWIND_SECONDS = 30
+SUPPOSE = "suppose"  # no step: what whoever rehearses takes for so
 OPERATOR, APPROVER = "the operator", "the approver"
 WHO = {
     "DECIDE": "an operator chooses",
@@ -95,7 +98,8 @@ class Play:
         for seen in stage.seen.values():
             with seen.host.store.changing() as node:
                 node.knobs.resilver_seconds = RESILVER_SECONDS
-            self.told.gaps += seen.gaps
+            self.told.gaps += seen.made.gaps
+            self.told.gaps += fidelity.elsewhere(seen.report.facts, seen.at_first)
 
     @property
     def params(self) -> Mapping[str, str]:
@@ -114,6 +118,8 @@ class Play:
         return self.runbook.step(self.state.step)
 
     def to_the_end(self) -> None:
+        self._is_the_node()
+        self._suppose()
         self._must(ev.Start, by=OPERATOR)
         for _ in range(STEPS_MAX):
             if self.state.status in ENDED:
@@ -130,6 +136,37 @@ class Play:
         self.told.commands = [line["argv"] for line in self.host.store.logged()]
         self.told.pool = self._pool()
         return self.told
+
+    def _is_the_node(self) -> None:
+        seen, guid = self.stage.seen[self.params["node"]], self.params.get("pool_guid", "")
+        if guid and (against := fidelity.of_the_pool(seen.report.facts, seen.at_first, guid)):
+            raise Over("stops", f"A twin made from this report does not show the pool as the node does. {' '.join(against)}")
+
+    def _suppose(self) -> None:
+        """Why a pool cannot be read only an import shows, so a person says what is to be supposed."""
+        name = self.params.get("pool", "")
+        for seen in self.stage.seen.values():
+            if name in seen.made.damaged:
+                ahead = seen.made.damaged[name]
+                picked = self._supposed(name, ahead)
+                with seen.host.store.changing() as node:
+                    pool = node.pool(name)
+                    pool.blocked_by = {"disk": list(ahead), "rewind": []}.get(picked, pool.blocked_by)
+                    pool.rewind_seconds = REWIND_SECONDS if picked == "rewind" else 0
+
+    def _supposed(self, name: str, ahead: tuple[str, ...]) -> str:
+        options = [
+            Choice("rewind", "A rewind helps", f"{name} can be read as it was {REWIND_SECONDS} s earlier. The seconds are made up.", ()),
+            Choice("never", "Nothing helps", "Every import of it fails.", ()),
+        ]
+        if ahead:
+            options.insert(0, Choice("disk", "It is the disk that stands out", f"Without {', '.join(ahead)} the pool can be read.", ()))
+        picked = next((option for option in options if option.value == self.asked.choices.get(SUPPOSE)), None)
+        if picked is None:
+            self.told.asks, self.told.choices = SUPPOSE, options
+            raise Over("asks", f"Why {name} cannot be read only an import shows. Say what is to be supposed, and the rehearsal goes on.")
+        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=f"{picked.title}. {picked.detail}"))
+        return picked.value
 
     # --- one step
 

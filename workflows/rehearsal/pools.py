@@ -29,7 +29,9 @@ class Carried:
     label: Any  # the collector's Label
 
 
-def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], at: float) -> None:
+def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], at: float) -> dict[str, tuple[str, ...]]:
+    """Gives the pools that no import reads, each with the disks that stand out in it."""
+    damaged: dict[str, tuple[str, ...]] = {}
     carried = list(_carried(node, sources, gaps))
     for pool in facts.pools if known(facts.pools) else ():
         if made := _imported(pool, carried, gaps, at, node):
@@ -37,11 +39,12 @@ def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], a
     listed = {pool.guid: pool for pool in facts.importable} if known(facts.importable) else {}
     for guid in dict.fromkeys(each.label.pool_guid for each in carried if each.label.pool_guid is not None):
         if all(pool.guid != guid for pool in node.pools):
-            _from_labels(node, facts, guid, [each for each in carried if each.label.pool_guid == guid], listed.get(guid), gaps)
+            _from_labels(node, facts, guid, [each for each in carried if each.label.pool_guid == guid], listed.get(guid), gaps, damaged)
     for each in carried:
         _put(node, each, gaps)
     for pool in node.imported:
         _suppose_labels(node, pool, gaps)
+    return damaged
 
 
 def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None:
@@ -254,7 +257,13 @@ def _bytes(text: str) -> int:
 
 
 def _from_labels(
-    node: model.Node, facts: NodeFacts, guid: int, carried: list[Carried], listed: ImportableFacts | None, gaps: list[str]
+    node: model.Node,
+    facts: NodeFacts,
+    guid: int,
+    carried: list[Carried],
+    listed: ImportableFacts | None,
+    gaps: list[str],
+    damaged: dict[str, tuple[str, ...]],
 ) -> None:
     newest = max((each.label for each in carried), key=lambda label: label.txg or 0)
     name = newest.name or str(guid)
@@ -285,7 +294,7 @@ def _from_labels(
         txg=newest.txg or 4,
     )
     if listed is not None:
-        _as_listed(pool, facts, listed, gaps)
+        _as_listed(node, pool, facts, listed, damaged)
     node.pools.append(pool)
 
 
@@ -318,30 +327,17 @@ def _of_tree(tree: Any, top: Any) -> model.Vdev:
     return made
 
 
-def _as_listed(pool: model.Pool, facts: NodeFacts, listed: ImportableFacts, gaps: list[str]) -> None:
+def _as_listed(node: model.Node, pool: model.Pool, facts: NodeFacts, listed: ImportableFacts, damaged: dict[str, tuple[str, ...]]) -> None:
     text = " ".join(f"{listed.status} {listed.action}".split())
     elsewhere = re.search(r"exported from (\S+) \(hostid=([0-9a-f]+)\)", text)
     if elsewhere:
         pool.active_on = f"{elsewhere.group(1)} {elsewhere.group(2)}"
     if "metadata is corrupted" not in text:
         return
-    ahead = [s.disk for s in suspects(facts, pool.guid, listed) if s.diverges and known(s.disk.wwid)]
-    pool.blocked_by = [str(disk.wwid) for disk in ahead]
-    if ahead:
-        names = ", ".join(disk.names[0] for disk in ahead)
-        gaps.append(
-            f"Supposed: {pool.name} cannot be imported because of {names} alone, which tells another story. Only an import shows whether that is so."
-        )
-    else:
-        # No import of it can be foretold, so each is refused: by a disk that is never taken away.
-        pool.blocked_by = [disk.wwid for disk in _all_disks(facts)]
-        gaps.append(
-            f"Why {pool.name} cannot be imported, and whether a rewind would help, only the node itself can say: its imports all fail here."
-        )
-
-
-def _all_disks(facts: NodeFacts) -> list[Any]:
-    return [disk for disk in (facts.disks if known(facts.disks) else ()) if known(disk.wwid)]
+    # Until somebody says what is supposed, no import of it works: each disk stands in the way.
+    pool.blocked_by = [disk.wwid for disk in node.disks]
+    ahead = (s.disk.wwid for s in suspects(facts, pool.guid, listed) if s.diverges)
+    damaged[pool.name] = tuple(wwid for wwid in ahead if known(wwid))
 
 
 # --- labels onto disks

@@ -31,6 +31,7 @@ class CannotRebuild(Exception):
 class Rebuilt:
     node: model.Node
     gaps: list[str] = field(default_factory=list)
+    damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)  # pool that no import reads -> WWIDs of disks that stand out
 
 
 def rebuild(facts: NodeFacts, said: Mapping[str, Body], earlier: Mapping[str, tuple[Body, float]], at: float) -> Rebuilt:
@@ -44,7 +45,7 @@ def rebuild(facts: NodeFacts, said: Mapping[str, Body], earlier: Mapping[str, tu
     made = Rebuilt(_node(facts, sources, at))
     _disks(made, facts, sources)
     _enclosures(made, facts, sources)
-    pools.add(made.node, facts, sources, made.gaps, at)
+    made.damaged = pools.add(made.node, facts, sources, made.gaps, at)
     return made
 
 
