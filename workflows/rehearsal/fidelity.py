@@ -97,8 +97,13 @@ def _by_wwid(node: NodeFacts) -> dict[str, DiskFacts]:
 
 def _differing(here: DiskFacts, there: DiskFacts) -> list[str]:
     plain = ("serial", "size_bytes", "logical_block_bytes", "in_use", "names")
-    found = [what.replace("_", " ") for what in plain if _value(getattr(here, what)) != _value(getattr(there, what))]
-    return found + (["label"] if _labels(here) != _labels(there) else [])
+    found = [what.replace("_", " ") for what in plain if _told_otherwise(getattr(here, what), getattr(there, what))]
+    return found + (["label"] if known(here.labels) and _labels(here) != _labels(there) else [])
+
+
+def _told_otherwise(here: Any, there: Any) -> bool:
+    """What the node did not say, the twin may say as it likes: the node's own words stand until something changes."""
+    return not isinstance(here, Unknown) and here != _value(there)
 
 
 def _labels(disk: DiskFacts) -> Any:

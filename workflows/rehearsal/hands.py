@@ -31,7 +31,7 @@ class CannotSuppose(Exception):
 
 @dataclass(frozen=True)
 class Hand:
-    supposes: str
+    supposes: str  # "" for a WAIT that needs nobody
     does: Callable[[Play], str] = lambda play: SAID
 
 
@@ -202,6 +202,8 @@ def _touch(play: Play) -> str:
     return link.worst.owner
 
 
+LOOKED = Hand("Somebody looks, and copies out what is needed.")
+HANDED_OVER = Hand("The disks are imaged, and somebody has taken over.")
 HANDS: dict[tuple[str, str], Hand] = {
     ("blink-and-replace", "spare"): Hand(
         "A new disk lies there, blank, healthy and like the old one, with the serial REHEARSAL.", _lay_out
@@ -210,6 +212,10 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("blink-and-replace", "pull"): Hand("The disk is pulled out of the bay that blinks.", _pull),
     ("blink-and-replace", "insert"): Hand("The new disk is put into that bay, and the node finds it.", _insert),
     ("blink-and-replace", "seat"): Hand("The old disk is put back into its bay.", _seat),
+    ("read-only-import", "use"): LOOKED,
+    ("read-only-import", "image"): HANDED_OVER,
+    ("device-delete-reimport", "use"): LOOKED,
+    ("device-delete-reimport", "hand-over"): HANDED_OVER,
     ("device-delete-reimport", "pull"): Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted),
     ("spare-return", "wait"): Hand("Another run replaces the disk, and ZFS gives the spare back.", _give_spare_back),
     ("many-disks-offline", "mend"): Hand("What was named is mended, and every disk answers again.", _mend),

@@ -123,7 +123,7 @@ class Play:
         self._must(ev.Start, by=OPERATOR)
         for _ in range(STEPS_MAX):
             if self.state.status in ENDED:
-                self.told.ending, self.told.reason = "done", self.state.note
+                self.told.ending, self.told.reason = "done", "The run would come to its end."
                 return
             self._on_time()
             before = self.state.finished

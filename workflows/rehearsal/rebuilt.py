@@ -39,7 +39,7 @@ def rebuild(facts: NodeFacts, said: Mapping[str, Body], earlier: Mapping[str, tu
     before. `at` is when the rehearsal begins. Raises CannotRebuild."""
     sources = Sources(said, earlier)
     for where in NEEDED:
-        value = sources.read(where, if_nothing=())
+        value = sources.read(where)
         if not known(value):
             raise CannotRebuild(f"The last report of {facts.node} does not tell enough to rehearse on: {value.reason}")
     made = Rebuilt(_node(facts, sources, at))
@@ -61,7 +61,7 @@ def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
         kernel_build="",
         zfs_userland=info.zfs_userland,
         zfs_module=info.zfs_module,
-        hosts=_hosts(sources.read("block")),
+        hosts=_hosts(sources),
         mounts=[f"{device} {point} {kind} rw 0 0" for device, point, kind in _mounts(sources)],
         booted_at=float(info.booted_at or at),
         parameters=_parameters(sources),
@@ -70,9 +70,12 @@ def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
     )
 
 
-def _hosts(devices: Any) -> dict[str, str]:
-    found = (_HOST.search(f"{device.folder or ''}/") for device in devices)
-    return {match.group(2): match.group(1) for match in found if match}
+def _hosts(sources: Sources) -> dict[str, str]:
+    """Every SCSI host that a disk or the SAS fabric tells of, with its PCI address."""
+    fabric = sources.read("sas_topology")
+    found = (_HOST.search(f"{device.folder or ''}/") for device in sources.read("block"))
+    hbas = {str(host.number): host.pci for host in fabric.hosts if host.pci} if known(fabric) else {}
+    return {match.group(2): match.group(1) for match in found if match} | hbas
 
 
 def _mounts(sources: Sources) -> tuple[tuple[str, str, str], ...]:
@@ -152,7 +155,7 @@ def _path(disk: DiskFacts, device: Any, index: int) -> model.Path:
         sg=int(number.group()) if number else 0,
         sas_address=device.sas_address or "",
         phys_path=by_path[0].rpartition("/")[2] if by_path else "",
-        state=device.state or "",
+        state=device.state or ("running" if known(disk.labels) else ""),  # whose label was read just now, runs
     )
 
 
