@@ -148,7 +148,7 @@ def test_it_ends_when_its_time_is_over():
     assert "time" in told.reason
 
 
-@pytest.mark.parametrize("name", [name for name in STEPS if any(s.answers for s in detect_all(fleet(name)))])
+@pytest.mark.parametrize("name", STEPS)
 def test_a_genuine_report_is_rehearsed_or_says_why_not(name):
     """Never an error, never a sentence that nobody can read, and never a command on a disk that was not read."""
     facts = fleet(name)
