@@ -17,7 +17,7 @@ from agents.twin.memory import MemoryStore
 from agents.twin.model import Node
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, Remembered, known, node_facts
 from workflows.facts.sources import Memory, digest_of
-from workflows.rehearsal.rebuilt import Rebuilt, rebuild
+from workflows.rehearsal.rebuilt import CannotRebuild, Rebuilt, rebuild
 
 Body = Mapping[str, Any]
 AGE_SECONDS = 0.5
@@ -71,11 +71,18 @@ class Seen:
 class Stage:
     """The twins of a rehearsal, and the rest of the fleet as it was last seen."""
 
-    def __init__(self, reports: Mapping[str, Report], others: FleetFacts, at: float) -> None:
-        """`reports` are the nodes that become twins; every other node of `others` stands still. Raises CannotRebuild."""
+    def __init__(self, reports: Mapping[str, Report], others: FleetFacts, at: float, beside: Mapping[str, Report] | None = None) -> None:
+        """`reports` are the nodes that become twins, and `beside` those that do where they can; every other node of `others` stands
+        still. Raises CannotRebuild."""
         self.clock = Clock(at)
         self.others = others
         self.seen = {name: self._twin(report) for name, report in reports.items()}
+        self.gaps: list[str] = []
+        for name, report in (beside or {}).items():
+            try:
+                self.seen[name] = self._twin(report)
+            except CannotRebuild as why:
+                self.gaps.append(f"{name} stands still in the rehearsal. {why}")
 
     def _twin(self, report: Report) -> Seen:
         made = rebuild(report.facts, report.said, report.earlier, self.clock.at)

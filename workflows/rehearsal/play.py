@@ -92,7 +92,7 @@ class Play:
         self.asked, self.runbook, self.stage = asked, asked.runbook, stage
         self.state = RunState(params=dict(asked.params), requester=OPERATOR)
         self.kept: dict[str, Any] = {}  # what hands hold
-        self.told = Rehearsed(self.runbook.slug)
+        self.told = Rehearsed(self.runbook.slug, gaps=list(stage.gaps))
         self._hand_done: set[str] = set()
         self._effects: tuple[ev.Effect, ...] = ()
         for seen in stage.seen.values():
