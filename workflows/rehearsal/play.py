@@ -45,7 +45,7 @@ WHO = {
 }
 # What the twin makes up where a real node has its own mind.
 MADE_UP = {
-    "zpool_replace": "That `blkid` finds nothing else on the new disk, and how long the resilver takes.",
+    "zpool_replace": "That no other content is found on the new disk, and how long the resilver takes.",
     "zpool_scrub": "That the scrub finds nothing, and how long it takes.",
     "set_tunable": "How much faster it gets and how much longer others wait.",
     "set_drive_mode": "That the disk takes the mode.",
@@ -237,7 +237,7 @@ class Play:
         if not fit:
             raise Over("refused", f"{step.title}: nothing can be chosen here. What speaks against each is below.")
         self.told.asks = step.slug
-        raise Over("asks", f"{step.title}: choose, and the rehearsal goes on.")
+        raise Over("asks", f"{step.title}: pick one below, and the rehearsal goes on.")
 
     def _check(self, step: Step, act: Act) -> None:
         self._ask(act, ev.CheckAsked, by=OPERATOR)
@@ -345,7 +345,7 @@ class Play:
         name = self.params.get("pool", "")
         if not name:
             return ""
-        ran = self.host.run(("zpool", "status", "-P", name), 30.0)
+        ran = self.host.run(("zpool", "status", name), 30.0)
         return decode(ran.stdout) if ran.exit_code == 0 else f"{name} is not imported.\n"
 
 

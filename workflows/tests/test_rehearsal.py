@@ -128,7 +128,7 @@ def test_it_shows_the_incident_as_it_would_go():
     assert "resilvered" in told.pool
     (approval,) = [act for act in told.acts if act.kind == "APPROVE"]
     assert approval.note.startswith("1 other person must")
-    assert "blkid" in command.supposed
+    assert "how long the resilver takes" in command.supposed
 
 
 def test_it_asks_for_a_choice_and_shows_what_speaks_against_each():
