@@ -209,11 +209,11 @@ def _limiting(pool: PoolFacts) -> Known[str]:
     busy = [(one, wait) for one in pool.latency.leaves if id(one.top) in filled and (wait := _wait(one)) is not None]
     if len(busy) < 2:
         return Unknown("Which disk sets the pace is not known: the disks of the vdev were not seen at work.")
-    (slowest, wait), (next_one, other) = sorted(busy, key=lambda pair: -pair[1])[:2]
+    (slowest, wait), (_, other) = sorted(busy, key=lambda pair: -pair[1])[:2]
     name = _short(slowest)
     role = ", which is being filled," if _is_filled(slowest.leaf) else ""
     if wait < PACE_FACTOR * max(1, other):
-        return f"No disk sets the pace alone: {name}{role} waits {duration(wait)}, the next, {_short(next_one)}, {duration(other)}."
+        return f"No disk sets the pace alone: the slowest, {name}{role} waits {duration(wait)}, the next {duration(other)}."
     return f"{name}{role} sets the pace: it waits {duration(wait)} for each I/O, the next slowest of {slowest.top.name} {duration(other)}."
 
 

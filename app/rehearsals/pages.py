@@ -58,7 +58,7 @@ def _told(this: Rehearsal) -> dict[str, Any]:
         "acts": acts,
         "standing": words,
         "tone": tone,
-        "commands": [shlex.join(argv) for argv in told["commands"]],
+        "commands": [act["command"] for act in acts if act["kind"] == "EXECUTE" and act["exit_code"] is not None],
         "fit": [choice for choice in told["choices"] if not choice["against"]],
         "unfit": [choice for choice in told["choices"] if choice["against"]],
         "kept": [(f"choice.{step}", value) for step, value in this.choices.items() if step != told["asks"]],
