@@ -1,4 +1,4 @@
-"""What a guard says when it does not pass, read from the guard itself: the words of its `refuse` and `unknown`, and of the helpers it asks.
+"""What a guard says when it does not pass, read from the guard itself: the words of its `refuse` and `unknown`, and of the functions it asks.
 
 What is only known in a case stands as "…".
 """
@@ -11,7 +11,7 @@ from functools import cache
 from workflows.core import Guard
 
 AGAINST = ("refuse", "unknown")
-DEPTH_MAX = 3  # a guard that asks a helper that asks a helper
+DEPTH_MAX = 3  # a guard that asks a function that asks another
 
 
 def of(guard: Guard) -> tuple[str, ...]:
@@ -31,17 +31,17 @@ def _of(function, depth: int) -> tuple[str, ...]:
             continue
         if node.func.id in AGAINST and node.args:
             found += filter(None, [_text(node.args[0])])
-        elif depth and (helper := _helper(function, node.func.id)) is not None:
-            found += _of(helper, depth - 1)
+        elif depth and (other := _asked(function, node.func.id)) is not None:
+            found += _of(other, depth - 1)
     return tuple(found)
 
 
-def _helper(function, name: str):
+def _asked(function, name: str):
     """A function of our own that this one can see; one that gives verdicts is worth reading."""
     seen = {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
-    helper = seen.get(name)
-    ours = inspect.isfunction(helper) and helper.__module__.startswith("workflows.") and helper is not function
-    return helper if ours and "Verdict" in str(helper.__annotations__.get("return", "")) else None
+    other = seen.get(name)
+    ours = inspect.isfunction(other) and other.__module__.startswith("workflows.") and other is not function
+    return other if ours and "Verdict" in str(other.__annotations__.get("return", "")) else None
 
 
 def _text(node: ast.expr) -> str:
