@@ -23,6 +23,8 @@ ROUTES: Mapping[str, str] = {
     "disk": SIGNED_IN,
     "triage": SIGNED_IN,
     "situation": SIGNED_IN,
+    "rehearse": SIGNED_IN,  # nothing leaves
+    "rehearsal": SIGNED_IN,
     "runs": SIGNED_IN,
     "run": SIGNED_IN,
     "run-start": OPERATE,

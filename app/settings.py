@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "app.fleet",
     "app.nodes",
     "app.runs",
+    "app.rehearsals",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

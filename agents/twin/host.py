@@ -13,13 +13,14 @@ import errno
 import os
 import time
 from contextlib import contextmanager
-from typing import Callable, Iterator, Optional, Sequence, Tuple
+from typing import Callable, Iterator, Optional, Sequence, Tuple, Union
 
 from agents.host import LocalHost, Ran, Region
 from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from agents.twin.memory import MemoryStore
 from agents.twin.model import Bay, Enclosure, Node
 from agents.twin.scan import is_due, settle
 from agents.twin.store import Store
@@ -35,11 +36,11 @@ class OutOfTime(Exception):
 class TwinHost:
     def __init__(
         self,
-        state_path: os.PathLike,
+        state: Union[str, os.PathLike, MemoryStore],
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.store = Store(state_path)
+        self.store = state if isinstance(state, MemoryStore) else Store(state)
         self._clock = clock
         self._sleep = sleep
 

@@ -78,6 +78,17 @@ def _latest(node: str) -> Parsed:
     return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
+def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
+    """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
+    one = parsed(node, at)
+    picked = earlier.pick(one.spans, node.asked, at.timestamp())
+    before = dict(Earlier.objects.filter(pk__in=[pk for pk, _ in picked.values()]).values_list("pk", "captures"))
+    texts = dict(one.bodies)
+    texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
+    said = {where: texts[digest] for where, digest in one.captures.items()}
+    return said, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
+
+
 def bodies(digests: set[str]) -> dict[str, dict]:
     """Kept captures by digest."""
     kept = Blob.objects.filter(pk__in=digests).values_list("pk", "bytes") if digests else ()

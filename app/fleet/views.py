@@ -84,7 +84,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
-        "figures": figures.of(found),
+        "figures": figures.of(found, facts),
         "words": words,
         **_census(fleet, found),
     }

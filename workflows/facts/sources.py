@@ -79,7 +79,7 @@ class Sources:
     def digests(self) -> dict[str, str]:
         if self._digests is not None:
             return dict(self._digests)
-        return {where: _digest(body) for where, body in self._bodies.items()}
+        return {where: digest_of(body) for where, body in self._bodies.items()}
 
     def failures(self) -> dict[str, str]:
         """Every source that gave nothing we can use although it is there, and why."""
@@ -140,5 +140,5 @@ def _parsed(source: str, text: str) -> Any:
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def digest_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(dict(body))).hexdigest()
