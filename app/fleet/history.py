@@ -22,17 +22,31 @@ SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for s
 
 def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None = None) -> None:
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
-    if known(facts.disks) and (before is None or _places(before) != _places(facts)):
-        disks = _record_disks(node, facts.disks, at)
-        _record_sightings(node, facts, disks, at)
-        _record_labels(node, facts.disks, disks, at)
+    if known(facts.disks):
+        told, seen, labelled = (before is None or of(before) != of(facts) for of in (_all_told, _places, _labels))
+        disks = _record_disks(node, facts.disks, at) if told or seen or labelled else {}
+        if seen:
+            _record_sightings(node, facts, disks, at)
+        if labelled:
+            _record_labels(node, facts.disks, disks, at)
     if lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
         _record_leaves(node, facts.pools, at)
 
 
+def _all_told(facts: NodeFacts) -> object:
+    """All that disks are written from."""
+    return known(facts.disks) and [(disk.wwid, _told(disk)) for disk in facts.disks]
+
+
 def _places(facts: NodeFacts) -> object:
-    """All that disks, sightings and labels are written from."""
-    return facts.disks, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
+    """All that sightings are written from."""
+    places = known(facts.disks) and [(disk.wwid, disk.paths, disk.bay, known(disk.labels)) for disk in facts.disks]
+    return places, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
+
+
+def _labels(facts: NodeFacts) -> object:
+    """All that labels are written from."""
+    return known(facts.disks) and [(disk.wwid, disk.labels) for disk in facts.disks]
 
 
 def _states(facts: NodeFacts) -> object:

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
+from app.database import UNHURRIED
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
@@ -51,6 +52,9 @@ def _behind_its_run(found: QuerySet[Order]) -> Order | None:
 
 
 # --- what the agent asks
+
+
+PUT = f"UPDATE runs_order SET status = 'OFFERED' FROM {UNHURRIED} WHERE id = %s AND status = 'SEALED'"
 
 
 class Out(NamedTuple):
@@ -93,7 +97,8 @@ def _ledger_signs() -> LedgerCheckpoint | None:
 def _put(question: Out) -> Out:
     """A question may be put any number of times, also one that has just ended: so nothing is locked for it."""
     if question.status == "SEALED":
-        Order.objects.filter(pk=question.id, status="SEALED").update(status="OFFERED")
+        with connection.cursor() as cursor:
+            cursor.execute(PUT, [question.id])
     return question
 
 

@@ -16,6 +16,7 @@ from django.db import transaction
 from agents.wire import canonical
 from app.ledger import keys
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs.models import KeyRotation
 
 PURPOSE = "next_keys"  # stands in what is signed, so that no other text under this key passes for it
@@ -23,8 +24,12 @@ PURPOSE = "next_keys"  # stands in what is signed, so that no other text under t
 
 def next_keys(pinned: str) -> dict[str, str] | None:
     """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
-    found = KeyRotation.objects.filter(key=pinned).first()
-    return {"keys": found.said, "signature": found.signature} if found else None
+    return next(({"keys": said, "signature": signature} for said, signature in told_by(pinned)), None)
+
+
+@WrittenOnce
+def told_by(key):
+    return KeyRotation.objects.filter(key=key).values_list("said", "signature")
 
 
 def rotate(by: str, now: datetime) -> str:
