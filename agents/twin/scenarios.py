@@ -237,6 +237,15 @@ def lost_last_txgs(seconds: int = 5) -> Node:
     return node
 
 
+def lost_txgs(count: int = 9) -> Node:
+    """An old pool whose last transaction groups cannot be loaded, on any disk alike: every import fails. Each was five seconds."""
+    node = lost_last_txgs(5 * count)
+    node.pool("ost_0").txg = 4000
+    for disk in node.disks[:6]:
+        disk.partitions[0].label.txg = 4000
+    return node
+
+
 def diverged_disk(number: int = 3) -> Node:
     """One disk of six was written to by another host, as a copy of the pool: it is far ahead, and every import follows it and fails."""
     node = not_imported()
@@ -277,4 +286,5 @@ SCENARIOS: Dict[str, Callable[[], Node]] = {
     "spare-return": spare_in_use,
     "read-only-import": lost_last_txgs,
     "device-delete-reimport": diverged_disk,
+    "rewind-import": lost_txgs,
 }
