@@ -51,7 +51,9 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     except Unread as unread:
         return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
     if guid != params["pool_guid"] or readonly != "off":
-        return Probe("cannot_tell", evidence, f"{pool} is imported with the guid {guid or 'not known'} and readonly {readonly or 'not known'}.")
+        return Probe(
+            "cannot_tell", evidence, f"{pool} is imported with the guid {guid or 'not known'} and readonly {readonly or 'not known'}."
+        )
     return Probe("did", evidence, f"{pool} is imported for writing{_from(host, pool)}.")
 
 

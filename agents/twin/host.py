@@ -116,7 +116,9 @@ class TwinHost:
     def _in_or_out(self, argv: Tuple[str, ...]) -> Answer:
         wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
         with self._changing() as node:
-            answer = importer.bring_in(node, wanted, self.now()) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            answer = (
+                importer.bring_in(node, wanted, self.now()) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            )
         return answer or unknown(argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:

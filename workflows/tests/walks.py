@@ -331,7 +331,8 @@ class History:
 def goes_by_the_clock(node: Node) -> bool:
     """Whether what it says changes by itself, or how long something has been quiet counts."""
     scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    return scanned or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
+    goes_on = any(pool.written_since for pool in node.pools)
+    return scanned or goes_on or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
 
 
 def taken(host: TwinHost) -> dict[str, Capture]:
