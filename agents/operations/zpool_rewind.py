@@ -26,7 +26,7 @@ def check(params: Mapping[str, str]) -> str:
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return ("zpool", "import", "-F", *_writing.OPTIONS, "-R", f"/mnt/{params['pool']}", *_importing.WHERE, params["pool_guid"])
+    return ("zpool", "import", "-F", *_writing.OPTIONS, "-R", f"/mnt/rw-{params['pool']}", *_importing.WHERE, params["pool_guid"])
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:

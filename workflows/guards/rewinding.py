@@ -24,6 +24,7 @@ from workflows.guards.target import the_zfs_versions_match_and_are_tested
 from workflows.rewind import DEFERRED_TXGS, Point, Timeline, timeline
 
 LABELS_ARE_RETRIED_SINCE = (0, 8)  # before, a label newer than the txg asked for made its disk unusable
+SENTENCE_MIN = 20  # characters of something that somebody vouches for
 BY_HAND = "For writing only a person or the vendor goes that far, by hand and after images of every disk; nothing here does it."
 
 
@@ -158,9 +159,14 @@ def the_rewind_is_short_enough(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def every_disk_is_imaged(facts: FleetFacts, params: Params) -> Verdict:
-    if not params.get("images"):
-        return refuse("Nobody has said yet where the images of the disks are.")
-    return ok(f"The images: {params['images']}")
+    """A hard stop: somebody has said where the images are, and of how many disks. How many there are is no matter of opinion."""
+    line, said = the_timeline(facts, params), params.get("images", "")
+    if not known(line) or not line.points:
+        return unknown(f"How many disks there are is not known. {'Have the node look again.' if known(line) else line.reason}")
+    number, words = line.points[0].disks, [word.strip(".,;:()") for word in said.split()]
+    if str(number) not in words or len(said) < SENTENCE_MIN:
+        return refuse(f"{number} disks carry a label of the pool. Say that all {number} are imaged, by whom, and where the images are.")
+    return ok(f"{number} disks are said to be imaged: {said}".rstrip(".") + ".")
 
 
 def the_pool_is_imported_for_writing(facts: FleetFacts, params: Params) -> Verdict:

@@ -28,6 +28,7 @@ from workflows.guards.rewinding import (
     BEFORE_GUARDS,
     BY_HAND,
     POINT_GUARDS,
+    SENTENCE_MIN,
     every_disk_is_imaged,
     it_came_in_at_the_point_chosen,
     it_has_passed_what_it_left_behind,
@@ -42,7 +43,6 @@ from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, le
 from workflows.runbooks._orders import named, order, verify
 
 IMAGE = "image"
-SENTENCE_MIN = 20
 PASSING_SECONDS = 3600
 RESULT = (*AFTERWARDS, "dbgmsg")
 PASSING = ("zpool_status", "zpool_status_guid", "kstat_txgs")
@@ -101,19 +101,7 @@ def what_after_the_images(facts: FleetFacts, params: Params) -> tuple[Option, ..
 
 
 def every_disk_was_imaged(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    """A hard stop: somebody says where the image of each disk is, and how many there are is no matter of opinion."""
-    line = the_timeline(facts, params)
-    if not known(line) or not line.points:
-        return (refuse(f"How many disks there are is not known. {'Look again.' if known(line) else line.reason}"),)
-    number = line.points[0].disks
-    words = [word.strip(".,;:()") for word in said.split()]
-    if str(number) not in words or len(said) < SENTENCE_MIN:
-        return (
-            refuse(
-                f"{number} disks carry a label of {params['pool']}. Say that all {number} are imaged, by whom, and where the images are."
-            ),
-        )
-    return (ok(f"{number} disks are said to be imaged."),)
+    return ask((every_disk_is_imaged,), facts, {**params, "images": said})
 
 
 def where_it_was_copied(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
