@@ -12,13 +12,13 @@ from workflows.facts import FleetFacts
 from workflows.tests.walks import Walk
 
 
-def partner(walk: Walk, folder: Path, **pool: object) -> None:
+def partner(walk: Walk, folder: Path, name: str = "ost_0", **pool: object) -> None:
     """A second node at the same shelf."""
     node = copy.deepcopy(walk.node)
     node.hostname, node.hostid = "oss02", "5b2f9c02"
-    node.pool("ost_0").imported = False
-    for name, value in pool.items():
-        setattr(node.pool("ost_0"), name, value)
+    node.pool(name).imported = False
+    for field, value in pool.items():
+        setattr(node.pool(name), field, value)
     (folder / "oss02").mkdir()
     Store(folder / "oss02" / "state.json").create(node)
     walk.hosts["oss02"] = TwinHost(folder / "oss02" / "state.json", walk.clock, walk.clock.sleep)
