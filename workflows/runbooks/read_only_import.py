@@ -94,7 +94,7 @@ def after_the_dry_run(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         Option(
             "image",
             "Image the disks and hand over",
-            "No rewind is offered, or it costs too much.",
+            "No rewind is offered, or it costs too much. What else the disks hold is shown by rewind-import, which writes nothing either.",
             ask((the_pool_is_not_imported_here,), facts, params),
             leads_to="nothing-imported",
         ),
