@@ -127,22 +127,56 @@ def it_came_in_at_the_point_chosen(facts: FleetFacts, params: Params) -> Verdict
     took = _taken(facts, params)
     if not known(took):
         return unknown(took.reason)
-    if str(took) != params.get("txg"):
+    if str(took) != agreed(params):
         return refuse(
-            f"{params.get('pool', '')} came in at txg {took}, and {params.get('txg', 'none')} was chosen. End this run and choose {took} or older."
+            f"{params.get('pool', '')} came in at txg {took}, and {agreed(params) or 'none'} was chosen. What is newer could not be loaded."
         )
     return ok(f"{params.get('pool', '')} came in at txg {took}, as it was chosen.")
 
 
+def the_log_says_where_it_came_in(facts: FleetFacts, params: Params) -> Verdict:
+    took = _taken(facts, params)
+    return ok(f"{params.get('pool', '')} came in at txg {took}.") if known(took) else unknown(took.reason)
+
+
+def it_landed_further_back(facts: FleetFacts, params: Params) -> Verdict:
+    took, chosen = _taken(facts, params), number(params, "txg")
+    if not known(took) or not known(chosen):
+        return unknown(chosen.reason if known(took) else took.reason)
+    if took == chosen:
+        return refuse(f"{params.get('pool', '')} came in at txg {took}, as it was chosen.")
+    if took > chosen or str(took) not in older_points(params):
+        return unknown(f"{params.get('pool', '')} came in at txg {took}, which was no point that all its disks hold. End this run.")
+    return ok(
+        f"{params.get('pool', '')} came in at txg {took}: what is newer could not be loaded. That loses {older_points(params)[str(took)]}."
+    )
+
+
+def agreed(params: Params) -> str:
+    """The point that was chosen, or the older one that was accepted when ZFS took that."""
+    return params.get("took") or params.get("txg", "")
+
+
+def older_points(params: Params) -> dict[str, str]:
+    """The points older than the one chosen, and what each costs: while the pool is imported the rings are not asked."""
+    pairs = (point.partition("=") for point in params.get("older", "").split(";"))
+    return {txg: loss for txg, _, loss in pairs if txg and loss}
+
+
+def what_it_took(facts: FleetFacts, params: Params) -> str:
+    took = _taken(facts, params)
+    return str(took) if known(took) else ""
+
+
 def it_lost_no_more_than_was_agreed(facts: FleetFacts, params: Params) -> Verdict:
-    took, agreed = _taken(facts, params), number(params, "txg")
-    if not known(took) or not known(agreed):
-        return unknown(agreed.reason if known(took) else took.reason)
-    if took < agreed:
+    took, least = _taken(facts, params), number({"txg": agreed(params)}, "txg")
+    if not known(took) or not known(least):
+        return unknown(least.reason if known(took) else took.reason)
+    if took < least:
         return refuse(
-            f"{params.get('pool', '')} came in at txg {took}, older than the {agreed} that was agreed to. Write nothing more; compare with the images."
+            f"{params.get('pool', '')} came in at txg {took}, older than the {least} that was agreed to. Write nothing more; compare with the images."
         )
-    return ok(f"{params.get('pool', '')} came in at txg {took}; {agreed} was agreed to.")
+    return ok(f"{params.get('pool', '')} came in at txg {took}; {least} was agreed to.")
 
 
 def the_rewind_is_short_enough(facts: FleetFacts, params: Params) -> Verdict:
@@ -225,9 +259,9 @@ def _of_the_point(facts: FleetFacts, params: Params, judged: Callable[[Point, Ti
     line = the_timeline(facts, params)
     if not known(line):
         return unknown(line.reason)
-    point = line.at(params.get("txg", ""))
+    point = line.at(agreed(params))
     if point is None:
-        return unknown(f"No disk holds the txg {params['txg']}." if params.get("txg") else "No point in time is chosen yet.")
+        return unknown(f"No disk holds the txg {agreed(params)}." if agreed(params) else "No point in time is chosen yet.")
     return judged(point, line)
 
 

@@ -29,16 +29,21 @@ from workflows.guards.rewinding import (
     BY_HAND,
     POINT_GUARDS,
     SENTENCE_MIN,
+    agreed,
     every_disk_is_imaged,
     it_came_in_at_the_point_chosen,
     it_has_passed_what_it_left_behind,
     it_is_still_imported,
+    it_landed_further_back,
     it_lost_no_more_than_was_agreed,
+    older_points,
+    the_log_says_where_it_came_in,
     the_pool_is_imported_for_writing,
     the_rewind_is_short_enough,
     the_timeline,
+    what_it_took,
 )
-from workflows.rewind import Point, date
+from workflows.rewind import Point, Timeline, date
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen
 from workflows.runbooks._orders import named, order, verify
 
@@ -48,25 +53,50 @@ RESULT = (*AFTERWARDS, "dbgmsg")
 PASSING = ("zpool_status", "zpool_status_guid", "kstat_txgs")
 ROUND = (*BEFORE_GUARDS, *POINT_GUARDS)
 FOR_GOOD = (*ROUND, the_rewind_is_short_enough, every_disk_is_imaged)
-LOOKED_AT = (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read, it_came_in_at_the_point_chosen)
+HELD_HERE = (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read)
+LOOKED_AT = (*HELD_HERE, it_came_in_at_the_point_chosen)
 
 
 def every_point(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     """The whole timeline, the newest first: each point with what it costs, and who holds it; and the way out."""
     line = the_timeline(facts, params)
-    points = tuple(_point(point, str(line.points[0].txg), facts, params) for point in line.points) if known(line) else ()
+    points = tuple(_point(point, line, facts, params) for point in line.points) if known(line) else ()
     fresh = ask((what_can_be_imported_is_fresh,), facts, params)
     out = "Nothing is tried. Every disk is imaged, and a person or the vendor takes over."
     return (*points, Option(IMAGE, "No point is any good: image the disks and hand over", out, fresh, leads_to="verify-let-go"))
 
 
-def _point(point: Point, newest: str, facts: FleetFacts, params: Params) -> Option:
+def _point(point: Point, line: Timeline, facts: FleetFacts, params: Params) -> Option:
     txg = str(point.txg)
     when = " and ".join(map(date, point.times))
     held = f"Written {when}. {len(point.holders)} of {point.disks} disks hold it: {', '.join(point.holders)}."
-    fixes = {"newest_txg": newest, "loss": point.loss}
+    older = (p for p in line.points if p.txg < point.txg and not p.short and len(p.times) == 1)
+    kept = {"older": ";".join(f"{p.txg}={p.loss}" for p in older)}
+    fixes = {"newest_txg": str(line.points[0].txg), "loss": point.loss, **(kept if kept["older"] else {})}
     against = ask(POINT_GUARDS, facts, {**params, "txg": txg})
     return Option(txg, f"txg {txg} = lose {point.loss}", held, against, fixes=fixes)
+
+
+def where_it_landed(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    took = what_it_took(facts, params)
+    loss = older_points(params).get(took, "")
+    here = ask((*HELD_HERE, it_landed_further_back), facts, params)
+    return (
+        Option(
+            "accept",
+            f"Look at it as it came in: txg {took or 'not known'} = lose {loss or 'not known'}",
+            "Nothing was written. Whatever is newer than this cannot be loaded by this way.",
+            here,
+            fixes={"took": took, "took_loss": loss} if took and loss else {},
+        ),
+        Option(
+            "let-go",
+            "Let go of it, and image the disks",
+            "It is further back than is of any use.",
+            ask((the_pool_is_imported_here, the_pool_is_read_only), facts, params),
+            leads_to="plan-let-go",
+        ),
+    )
 
 
 def what_to_do_with_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -81,7 +111,7 @@ def what_to_do_with_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         Option(
             "back",
             "Let go of it; image the disks, and decide then whether to go back for good",
-            f"A rewind for good discards {params.get('loss', '')} for ever. Before anybody does, every disk is imaged.",
+            f"A rewind for good discards {the_loss(params)} for ever. Before anybody does, every disk is imaged.",
             ask((the_pool_is_imported_here, the_pool_is_read_only), facts, params),
             leads_to="plan-let-go",
         ),
@@ -93,7 +123,7 @@ def what_after_the_images(facts: FleetFacts, params: Params) -> tuple[Option, ..
         Option(
             "rewind",
             "Go back for good",
-            f"What the pool wrote in its last {params.get('loss', 'seconds')} is discarded for ever. The images are the only way to it then.",
+            f"What the pool wrote in its last {the_loss(params) or 'seconds'} is discarded for ever. The images are the only way to it then.",
             ask(FOR_GOOD, facts, params),
         ),
         Option("hand-over", "Hand over to a person or the vendor", BY_HAND, ask((every_disk_is_imaged,), facts, params), leads_to=END),
@@ -114,14 +144,16 @@ def how_far_it_has_come(facts: FleetFacts, params: Params) -> Progress:
     return Progress(it_has_passed_what_it_left_behind(facts, params).reason)
 
 
+def the_loss(params: Params) -> str:
+    return params.get("took_loss") or params.get("loss", "")
+
+
 def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
-    return f"{params['pool']} loses {params.get('loss', '')}"
+    return f"{params['pool']} loses {the_loss(params)}"
 
 
 def what_is_left_out(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "rewind": {"to": f"txg {params.get('txg', '')}", "from": f"txg {params.get('newest_txg', '')}", "left_out": params.get("loss", "")}
-    }
+    return {"rewind": {"to": f"txg {agreed(params)}", "from": f"txg {params.get('newest_txg', '')}", "left_out": the_loss(params)}}
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -201,7 +233,7 @@ RUNBOOK = Runbook(
             param="txg",
             options=every_point,
             branches=("verify-let-go",),
-            learned=("newest_txg", "loss"),
+            learned=("newest_txg", "loss", "older"),
         ),
         *order(
             "import-at",
@@ -218,10 +250,22 @@ RUNBOOK = Runbook(
         ),
         verify(
             "verify-import",
-            "Verify that it came in at that point, read-only",
+            "Verify that it came in read-only, and that ZFS says at which point",
             "-T is an upper bound: ZFS goes further back without a word. Its own log says which txg it took.",
-            LOOKED_AT,
+            (*HELD_HERE, the_log_says_where_it_came_in),
             sources=RESULT,
+        ),
+        Step(
+            slug="landed",
+            title="It came in further back than was chosen: look at that, or let go of it",
+            kind="DECIDE",
+            why="What was chosen could not be loaded, and ZFS took the next that could. What that costs stands beside the choice.",
+            guards=(the_pool_is_imported_here, the_pool_is_read_only),
+            param="landed",
+            options=where_it_landed,
+            branches=("plan-let-go",),
+            needed=it_landed_further_back,
+            learned=("took", "took_loss"),
         ),
         Step(
             slug="compare",

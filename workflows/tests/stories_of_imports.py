@@ -100,11 +100,12 @@ def rewind(name: str, lost: int, **choices: str) -> Story:
 
 EVACUATES = rewind("copied out", 9, point="3991", way="evacuate")
 GOES_BACK = rewind("gone back for good", 1, point="3999", way="back", after="rewind")
+LANDED = rewind("it lands further back", 9, point="3997", landed="accept", way="evacuate")
 TOO_FAR = rewind("too far back for good", 9, point="3991", way="back", after="hand-over")
 NO_POINT = rewind("no point is chosen", 9, point="image", after="hand-over")
 NOTHING_HELPS = rewind("no point can be loaded", 20, point="3991", after="hand-over")
 STORIES = (
     *(COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER),
     *(DELETES, DELETES_ONLY, DELETES_IN_VAIN),
-    *(EVACUATES, GOES_BACK, TOO_FAR, NO_POINT, NOTHING_HELPS),
+    *(EVACUATES, GOES_BACK, LANDED, TOO_FAR, NO_POINT, NOTHING_HELPS),
 )

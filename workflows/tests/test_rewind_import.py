@@ -15,7 +15,7 @@ from workflows.guards.rewinding import it_has_passed_what_it_left_behind, this_z
 from workflows.rewind import date, duration
 from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Walk
 
 EVACUATED, GONE_BACK, TOO_FAR = (f"rewind-import, {name}" for name in ("copied out", "gone back for good", "too far back for good"))
 
@@ -184,14 +184,26 @@ def test_it_is_imported_by_guid_without_writing_and_nothing_is_forced(stages):
     assert end.commands() == [["zpool", "import", "-T", "3991", *options, guid], ["zpool", "export", "ost_0"]]
 
 
-def test_a_landing_further_back_than_was_chosen_is_not_gone_on_with(stages):
+def test_a_landing_further_back_than_was_chosen_is_told_with_what_it_costs(stages):
     """-T is an upper bound: 3997 cannot be loaded, and ZFS takes 3991 without a word."""
-    walk = stages(EVACUATED).at("point")
-    walk.story = replace(walk.story, choices={**walk.story.choices, "point": lambda options: "3997"})
-    with pytest.raises(Stuck, match="ost_0 came in at txg 3991, and 3997 was chosen. End this run and choose 3991 or older."):
-        walk.to("compare")
-    walk.abort()
-    assert walk.to_the_end().node.imported == []
+    walk = stages("rewind-import, it lands further back").at("landed")
+    landed = options(walk)
+    assert landed["accept"].title == "Look at it as it came in: txg 3991 = lose 45 s"
+    assert landed["accept"].fixes == {"took": "3991", "took_loss": "45 s"}
+    assert walk.to("compare").state.params["took"] == "3991"
+    assert "landed" in [f.step for f in stages(EVACUATED).end.state.finished if f.passed_over]
+
+
+def test_a_landing_where_no_point_was_is_not_gone_on_with(stages):
+    walk = stages("rewind-import, it lands further back").at("landed")
+    aged(walk, "oss01", loads={"ost_0": 12})
+    assert "came in at txg 12, which was no point that all its disks hold. End this run." in said(walk)
+
+
+def test_a_pool_that_came_in_elsewhere_by_then_is_not_gone_on_with(stages):
+    walk = stages(EVACUATED).at("compare")
+    aged(walk, "oss01", loads={"ost_0": 3990})
+    assert "ost_0 came in at txg 3990, and 3991 was chosen. What is newer could not be loaded." in said(walk)
 
 
 def test_where_the_log_does_not_say_the_landing_is_not_known(stages):
