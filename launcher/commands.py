@@ -24,8 +24,7 @@ HELP = """\
     --no-demo           without the demo fleet and its sign-ins
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
 ./run demo              the same; it takes the same options, and one more
-    --scenario NAME     add a node that needs the runbook NAME: blink-and-replace,
-                        spare-return, read-only-import or device-delete-reimport
+    --scenario NAME     add a node that needs the runbook NAME, any of the twelve
 ./run rack NODE         what somebody before the rack of a demo node sees
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay

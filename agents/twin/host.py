@@ -51,10 +51,11 @@ class TwinHost:
         """The node as it is now: a resilver that is over by the clock has ended."""
         now = self.now()
         view = self.store.view()
-        if not is_due(view.node, now) and not sas.has_grown(view.node, now):
+        if not is_due(view.node, now) and not sas.has_grown(view.node, now) and not importer.goes_on(view.node, now):
             return view
         with self.store.changing() as node:
             settle(node, now)
+            importer.go_on(node, now)
             if sas.has_grown(node, now):
                 sas.grow(node, now)
         return self.store.view()
@@ -116,7 +117,9 @@ class TwinHost:
     def _in_or_out(self, argv: Tuple[str, ...]) -> Answer:
         wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
         with self._changing() as node:
-            answer = importer.bring_in(node, wanted) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            answer = (
+                importer.bring_in(node, wanted, self.now()) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            )
         return answer or unknown(argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:

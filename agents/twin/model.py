@@ -218,7 +218,10 @@ class Pool:
     readonly: bool = False
     altroot: str = ""
     blocked_by: List[str] = field(default_factory=list)  # WWIDs of disks that tell another story: while one is here, no import works
-    rewind_seconds: int = 0  # not 0: the last txgs are lost, and only an import with -F, which discards so much, works
+    rewind_seconds: int = 0  # not 0: the last txgs are lost; -F, which goes back two at the most, or -T discards so much
+    loaded_txg: int = 0  # of the uberblock that the last import took
+    written_since: float = 0.0  # not 0: it goes on from a rewind since then, and its txgs run by the clock until `discarded_txg` is passed
+    discarded_txg: int = 0  # the newest txg of the timeline that was left
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     def walk(self) -> Iterator[Vdev]:

@@ -269,6 +269,7 @@ class NodeFacts:
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
     hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
+    loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not collected.")  # pool name -> the txg from which its import took it
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from agents.twin import rack
+from agents.twin.tables import TXG_SECONDS
 from app.ledger.models import LedgerEvent
 from app.runs import loops, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
@@ -172,6 +173,7 @@ def test_who_may_not_operate_closes_nothing(walk, client, django_user_model):
 
 
 NOTE = "Listed the datasets; the evidence is with the storage team."
+IMAGES = "All 6 disks are imaged by the storage team; the images are on nas3."
 
 
 def out_of_its_bay(node: Played) -> str:
@@ -180,7 +182,7 @@ def out_of_its_bay(node: Played) -> str:
         disk = twin.deleted.pop()
         place = twin.bay_of(disk.wwid)[1]
         place.wwid, place.status = None, "not installed"
-    return f"{disk.serial} is kept in the safe of the storage team."
+    return disk.serial
 
 
 @pytest.mark.parametrize(
@@ -188,14 +190,17 @@ def out_of_its_bay(node: Played) -> str:
     [
         ("spare-return", {"way": "cancel"}),
         ("read-only-import", {"why": "dry-run", "offer": "rewind"}),
-        ("device-delete-reimport", {}),
+        ("device-delete-reimport", {"next": "write"}),
+        ("rewind-import", {"point": "3991", "way": "evacuate"}),
+        ("rewind-import-for-good", {"point": "3999", "way": "back", "after": "rewind"}),
     ],
 )
 def test_every_other_runbook_walks_to_its_good_end_too(scenario, choices, tmp_path, ann, bob):
     node = try_out(tmp_path, scenario)
-    walk = Walk(node, ann, bob, scenario)
+    walk = Walk(node, ann, bob, scenario.removesuffix("-for-good"))
     walk.choices = choices
-    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node)}
+    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node), "compare": NOTE, "evacuate": NOTE, "image": IMAGES}
+    walk.hands = {"resilver": lambda: time.sleep(RESILVER_SECONDS * 1.5), "passed": lambda: time.sleep(TXG_SECONDS)}
     run = walk.to()
     assert run.status == "done", (run.step, run.here.note, run.here.verdicts)
     assert not OpenLoop.objects.exists()
