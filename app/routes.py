@@ -27,6 +27,7 @@ ROUTES: Mapping[str, str] = {
     "run": SIGNED_IN,
     "run-start": OPERATE,
     "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "alarms": SIGNED_IN,
     "open-loops": SIGNED_IN,
     "loop-close": OPERATE,
     "runbooks": SIGNED_IN,

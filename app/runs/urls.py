@@ -7,6 +7,7 @@ urlpatterns = [
     path("runs/start/", views.start, name="run-start"),
     path("runs/<int:pk>/", views.run, name="run"),
     path("runs/<int:pk>/act/", views.act, name="run-act"),
+    path("alarms/", views.alarms, name="alarms"),
     path("open-loops/", views.open_loops, name="open-loops"),
     path("open-loops/<int:pk>/close/", views.close_loop, name="loop-close"),
     path("runbooks/", views.runbooks, name="runbooks"),
