@@ -381,7 +381,11 @@ def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrive
         unverified = replace(seen, note="Not everything is as it should be afterwards. The node looks again every few seconds.")
         told = () if verdicts == state.verdicts else (ev.Record("run.not-verified", record.body),)
         return Decision(unverified, (ev.Ring(RING_SECONDS), *told))
-    return finish(runbook, seen, event, f"{len(verdicts)} things are as they should be.", verdicts, record)
+    return finish(runbook, seen, event, _as_it_should_be(len(verdicts)), verdicts, record)
+
+
+def _as_it_should_be(count: int) -> str:
+    return "It is as it should be." if count == 1 else f"All {count} things asked are as they should be."
 
 
 def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Outcome:

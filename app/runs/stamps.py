@@ -53,4 +53,3 @@ def loops(request: HttpRequest) -> Any:
 def approvals(request: HttpRequest) -> Any:
     waiting = Run.objects.filter(status="open", step__in=services.approve_steps()).order_by("pk").values_list("pk", "version")
     return list(waiting), list(BrokenGlass.objects.filter(reviewed_at=None).values_list("pk")), minute()
-

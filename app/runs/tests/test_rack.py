@@ -76,11 +76,13 @@ def test_a_wrong_pull_is_said_at_once_and_at_the_head_of_every_page(walk, client
     walk.to("pull")
     serial = rack.pull(walk.node.state, OTHER)
     walk.look()
-    assert "ut it back" in walk.run.here.alarm
+    enclosure = walk.run.params["enclosure"]
+    named = f"the disk with the serial number {serial} was pulled out of bay {OTHER} of enclosure {enclosure}."
+    assert walk.run.here.alarm.startswith(f"Put it back now: {named} It serves ost_0 as wwn-0x"), walk.run.here.alarm
     shown = walk.page(client)
     assert 'id="alarm"' in shown
     assert shown.count(walk.run.here.alarm) >= 1
-    assert walk.run.here.alarm in client.get("/").content.decode()
+    assert f"Your run {walk.run.pk} on {walk.node.name}: {walk.run.here.alarm}" in client.get("/").content.decode()
     assert "raised the alarm" in shown
     assert serial
     rack.insert(walk.node.state, OTHER, serial)
