@@ -75,6 +75,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "argv": argv(state.plan),
         "events": events(run),
         "ended": state.status in ENDED,
+        "rack": state.status in ("open", "waiting") and panels.at_the_rack(step),
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),

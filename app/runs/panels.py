@@ -34,6 +34,11 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     return shown
 
 
+def at_the_rack(step: Step) -> bool:
+    """Whether this step is somebody's hands: it asks them, or it watches the bays while they work."""
+    return step.kind == "MANUAL" or (step.kind == "WAIT" and "enclosure" in step.sources)
+
+
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
 OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
 

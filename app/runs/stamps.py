@@ -35,6 +35,10 @@ def run(request: HttpRequest, pk: int) -> Any:
     return own, newest, glasses, locks(), _what_may_be_chosen(own)
 
 
+def now(request: HttpRequest, pk: int) -> Any:
+    return run(request, pk), list(Node.objects.filter(name__in=Run.objects.filter(pk=pk).values("node")).values_list("set_at"))
+
+
 def _what_may_be_chosen(own: dict | None) -> Any:
     """What a DECIDE step offers follows from what the node says."""
     book = RUNBOOKS.get(own["runbook"]) if own and own["status"] == "open" else None

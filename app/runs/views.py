@@ -13,7 +13,7 @@ from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger.services import LedgerDown
-from app.runs import books, glass, loops, pages, panels, services, stamps, takeover
+from app.runs import books, glass, loops, pages, panels, rack, services, stamps, takeover
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run
 from workflows.runbooks import RUNBOOKS
@@ -37,8 +37,29 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
     return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
 
 
+@login_required
+@require_safe
+@live(stamps.now)
+def now(request: HttpRequest, pk: int) -> HttpResponse:
+    """The current step alone, for whoever stands before the rack."""
+    return render_page(request, "runs/now.html", rack.now(_run(pk), request.user), partial="now")
+
+
+@login_required
+@require_safe
+def at_the_rack(request: HttpRequest) -> HttpResponse:
+    """A short address to type into a phone: the step that waits for hands, or the list of them."""
+    found = rack.waiting()
+    if len(found) == 1:
+        return redirect("run-now", found[0].pk)
+    return render_page(request, "runs/rack.html", {"section": "runs", "lines": [rack.line(run) for run in found]}, partial="")
+
+
 def _again_with(request: HttpRequest, pk: int, more: dict, status: int = 200) -> HttpResponse:
-    """The run's page as the answer to an act. It stays, with what it says of the act, until there is something new."""
+    """The page of an act as the answer to it. It stays, with what it says of the act, until there is something new."""
+    if request.POST.get("page") == "now":
+        request.seen = stamped(stamps.now(request, pk))
+        return render_page(request, "runs/now.html", rack.now(_run(pk), request.user) | more, partial="now", status=status)
     request.seen = stamped(stamps.run(request, pk))
     return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user) | more, partial="run", status=status)
 
@@ -83,7 +104,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
         return _again(request, pk, refused.reason, refused.verdicts)
     except LedgerDown as down:
         return _again(request, pk, str(down))
-    return run_again(request, pk) if wants_partial(request) else redirect("run", pk)
+    return run_again(request, pk) if wants_partial(request) else redirect("run-now" if request.POST.get("page") == "now" else "run", pk)
 
 
 def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
