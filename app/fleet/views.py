@@ -39,7 +39,13 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     fleet = services.fleet_facts()
     facts = fleet.nodes.get(name)
     situations = _open_situations(this)
-    context = {"section": "fleet", "topics": f"node:{name},looks:{name}", "situations": situations, **_node_line(this, facts, situations)}
+    context = {
+        "section": "fleet",
+        "topics": f"node:{name},looks:{name}",
+        "situations": situations,
+        "fleet_facts": fleet,
+        **_node_line(this, facts, situations),
+    }
     if facts is not None:
         context |= _node_facts(facts, fleet)
     return render_page(request, "fleet/node.html", context, partial="node")
@@ -80,6 +86,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     context = {
         "section": "fleet",
         "topics": f"node:{name}",
+        "fleet_facts": fleet,
         "node": this,
         "heard": heard(this),
         "pool": found,
@@ -118,6 +125,7 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "section": "fleet",
         "topics": ",".join(f"node:{name}" for name in nodes),
         "seen_on": nodes,
+        "fleet_facts": fleet,
         "wwid": wwid,
         "disk": this,
         "serial": this.serial or "not known",

@@ -50,7 +50,8 @@ def now(run: Run, user: User) -> dict[str, Any]:
         "bay": "" if hidden else state.params.get("slot", ""),
         "enclosure": state.params.get("enclosure", ""),
         "disks": [] if hidden else disks(state.params),
-        "light": "" if hidden or not here else light(services.facts_now(), state.params),
+        "quiet": not here or step.kind == "MANUAL" or bool(state.alarm),  # the bay is large where hands go to it now
+        "light": light(services.facts_now(), state.params) if here and step.kind == "WAIT" else "",
     }
 
 

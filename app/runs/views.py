@@ -3,6 +3,8 @@
 A page is read by anybody who signed in. Acting asks for a right in `services`: a button that is not shown is no guard.
 """
 
+from collections.abc import Callable
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,7 +15,7 @@ from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger.services import LedgerDown
-from app.runs import books, glass, loops, pages, panels, rack, services, stamps, takeover
+from app.runs import books, byhand, glass, loops, pages, panels, rack, services, stamps, takeover
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run
 from workflows.runbooks import RUNBOOKS
@@ -71,12 +73,18 @@ def _run(pk: int) -> Run:
 @login_required
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
+    if "offer" in request.POST:
+        return _started(request, lambda: byhand.begin(request.user, request.POST["offer"], request.POST))
     situation = get_object_or_404(Situation, pk=request.POST.get("situation"), closed_at__isnull=True)
     answer = next((a for a in situation.data["answers"] if a["runbook"] == request.POST.get("runbook")), None)
     if answer is None:
         return _refused(request, "This situation is not answered by that runbook. Open it again.")
+    return _started(request, lambda: services.start_run(request.user, answer["runbook"], answer["params"], situation.key))
+
+
+def _started(request: HttpRequest, start: Callable[[], Run]) -> HttpResponse:
     try:
-        begun = services.start_run(request.user, answer["runbook"], answer["params"], situation.key)
+        begun = start()
     except (services.RunRefused, LedgerDown) as refused:
         return _refused(request, str(refused))
     return redirect("run", begun.pk)

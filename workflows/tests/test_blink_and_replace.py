@@ -142,8 +142,8 @@ def test_it_reads_what_a_scanner_types(scanned):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("12", "You see bay 12 blink, and bay 3 of enclosure 0x500605b0000272bf was lit. Pull nothing."),
-        ("ZA20004X", "which stays. Pull nothing. The disk to pull is ZA20002X."),
+        ("12", "You see bay 12 blink, and that is not the bay that was lit. Pull nothing."),
+        ("ZA20004X", "which stays. Pull nothing, and look again."),
         ("the left one", "Pull nothing, and look again."),
     ],
 )

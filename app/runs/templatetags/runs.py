@@ -3,7 +3,7 @@
 from django import template
 
 from app.fleet.models import Situation
-from app.runs import loops, pages, panels
+from app.runs import byhand, loops, pages, panels
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -37,6 +37,13 @@ def answers(context, situation: Situation) -> dict:
         "open_run": Run.objects.filter(situation_key=situation.key, ended_at__isnull=True).first(),
         "may_start": may(context["request"].user, OPERATE),
     }
+
+
+@register.inclusion_tag("runs/_offers.html", takes_context=True)
+def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
+    """The runbooks that may be begun here."""
+    shown = byhand.panel(context["fleet_facts"], {"node": node, "pool": pool, "wwid": wwid}, context["request"].user)
+    return {"csrf_token": context["csrf_token"], **shown}
 
 
 @register.inclusion_tag("runs/_look.html", takes_context=True)
