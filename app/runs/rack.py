@@ -31,8 +31,9 @@ def now(run: Run, user: User) -> dict[str, Any]:
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = pages.standing(state, runbook)
-    hidden = step.judges in ASKED_OF_THE_EYE
     here = state.status not in ENDED and at_the_rack(step)
+    by_eye = here and step.judges in ASKED_OF_THE_EYE
+    told = not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
     return {
         "section": "runs",
         "bare": True,
@@ -46,18 +47,18 @@ def now(run: Run, user: User) -> dict[str, Any]:
         "here": here,
         "asks": here and step.kind == "MANUAL" and state.status == "open",
         "may_act": may(user, OPERATE),
-        "hidden": hidden,
-        "bay": "" if hidden else state.params.get("slot", ""),
+        "by_eye": by_eye,
+        "bay": state.params.get("slot", "") if told else "",
         "enclosure": state.params.get("enclosure", ""),
-        "disks": [] if hidden else disks(state.params),
-        "quiet": not here or step.kind == "MANUAL" or bool(state.alarm),  # the bay is large where hands go to it now
-        "light": light(services.facts_now(), state.params) if here and step.kind == "WAIT" else "",
+        "disks": disks(state.params, state.status == "done") if told else [],
+        "quiet": not here or step.kind == "MANUAL",  # the bay is large where hands go to it now
+        "light": light(services.facts_now(), state.params) if here and told and step.kind == "WAIT" else "",
     }
 
 
-def disks(params: Params) -> list[tuple[str, str]]:
+def disks(params: Params, done: bool) -> list[tuple[str, str]]:
     """What is printed on the disks this is about."""
-    named = (("Comes out", "old_serial"), ("Goes in", "spare_serial"))
+    named = (("Came out" if done else "Comes out", "old_serial"), ("Went in" if done else "Goes in", "spare_serial"))
     return [(words, params[name]) for words, name in named if params.get(name)]
 
 

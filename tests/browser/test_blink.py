@@ -179,8 +179,11 @@ def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, 
     expect(alarm).to_contain_text("ut it back", timeout=PATIENCE)
     for page, whose in ((desk, "Your run"), (approver.page, "Run")):
         told = page.locator("#alarms").get_by_role("alert")
-        expect(told).to_contain_text(f"Put it back now: the disk with the serial number {pulled} was pulled out of bay {OTHER}", timeout=PATIENCE)
+        expect(told).to_contain_text(
+            f"Put it back now: the disk with the serial number {pulled} was pulled out of bay {OTHER}", timeout=PATIENCE
+        )
         expect(told).to_contain_text(re.compile(rf"{whose} \d+ on {NODE}:"))
+    expect(technician.page.locator(".sl-place")).to_have_count(0)  # a large bay number now would be where the disk is put
     on_the_phone(technician, "4-wrong-pull")
     assert faults(technician) == []
     technician.page.set_viewport_size(PHONE)

@@ -32,7 +32,9 @@ def operator(visit):
 
 def quiet(visitor: Visitor) -> None:
     """Nothing but the bell: what this page would find by looking by itself must not help it."""
-    visitor.page.add_init_script("const later = window.setTimeout; window.setTimeout = (f, ms, ...a) => ms > 4000 ? 0 : later(f, ms, ...a);")
+    visitor.page.add_init_script(
+        "const later = window.setTimeout; window.setTimeout = (f, ms, ...a) => ms > 4000 ? 0 : later(f, ms, ...a);"
+    )
 
 
 def test_the_last_of_several_rings_is_shown(visit, stack):
@@ -91,7 +93,9 @@ def test_a_page_that_finds_nothing_new_is_not_touched(operator):
     page = operator.page
     page.goto("/approvals/")
     page.evaluate("document.querySelector('#yours').dataset.mark = 'mine'")
-    with page.expect_response(lambda answer: answer.url.startswith(page.url) and answer.request.resource_type == "xhr", timeout=20_000) as looked:
+    with page.expect_response(
+        lambda answer: answer.url.startswith(page.url) and answer.request.resource_type == "xhr", timeout=20_000
+    ) as looked:
         pass
     assert looked.value.status == 204
     expect(page.locator("#yours")).to_have_attribute("data-mark", "mine")

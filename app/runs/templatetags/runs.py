@@ -1,7 +1,11 @@
 """What pages of other apps show of runs, so that those apps need not know runs."""
 
-from django import template
+from datetime import datetime
 
+from django import template
+from django.utils import timezone
+
+from app.fleet import rows
 from app.fleet.models import Situation
 from app.runs import byhand, loops, pages, panels
 from app.runs.models import Run
@@ -9,6 +13,12 @@ from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
 
 register = template.Library()
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """How long ago, in the words all pages use for it."""
+    return rows.ago((timezone.now() - moment).total_seconds())
 
 
 @register.simple_tag(takes_context=True)
