@@ -105,6 +105,17 @@ def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(op
     operator.step("Scan the new disk")
 
 
+def test_the_step_at_the_rack_needs_no_javascript(visit, operator):
+    """A phone that runs no scripts is asked the same, and told the same."""
+    plain = visit("operator", viewport=PHONE, java_script_enabled=False)
+    plain.page.goto("/now/")
+    old = plain.page.locator(".sl-serials dd").first.inner_text()
+    plain.page.get_by_label("Scan or type the serial number on the new disk.").fill(old)
+    plain.press("Done")
+    plain.refusal(f"{old} is the disk that is to go. Scan the new one.")
+    expect(plain.page.get_by_label("Scan or type the serial number on the new disk.")).to_have_value(old)
+
+
 def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(operator, technician, spare):
     technician.page.goto("/now/")
     now(technician, "Scan the new disk")
