@@ -28,7 +28,10 @@ ROUTES: Mapping[str, str] = {
     "runs": SIGNED_IN,
     "run": SIGNED_IN,
     "run-start": OPERATE,
+    "run-now": SIGNED_IN,
+    "at-the-rack": SIGNED_IN,
     "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "alarms": SIGNED_IN,
     "open-loops": SIGNED_IN,
     "loop-close": OPERATE,
     "runbooks": SIGNED_IN,

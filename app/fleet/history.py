@@ -10,13 +10,14 @@ from django.db.models import QuerySet
 
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
-from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
+from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, Sighting
+from workflows.facts import DiskFacts, Gone, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
 DISK_FIELDS = ("serial", "vendor", "model", "firmware", "size_bytes")
 SERIALS_KEPT = 5
+GONE = timedelta(minutes=30)  # how long a disk that left is called by its serial number and bay in an alarm
 SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for so long speaks against its disk no more
 
 
@@ -69,6 +70,14 @@ def remembered(rows: QuerySet[Disk], at: datetime) -> dict[str, Remembered]:
     """What was heard of these disks before and is not heard now, by WWID."""
     found = {row.wwid: Remembered(_serials(row, at)) for row in rows.exclude(former_serials=[])}
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
+
+
+def gone(at: datetime) -> dict[tuple[str, str], Gone]:
+    """Disks that a node saw until lately and sees no more, by node and WWID."""
+    left = Sighting.objects.filter(until__gt=at - GONE, until__lte=at).select_related("disk", "node").order_by("until")
+    there = set(Sighting.objects.filter(NOW, disk__in={row.disk_id for row in left}).values_list("node", "disk")) if left else set()
+    lately = [row for row in left if (row.node_id, row.disk_id) not in there]
+    return {(row.node.name, row.disk.wwid): Gone(row.disk.serial, row.enclosure_id, row.slot) for row in lately}
 
 
 def remembered_of(disk: Disk, at: datetime) -> Remembered:

@@ -43,7 +43,7 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     nodes = _reporting() if names is None else _reporting().filter(name__in=names)
     changes = history.leaf_changes(at)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(Disk.objects, at))
+    return FleetFacts(aged, history.remembered(Disk.objects, at), history.gone(at))
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet.models import Node
+from app.htmx import stamped
 from app.runs import backing, glass, services, takeover
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
@@ -31,6 +32,11 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
     return shown
+
+
+def at_the_rack(step: Step) -> bool:
+    """Whether this step is somebody's hands: it asks them, or it watches the bays while they work."""
+    return step.kind == "MANUAL" or (step.kind == "WAIT" and "enclosure" in step.sources)
 
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
@@ -102,5 +108,16 @@ def reviews(user: User) -> list[dict[str, Any]]:
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
     doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
-    ringing = [run for run in Run.objects.filter(status="waiting").values("pk", "node", "state__alarm") if run["state__alarm"]]
+    said = ("pk", "node", "requester", "state__alarm")
+    ringing = [run for run in Run.objects.filter(status="waiting").order_by("pk").values(*said) if run["state__alarm"]]
     return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}
+
+
+def head(user: User, own: int | None) -> dict[str, Any]:
+    """The alarms as one reader sees them, the reader's own runs first, and how many plans wait for this reader. The page of run `own`
+    says its alarm itself."""
+    said = alarms()
+    rings = [run | {"yours": run["requester"] == user.pk} for run in said["alarm_runs"] if run["pk"] != own]
+    to_judge = len(services.approvals_for(user)[0])
+    stamp = rings, [one.pk for one in said["alarm_glasses"]], said["alarm_doubled"], to_judge
+    return said | {"alarm_runs": sorted(rings, key=lambda run: not run["yours"]), "own": own, "count": to_judge, "seen": stamped(stamp)}

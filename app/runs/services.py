@@ -306,14 +306,14 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
-    found = Run.objects.filter(status="open", step__in=_approve_steps()).select_related("requester")
+    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester")
     waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = may(user, APPROVE)
     yours = [run for run in waiting if able and user.username not in run.here.hands]
     return yours, [run for run in waiting if run not in yours]
 
 
-def _approve_steps() -> set[str]:
+def approve_steps() -> set[str]:
     return {step.slug for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "APPROVE"}
 
 

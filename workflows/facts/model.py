@@ -276,8 +276,18 @@ class NodeFacts:
 
 
 @dataclass(frozen=True)
+class Gone:
+    """A disk that a node saw until lately and sees no more: how somebody at the rack would know it, and where it was."""
+
+    serial: str  # "" when it never told one
+    enclosure_id: str  # "" when its bay was not known
+    slot: int | None
+
+
+@dataclass(frozen=True)
 class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
     remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
+    gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act
