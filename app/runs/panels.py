@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet.models import Node
-from app.runs import backing, glass, services, takeover
+from app.runs import backing, glass, services, takeover, unattended
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows.core import Step
@@ -21,6 +21,7 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         "holds": [lock_line(lock) for lock in ResourceLock.objects.filter(run=run)],
         "broken": BrokenGlass.objects.filter(run=run).select_related("person", "reviewer"),
         "voided": voided(run, state),
+        "by_itself": unattended.in_the_way(run),
     }
     if step.kind == "APPROVE" and state.status == "open" and able:
         shown["glass"] = may_break(user, state)
