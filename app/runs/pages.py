@@ -60,12 +60,13 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = standing(state, runbook)
-    told = events(run)
+    told, down = events(run), panels.ledger_down(run)
     return {
         "section": "runs",
         "topics": f"run:{run.pk},approvals",
         "run": run,
-        "seen": seen(run, told),
+        "seen": seen(run, told, down),
+        "ledger_down": down,
         "runbook": runbook,
         "state": state,
         "standing": words,
@@ -85,9 +86,9 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     }
 
 
-def seen(run: Run, told: list[dict]) -> str:
+def seen(run: Run, told: list[dict], down: str) -> str:
     """Equal for as long as the page would say the same: then it is left alone, with whatever somebody is typing into it."""
-    said = json.dumps([run.version, run.state, told[0]["pk"] if told else None], sort_keys=True)
+    said = json.dumps([run.version, run.state, told[0]["pk"] if told else None, down], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
