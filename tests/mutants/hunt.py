@@ -143,6 +143,13 @@ TARGETS = (
     Target("workflows/runbooks/wwid_mismatch_replace.py", (f"{PURE}test_wwid_mismatch_replace.py", f"{PURE}test_registry.py")),
     Target("workflows/engine.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
     Target("workflows/walk.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
+    Target("workflows/outcomes.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
+    Target(
+        "workflows/turning.py",
+        (f"{PURE}test_engine.py", f"{PURE}test_ways.py", f"{PURE}test_windows.py"),
+        (f"{PURE}test_engine_machine.py",),
+    ),
+    Target("workflows/glass.py", (f"{PURE}test_glass.py",)),
     Target("workflows/lint.py", (f"{PURE}test_lint.py", f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
     Target("workflows/plans.py", (f"{PURE}test_engine.py", f"{PURE}test_wwid_mismatch_replace.py")),
     Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
