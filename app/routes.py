@@ -53,6 +53,13 @@ ROUTES: Mapping[str, str] = {
     "agent-start": AGENT,
     "agent-receipt": AGENT,
 }
+# Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
+EVIDENCE: Mapping[str, str] = {
+    "ledger-blob": "evidence.looked",
+    "look": "evidence.looked",
+    "look-answer": "evidence.looked",
+    "run-bundle": "run.exported",
+}
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {
     "/events": SIGNED_IN,

@@ -63,6 +63,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "section": "runs",
         "topics": f"run:{run.pk}",
         "run": run,
+        "ledger_down": panels.ledger_down(run),
         "runbook": runbook,
         "state": state,
         "standing": words,
@@ -248,7 +249,7 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": sorted(COLLECTORS)}
 
 
-SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt")
+SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest")
 
 
 def answer(order_id: str) -> dict[str, Any]:
@@ -260,7 +261,8 @@ def answer(order_id: str) -> dict[str, Any]:
     if order.status != "SUCCEEDED":
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000
-    return shown | {"milliseconds": round(took), "captures": [capture(c) for c in (order.receipt or {}).get("captures", [])]}
+    captures = [capture(c) for c in (order.receipt or {}).get("captures", [])]
+    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest}
 
 
 def sources(order: Order) -> str:

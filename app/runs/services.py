@@ -32,6 +32,7 @@ NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS} 
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
 GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
+CHANGED = "This runbook has changed since the run began. End this run and start a new one."
 LOOK_SOURCES_MAX = 20
 log = logging.getLogger(__name__)
 
@@ -131,8 +132,8 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
 
 def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
     """The refusal, and the database as it was before; or None, and all of it done."""
-    if kind not in WITHOUT_THE_DEFINITION and _definition_changed(run):
-        return Refused("This runbook has changed since the run began. End this run and start a new one.")
+    if kind not in WITHOUT_THE_DEFINITION and definition_changed(run):
+        return Refused(CHANGED)
     if why := _not_now(run, kind, asker.person, now):
         return Refused(why)
     try:
@@ -174,7 +175,7 @@ def event(kind: type[ev.Event], now: datetime, by: str, said: dict) -> ev.Event:
     return kind(at=now.timestamp(), by=by, **said)
 
 
-def _definition_changed(run: Run) -> bool:
+def definition_changed(run: Run) -> bool:
     return run.runbook not in RUNBOOKS or definition_digest(RUNBOOKS[run.runbook]) != run.definition_digest
 
 

@@ -16,8 +16,8 @@ RUNS_SHOWN = 200
 
 
 def beside() -> Any:
-    """What pages of other apps show of runs: which are open, on what, and what they have left switched on."""
-    return list(Run.objects.filter(ended_at=None).order_by("pk").values_list("pk", "version")), loops_open()
+    """What pages of other apps show of runs: which are open, on what, what they hold, and what they have left switched on."""
+    return list(Run.objects.filter(ended_at=None).order_by("pk").values_list("pk", "version")), loops_open(), locks()
 
 
 def loops_open() -> list[int]:
@@ -32,7 +32,7 @@ def run(request: HttpRequest, pk: int) -> Any:
     own = Run.objects.filter(pk=pk).values("version", "state", "runbook", "step", "status", "node").first()
     newest = LedgerEvent.objects.filter(run=str(pk)).aggregate(Max("run_seq"))
     glasses = list(BrokenGlass.objects.filter(run=pk).values_list("pk", "reviewed_at"))
-    return own, newest, glasses, locks(), _what_may_be_chosen(own)
+    return own, newest, glasses, locks(), services.ledger_is_well(), _what_may_be_chosen(own)
 
 
 def now(request: HttpRequest, pk: int) -> Any:

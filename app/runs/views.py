@@ -14,6 +14,7 @@ from app.accounts import proof
 from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
+from app.ledger import looking
 from app.ledger.services import LedgerDown
 from app.runs import books, byhand, glass, loops, pages, panels, rack, services, stamps, takeover
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
@@ -248,4 +249,7 @@ def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, pk: str) -> HttpResponse:
-    return render_page(request, "runs/look.html", pages.answer(pk), partial="look")
+    shown = pages.answer(pk)
+    if shown.get("evidence"):
+        looking.looked(request.user.get_username(), shown["evidence"])  # the receipt names every capture that is shown
+    return render_page(request, "runs/look.html", shown, partial="look")

@@ -61,3 +61,21 @@ def look_panel(context, node: str) -> dict:
     """Ask the node now."""
     user = context["request"].user
     return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE), **pages.for_node(node)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_node(name: str) -> dict:
+    """Who holds what on this node."""
+    return {"held": panels.held_of_node(name)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_pool(guid: str) -> dict:
+    """Who holds this pool."""
+    return {"held": panels.held_of_pool(guid)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_disk(wwid: str) -> dict:
+    """Who holds this disk, or the bay it sits in."""
+    return {"held": panels.held_of_disk(wwid)}
