@@ -31,7 +31,12 @@ from workflows.tests.walks import Walk, assert_readable, taken
 NOW = 1795248315.0
 CHOICES_MAX = 8
 # What only an import shows. A rehearsal asks for it, and the story knows.
-SUPPOSED = {"device-delete-reimport": "disk", "device-delete-reimport, it was not this disk alone": "never"}
+SUPPOSED = {
+    **dict.fromkeys(("device-delete-reimport", "device-delete-reimport, nothing is written"), "disk"),
+    **dict.fromkeys(("read-only-import, one disk blocks it", "read-only-import, handed over at once"), "disk"),
+    **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
+    **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),
+}
 UNHEARD_OF = ["write", "/sys/class/scsi_host/host3/scan", "- - -"]  # no disk and no HBA in the report tells of this host
 
 
