@@ -26,7 +26,7 @@ class Label:
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
     writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
-    ring: List[List[int]] = field(default_factory=list)  # [txg, when] of each uberblock, where a report told them; else they follow from `txg`
+    ring: List[List[int]] = field(default_factory=list)  # [txg, when] of each uberblock; none: they follow from `txg`
 
 
 @dataclass

@@ -156,7 +156,7 @@ class Play:
                 line = timeline(self.stage.facts(), node, pool.guid)
                 picked = self._supposed(name, suppositions(pool, seen.made.damaged[name], line))
                 with seen.host.store.changing() as twin:
-                    picked.applied_to(twin.pool(name))
+                    picked.applied_to(twin, twin.pool(name))
 
     def _supposed(self, name: str, offered: tuple[Supposition, ...]) -> Supposition:
         picked = next((one for one in offered if one.choice.value == self.asked.choices.get(SUPPOSE)), None)

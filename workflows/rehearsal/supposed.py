@@ -6,6 +6,7 @@ supposed, or one further back, or none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.twin import model
@@ -25,9 +26,16 @@ class Supposition:
     at: int = 0
     seconds: int = 0
 
-    def applied_to(self, pool: model.Pool) -> None:
+    def applied_to(self, node: model.Node, pool: model.Pool) -> None:
         pool.blocked_by = list(self.blocked_by)
         pool.readable_txg, pool.readable_at, pool.rewind_seconds = self.txg, self.at, self.seconds
+        pool.txg = max(_newest(node, pool.name, self.blocked_by), default=pool.txg)  # as far as the disks go that do not block it
+
+
+def _newest(node: model.Node, name: str, without: tuple[str, ...]) -> Iterator[int]:
+    for partition in (partition for disk in node.disks if disk.wwid not in without for partition in disk.partitions):
+        if partition.label and partition.label.pool == name:
+            yield max((txg for txg, _ in partition.label.ring), default=partition.label.txg)
 
 
 def suppositions(pool: model.Pool, ahead: tuple[str, ...], line: Known[Timeline]) -> tuple[Supposition, ...]:
