@@ -66,14 +66,19 @@ def _take(wanted: Wanted, option: str, value: str) -> bool:
 
 def readable(pool: Pool) -> int:
     """The newest txg that can be loaded."""
-    return pool.txg - -(-pool.rewind_seconds // TXG_SECONDS)
+    return pool.readable_txg or pool.txg - -(-pool.rewind_seconds // TXG_SECONDS)
 
 
-def _goes_back_enough(pool: Pool, wanted: Wanted) -> bool:
+def _goes_back_enough(node: Node, pool: Pool, wanted: Wanted) -> bool:
     """Whether what is asked for comes by a txg that can be loaded and that the rings still hold."""
     if wanted.txg:
-        return min(wanted.txg, readable(pool)) > pool.txg - RINGS
+        return min(wanted.txg, readable(pool)) >= _oldest(node, pool)
     return "-F" in wanted.flags and pool.txg - readable(pool) <= DEFERRED_TXGS
+
+
+def _oldest(node: Node, pool: Pool) -> int:
+    labels = (p.label for disk in node.disks for p in disk.partitions if p.label and p.label.pool == pool.name)
+    return min((txg for label in labels for txg, _ in label.ring), default=pool.txg - RINGS + 1)
 
 
 def bring_in(node: Node, wanted: Wanted, now: float = 0.0) -> Answer:
@@ -127,7 +132,7 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
     if not is_damaged(node, pool):
         return None
     rewinds = "-F" in wanted.flags or wanted.txg > 0
-    enough = bool(pool.rewind_seconds) and _goes_back_enough(pool, wanted)
+    enough = bool(pool.rewind_seconds) and _goes_back_enough(node, pool, wanted)
     if enough and "-n" not in wanted.flags:
         return None
     _close(pool)
@@ -143,14 +148,14 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
 
 
 def _would_rewind(pool: Pool) -> Answer:
-    said = f"Would be able to return {pool.name} to its state as of {ctime(WRITTEN_AT)}.\n"
+    said = f"Would be able to return {pool.name} to its state as of {ctime(pool.readable_at or WRITTEN_AT)}.\n"
     return Answer(1, f"{said}Would discard approximately {pool.rewind_seconds} seconds of transactions.\n")
 
 
 def _rewind_offer(pool: Pool) -> Answer:
     text = (
         "\tRecovery is possible, but will result in some data loss.\n"
-        f"\tReturning the pool to its state as of {ctime(WRITTEN_AT)}\n"
+        f"\tReturning the pool to its state as of {ctime(pool.readable_at or WRITTEN_AT)}\n"
         f"\tshould correct the problem.  Approximately {pool.rewind_seconds} seconds of data\n"
         "\tmust be discarded, irreversibly.  Recovery can be attempted\n"
         f"\tby executing 'zpool import -F {pool.name}'.  A scrub of the pool\n"
@@ -187,11 +192,11 @@ def _begin_to_write(node: Node, pool: Pool, now: float) -> None:
     """Only writing makes a rewind final, and this host the one that used the pool last. The labels of the disks that are here follow."""
     if pool.loaded_txg < pool.txg:
         pool.written_since, pool.discarded_txg = now, pool.txg
-    pool.rewind_seconds, pool.state, pool.txg = 0, 0, pool.loaded_txg + 1
+    pool.rewind_seconds, pool.readable_txg, pool.state, pool.txg = 0, 0, 0, pool.loaded_txg + 1
     pool.hostid, pool.hostname = int(node.hostid, 16), node.hostname
     for partition in (p for disk in node.disks for p in disk.partitions):
         if partition.label and partition.label.pool == pool.name:
-            partition.label.txg, partition.label.writer = pool.txg, ""
+            partition.label.txg, partition.label.writer, partition.label.ring = pool.txg, "", []
 
 
 def goes_on(node: Node, now: float) -> bool:

@@ -240,19 +240,17 @@ def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
 
 
 def lost_last_txgs(seconds: int = 5) -> Node:
-    """What the labels lead to is not there: only a pool some seconds older can be read."""
+    """What the labels lead to is not there, on any disk alike: only a pool some seconds older can be read."""
     node = not_imported()
-    node.pool("ost_0").rewind_seconds = seconds
+    node.pool("ost_0").rewind_seconds, node.pool("ost_0").txg = seconds, 4000  # an old pool: its rings hold what came before
+    for disk in node.disks[:6]:
+        disk.partitions[0].label.txg = 4000
     return node
 
 
 def lost_txgs(count: int = 9) -> Node:
-    """An old pool whose last transaction groups cannot be loaded, on any disk alike: every import fails. Each was five seconds."""
-    node = lost_last_txgs(5 * count)
-    node.pool("ost_0").txg = 4000
-    for disk in node.disks[:6]:
-        disk.partitions[0].label.txg = 4000
-    return node
+    """Its last transaction groups cannot be loaded: every import fails. Each was five seconds."""
+    return lost_last_txgs(5 * count)
 
 
 def diverged_disk(number: int = 3) -> Node:

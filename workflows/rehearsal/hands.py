@@ -14,6 +14,7 @@ from agents.twin import scenarios
 from agents.twin.model import Bay, Disk, Node, Path
 from workflows.facts import known, lookup
 from workflows.guards import links, suspended
+from workflows.guards.rewinding import the_timeline
 from workflows.guards.subject import sharing_nodes, the_pool
 from workflows.rehearsal.rebuilt import spare_name
 
@@ -202,8 +203,16 @@ def _touch(play: Play) -> str:
     return link.worst.owner
 
 
+def _image(play: Play) -> str:
+    line = the_timeline(play.stage.facts(), play.params)
+    if not known(line) or not line.points:
+        raise CannotSuppose(f"How many disks would be imaged is not known. {line.reason if not known(line) else ''}".strip())
+    return f"All {line.points[0].disks} disks are imaged. {SAID}"
+
+
 LOOKED = Hand("Somebody looks, and copies out what is needed.")
 HANDED_OVER = Hand("The disks are imaged, and somebody has taken over.")
+PULLED = Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted)
 HANDS: dict[tuple[str, str], Hand] = {
     ("blink-and-replace", "spare"): Hand(
         "A new disk lies there, blank, healthy and like the old one, with the serial REHEARSAL.", _lay_out
@@ -216,7 +225,12 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("read-only-import", "image"): HANDED_OVER,
     ("device-delete-reimport", "use"): LOOKED,
     ("device-delete-reimport", "hand-over"): HANDED_OVER,
-    ("device-delete-reimport", "pull"): Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted),
+    ("device-delete-reimport", "pull"): PULLED,
+    ("device-delete-reimport", "leave"): PULLED,
+    ("device-delete-reimport", "pull-after-all"): PULLED,
+    ("rewind-import", "compare"): LOOKED,
+    ("rewind-import", "evacuate"): Hand("The data is copied out, and the copy is compared.", lambda play: f"The copy is compared. {SAID}"),
+    ("rewind-import", "image"): Hand("Every disk that carries a label of the pool is imaged.", _image),
     ("spare-return", "wait"): Hand("Another run replaces the disk, and ZFS gives the spare back.", _give_spare_back),
     ("many-disks-offline", "mend"): Hand("What was named is mended, and every disk answers again.", _mend),
     ("suspended-pool", "attest"): Hand("Only the hosts that report the same disks can reach them.", _name_partners),

@@ -23,6 +23,10 @@ Body = Mapping[str, Any]
 AGE_SECONDS = 0.5
 # What only grows. The twin does not know what stood there before, so the node's own words stay until it has booted anew.
 LOGS = frozenset(("kernel_log", "dbgmsg", "zpool_events", "zpool_history"))
+# Of these what the twin adds follows the node's own words.
+ADDED_TO = frozenset(("dbgmsg",))
+# What an agent that tells the one tells of each pool as soon as it is imported.
+TOLD_WITH = {"kstat_txgs": "kstat_pools"}
 # What only tells the time of day. A text that differs in nothing else says what it said before.
 _TIME_OF_DAY = re.compile(r'^Local Time is:.*$|"local_time":\{[^}]*\},?', re.MULTILINE)
 
@@ -126,13 +130,23 @@ def merged(real: Mapping[str, Body], first: Mapping[str, Body], now: Mapping[str
     told = {where.partition("/")[0] for where, body in real.items() if body["outcome"] == "data"}
     kept = {where: body for where, body in real.items() if where in now or where not in first}
     for where, body in now.items():
+        if where in real and where in own & ADDED_TO:
+            kept[where] = _added(real[where], first.get(where), body)
         if where.partition("/")[0] in own or (where in first and _same(body, first[where])):
             continue
         if where in real and real[where]["outcome"] == "failed":
             continue
-        if where.partition("/")[0] in told:
+        source = where.partition("/")[0]
+        if source in told or TOLD_WITH.get(source) in told:
             kept[where] = body
     return kept
+
+
+def _added(real: Body, first: Body | None, now: Body) -> Body:
+    """A log of the node with the lines that the twin has written since it began."""
+    before = frozenset(first["text"].splitlines()) if first else frozenset()
+    lines = [line for line in now["text"].splitlines() if line not in before]
+    return {**real, "text": real["text"] + "".join(f"{line}\n" for line in lines)} if lines and real["outcome"] == "data" else real
 
 
 def _same(one: Body, other: Body) -> bool:
@@ -151,7 +165,8 @@ def _memory(where: str) -> float:
 def _goes_by_the_clock(node: Node) -> bool:
     """Whether what it says changes by itself, or how long something has been quiet counts."""
     scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    return scanned or any(disk.smart.test_began_at for disk in node.disks)
+    goes_on = any(pool.written_since for pool in node.pools)
+    return scanned or goes_on or any(disk.smart.test_began_at for disk in node.disks)
 
 
 def _changes(seen: Seen, facts: NodeFacts, at: float) -> tuple[LeafChange, ...]:

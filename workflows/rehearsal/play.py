@@ -22,14 +22,15 @@ from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
 from workflows.rehearsal.hands import HANDS, SAID, CannotSuppose, Hand
 from workflows.rehearsal.looking import Stage
+from workflows.rehearsal.supposed import Supposition, suppositions
 from workflows.rehearsal.told import Act, Choice, Ending, Line, Rehearsed
+from workflows.rewind import timeline
 from workflows.state import ENDED, RunState
 
 LOOKS = 12  # at a waiting step
 LOOK_SECONDS_MAX = 1800.0
 STEPS_MAX = 120  # no runbook comes near it; ways lead forward only
 RESILVER_SECONDS = 600.0
-REWIND_SECONDS = 30
 SUPPOSE = "suppose"  # no step: what whoever rehearses takes for so
 OPERATOR, APPROVER = "the operator", "the approver"
 WHO = {
@@ -53,6 +54,10 @@ MADE_UP = {
     "zpool_import_readonly": "That what the labels lead to can be read.",
     "zpool_import_dry_run": "What it would discard.",
     "zpool_import_rewind": "That what the labels lead to can be read.",
+    "zpool_import_txg": "Which point can be loaded. That is what was supposed at the beginning, and nothing the node has said.",
+    "zpool_import_writable": "That what the labels lead to can be read.",
+    "zpool_rewind": "Which point can be loaded, and how fast the pool is used and writes past what it left behind.",
+    "disk_rescan": "That no disk comes up that the node did not show before.",
     "zpool_clear": "That the disks answer afterwards.",
 }
 
@@ -145,28 +150,22 @@ class Play:
     def _suppose(self) -> None:
         """Why a pool cannot be read only an import shows, so a person says what is to be supposed."""
         name = self.params.get("pool", "")
-        for seen in self.stage.seen.values():
+        for node, seen in self.stage.seen.items():
             if name in seen.made.damaged:
-                ahead = seen.made.damaged[name]
-                picked = self._supposed(name, ahead)
-                with seen.host.store.changing() as node:
-                    pool = node.pool(name)
-                    pool.blocked_by = {"disk": list(ahead), "rewind": []}.get(picked, pool.blocked_by)
-                    pool.rewind_seconds = REWIND_SECONDS if picked == "rewind" else 0
+                pool = seen.host.view().node.pool(name)
+                line = timeline(self.stage.facts(), node, pool.guid)
+                picked = self._supposed(name, suppositions(pool, seen.made.damaged[name], line))
+                with seen.host.store.changing() as twin:
+                    picked.applied_to(twin, twin.pool(name))
 
-    def _supposed(self, name: str, ahead: tuple[str, ...]) -> str:
-        options = [
-            Choice("rewind", "A rewind helps", f"{name} can be read as it was {REWIND_SECONDS} s earlier. The seconds are made up.", ()),
-            Choice("never", "Nothing helps", "Every import of it fails.", ()),
-        ]
-        if ahead:
-            options.insert(0, Choice("disk", "It is the disk that stands out", f"Without {', '.join(ahead)} the pool can be read.", ()))
-        picked = next((option for option in options if option.value == self.asked.choices.get(SUPPOSE)), None)
+    def _supposed(self, name: str, offered: tuple[Supposition, ...]) -> Supposition:
+        picked = next((one for one in offered if one.choice.value == self.asked.choices.get(SUPPOSE)), None)
         if picked is None:
-            self.told.asks, self.told.choices = SUPPOSE, options
+            self.told.asks, self.told.choices = SUPPOSE, [one.choice for one in offered]
             raise Over("asks", f"Why {name} cannot be read only an import shows. Say what is to be supposed, and the rehearsal goes on.")
-        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=f"{picked.title}. {picked.detail}"))
-        return picked.value
+        said = f"{picked.choice.title}. {picked.choice.detail}"
+        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=said))
+        return picked
 
     # --- one step
 

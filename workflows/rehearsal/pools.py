@@ -27,6 +27,7 @@ class Carried:
     disk: model.Disk
     partition: model.Partition
     label: Any  # the collector's Label
+    ring: tuple[tuple[int, int], ...] = ()  # txg and time of each uberblock; empty where nobody asked for them
 
 
 def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], at: float) -> dict[str, tuple[str, ...]]:
@@ -71,9 +72,14 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
                 said = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in said.labels if said is not None and known(said) else ():
                     if number:
-                        yield Carried(disk, disk.partition(number), label)  # type: ignore[arg-type]
+                        yield Carried(disk, disk.partition(number), label, _ring(sources, where))  # type: ignore[arg-type]
                     else:
                         _unplayable(node, disk, gaps, f"{where} carries a label on the whole disk, which a twin cannot")
+
+
+def _ring(sources: Sources, where: str) -> tuple[tuple[int, int], ...]:
+    said = sources.read(f"zdb_uberblocks/{where}") if sources.has(f"zdb_uberblocks/{where}") else ()
+    return tuple(dict.fromkeys((u.txg, u.timestamp) for u in said if not u.multihost)) if known(said) else ()
 
 
 def _unplayable(node: model.Node, disk: model.Disk, gaps: list[str], why: str) -> None:
@@ -291,7 +297,7 @@ def _from_labels(
         hostname=common[0],
         imported=False,
         state=newest.state if newest.state in (0, 1) else 0,
-        txg=newest.txg or 4,
+        txg=max((txg for each in carried for txg, _ in each.ring), default=newest.txg or 4),  # a label is written seldom
     )
     if listed is not None:
         _as_listed(node, pool, facts, listed, damaged)
@@ -367,6 +373,7 @@ def _put(node: model.Node, each: Carried, gaps: list[str]) -> None:
         list(label.copies),
         writer="" if written == own else f"{written[0]} {written[1]:x}",
         top=_of_tree(label.tree, label.tree) if foreign and label.tree is not None else None,
+        ring=[list(uberblock) for uberblock in each.ring],
     )
     if foreign and label.tree is None:
         each.partition.label = None

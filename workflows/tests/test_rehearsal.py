@@ -31,7 +31,12 @@ from workflows.tests.walks import Walk, assert_readable, taken
 NOW = 1795248315.0
 CHOICES_MAX = 8
 # What only an import shows. A rehearsal asks for it, and the story knows.
-SUPPOSED = {"device-delete-reimport": "disk", "device-delete-reimport, it was not this disk alone": "never"}
+SUPPOSED = {
+    **dict.fromkeys(("device-delete-reimport", "device-delete-reimport, nothing is written"), "disk"),
+    **dict.fromkeys(("read-only-import, one disk blocks it", "read-only-import, handed over at once"), "disk"),
+    **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
+    **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),
+}
 UNHEARD_OF = ["write", "/sys/class/scsi_host/host3/scan", "- - -"]  # no disk and no HBA in the report tells of this host
 
 
@@ -200,6 +205,68 @@ def test_what_the_node_said_stands_until_the_rehearsal_changes_it():
         "zdb_label/sdx1": "",
         "kernel_log": "real",
     }
+
+
+def lost(how=lambda node: None) -> tuple[dict[str, Report], FleetFacts, dict[str, str]]:
+    """A report of a node whose pool does not come in, after `how` has changed it; and what a run on it would begin with."""
+    node = scenarios.lost_txgs()
+    how(node)
+    said = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
+    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    params = {"node": "oss01", "pool": "ost_0", "pool_guid": str(node.pool("ost_0").guid)}
+    return {"oss01": Report(facts.nodes["oss01"], said)}, facts, params
+
+
+def rewound(known, facts, params, **choices: str) -> Rehearsed:
+    return rehearse(Asked(RUNBOOKS["rewind-import"], params, choices), Stage(known, facts, NOW))
+
+
+def old_labels(node) -> None:
+    """As on real disks: labels are written seldom, and transaction groups do not come every five seconds."""
+    for disk in node.disks[:6]:
+        label = disk.partitions[0].label
+        label.txg, label.ring = 77, [[4000 - back, 1795000000 - 60 * back] for back in range(32)]
+
+
+def test_the_points_are_those_of_the_disks_whatever_their_labels_say():
+    told = rewound(*lost(old_labels))
+    assert (told.ending, told.asks) == ("asks", SUPPOSE)
+    details = {choice.value: choice.detail for choice in told.choices}
+    assert list(details) == ["rewind", "older", "never"]
+    assert "txg 3999 and before, and that loses 60 s. -F reaches that." in details["rewind"]
+    assert "txg 3983 and before, and that loses 17 min 0 s. -F does not reach that" in details["older"]
+    assert all(detail.endswith("made up.") for value, detail in details.items() if value != "never")
+    told = rewound(*lost(old_labels), suppose="rewind", point="3998", way="back", after="rewind")
+    assert told.ending == "done", told.reason
+    notes = {act.step: act.note for act in told.acts}
+    assert notes["verify-rewind"] == "All is as it should be."
+    assert "passed 4000, which it left behind" in notes["passed"]
+
+
+def test_it_lands_where_was_supposed_and_no_further():
+    told = rewound(*lost(old_labels), suppose="older", point="3997")
+    assert (told.ending, told.asks) == ("asks", "landed")
+    assert told.choices[0].title == "Look at it as it came in: txg 3983 = lose 17 min 0 s"
+    assert [choice.against for choice in told.choices] == [(), ()]
+
+
+def test_without_uberblocks_it_says_that_the_seconds_are_made_up():
+    known, facts, params = lost()
+    said = {where: body for where, body in known["oss01"].said.items() if not where.startswith("zdb_uberblocks")}
+    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    told = rehearse(Asked(RUNBOOKS["read-only-import"], params, {}), Stage({"oss01": Report(facts.nodes["oss01"], said)}, facts, NOW))
+    assert [choice.value for choice in told.choices] == ["rewind", "never"]
+    assert told.choices[0].detail == "ost_0 can be read as it was 5 s earlier. The seconds are made up."
+
+
+def test_a_log_of_the_node_goes_on_with_what_the_rehearsal_wrote():
+    def log(*lines):
+        return {"dbgmsg": {"text": "".join(f"{line}\n" for line in lines), "outcome": "data"}}
+
+    shown = merged(log("the node's own"), log("heading", "old"), log("heading", "old", "new"))
+    assert shown == log("the node's own", "new")
+    failed = {"dbgmsg": {"text": "", "outcome": "failed"}}
+    assert merged(failed, log("heading"), log("heading", "new")) == failed
 
 
 def test_every_hand_is_a_step_that_hands_do():
