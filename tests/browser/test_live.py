@@ -92,13 +92,18 @@ def test_what_a_refusal_says_stays_until_it_is_read(operator, stack):
 def test_a_page_that_finds_nothing_new_is_not_touched(operator):
     page = operator.page
     page.goto("/approvals/")
-    page.evaluate("document.querySelector('#yours').dataset.mark = 'mine'")
-    with page.expect_response(
-        lambda answer: answer.url.startswith(page.url) and answer.request.resource_type == "xhr", timeout=20_000
-    ) as looked:
-        pass
-    assert looked.value.status == 204
+
+    def looks_in_vain() -> bool:
+        page.evaluate("document.querySelector('#yours').dataset.mark = 'mine'")
+        with page.expect_response(
+            lambda answer: answer.url.startswith(page.url) and answer.request.resource_type == "xhr", timeout=20_000
+        ) as looked:
+            pass
+        return looked.value.status == 204
+
+    assert looks_in_vain() or looks_in_vain(), "the page says how many minutes ago something was, and a new minute may begin just now"
     expect(page.locator("#yours")).to_have_attribute("data-mark", "mine")
+
 
 
 def test_who_signed_out_elsewhere_is_asked_to_sign_in(visit):
