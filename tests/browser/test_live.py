@@ -105,7 +105,6 @@ def test_a_page_that_finds_nothing_new_is_not_touched(operator):
     expect(page.locator("#yours")).to_have_attribute("data-mark", "mine")
 
 
-
 def test_who_signed_out_elsewhere_is_asked_to_sign_in(visit):
     reader = visit("operator")
     reader.page.goto("/approvals/")
