@@ -86,7 +86,7 @@ def machines(asked: argparse.Namespace) -> int:
 def test(args: list[str]) -> int:
     """The tests of the lab. Without arguments all of them, in the order of the files."""
     os.chdir(ROOT)
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *(args or ["-v", "lab"])])
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", "-m", "lab", *(args or ["-v", "lab"])])
 
 
 def _running(name: str) -> Machine:

@@ -28,6 +28,7 @@ from launcher.say import Stop
 BOOT_SECONDS = 400
 END_SECONDS = 20
 STATE = "machine.json"
+MIB = 1024**2
 ADAPTER_ADDRESS = 0x500605B000270000
 HOSTID = "5b2f9c01"
 
@@ -297,6 +298,13 @@ class Machine:
         if rules:
             self.qmp("blockdev-add", **{"driver": "blkdebug", "node-name": filter_name, "image": disk.node, "inject-error": rules})
             self.qmp("qom-set", path=device, property="drive", value=filter_name)
+
+    def rot(self, number: int, begin_mib: int, length_mib: int) -> None:
+        """Let the medium hold something else there than was written: what only a checksum finds."""
+        with self.disk(number).image.open("r+b") as image:
+            image.seek(begin_mib * MIB)
+            for _ in range(length_mib):
+                image.write(os.urandom(MIB))
 
     def rearrange(self, bays: dict[int, int]) -> None:
         """Other disks in other bays, at the next start; what is named in no bay lies on the table."""
