@@ -172,8 +172,16 @@ class Visitor:
                     if choose:
                         sent |= self._choice(form, choose)
                     path = urljoin(self.page.path, form.action) if form.action else self.page.path
-                    return self.go(path, sent)
+                    return self._sent(path, sent)
         raise NotThere(f"No button says {words!r} on {self.page.path}: {self.page.text}")
+
+    def _sent(self, path: str, form: dict[str, str]) -> Page:
+        """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
+        here = self.page.path
+        page = self.go(path, form)
+        if page.path == path:
+            page.path = here
+        return page
 
     def _choice(self, form: Form, words: str) -> dict[str, str]:
         for name, value, said in form.choices:

@@ -30,11 +30,14 @@ class Walk:
         self.asker.step(ask, seconds)
         self.asker.press("Ask the node for its plan")
         if confirm:
-            page = self.asker.step(confirm, seconds)
-            self.asker.press("Confirm", text=page.codes[0])
-            self.approver.go(self.path)
-            self.approver.step(APPROVE)
-            self.approver.press("Approve this plan")
+            self.confirm_and_approve(confirm, seconds)
+
+    def confirm_and_approve(self, confirm: str, seconds: float = 120) -> None:
+        page = self.asker.step(confirm, seconds)
+        self.asker.press("Confirm", text=page.codes[0])
+        self.approver.go(self.path)
+        self.approver.step(APPROVE)
+        self.approver.press("Approve this plan")
 
     def until_done(self, seconds: float = 300) -> None:
         self.asker.until(lambda page: " done Member " in page.text, "that the run is done", "", seconds)
