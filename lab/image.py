@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,21 +94,26 @@ def _alone() -> Iterator[None]:
 
 
 def _make(recipe: Recipe) -> Image:
+    """A tree that was installed whole is kept until its image is: the compiling is not done twice for a failure after it."""
     began = time.monotonic()
-    target = places.images() / recipe.name
-    with tempfile.TemporaryDirectory(prefix=f"{recipe.name}.", dir=places.images()) as work:
-        folder, tree = Path(work) / "image", Path(work) / "tree"
-        folder.mkdir()
-        tree.mkdir(mode=0o755)
-        _install(recipe, tree, folder / "build.log")
-        version = _version(recipe, tree)
-        _finish(tree, folder / "build.log")
-        _keys(tree, folder)
-        _pack(tree, folder)
-        (folder / "zfs-version").write_text(version + "\n")
-        folder.rename(target)
-    say(f"{target}: OpenZFS {version}, made in {time.monotonic() - began:.0f} s.")
-    return Image(target)
+    work, target = places.images() / f"{recipe.name}.making", places.images() / recipe.name
+    tree, folder, installed = work / "tree", work / "image", work / "installed"
+    if not installed.exists():
+        shutil.rmtree(work, ignore_errors=True)
+        tree.mkdir(mode=0o755, parents=True)
+        _install(recipe, tree, work / "build.log")
+        installed.write_text(_version(recipe, tree) + "\n")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    _finish(tree, work / "build.log")
+    _keys(tree, folder)
+    _pack(tree, folder)
+    shutil.copyfile(installed, folder / "zfs-version")
+    folder.rename(target)
+    shutil.rmtree(work)
+    made = Image(target)
+    say(f"{target}: OpenZFS {made.zfs_version}, made in {time.monotonic() - began:.0f} s.")
+    return made
 
 
 def _install(recipe: Recipe, tree: Path, log: Path) -> None:
@@ -162,7 +166,7 @@ def _keys(tree: Path, folder: Path) -> None:
     """A key for whoever owns the cache; the image lets in nobody else."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "lab", "-f", str(folder / "id_lab")], check=True)
     home = tree / "root/.ssh"
-    home.mkdir(mode=0o700)
+    home.mkdir(mode=0o700, exist_ok=True)
     (home / "authorized_keys").write_text((folder / "id_lab.pub").read_text())
 
 

@@ -179,6 +179,9 @@ class Visitor:
         """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
         here = self.page.path
         page = self.go(path, form)
+        asked = next((form for form in page.forms if page.status == 422 and "password" in form.fields), None)
+        if asked:  # it is a while since we signed in
+            page = self.go(path, {**asked.fields, "password": PASSWORD})
         if page.path == path:
             page.path = here
         return page

@@ -39,5 +39,16 @@ class Walk:
         self.approver.step(APPROVE)
         self.approver.press("Approve this plan")
 
+    def to_the_button_that_replaces(self, serial: str) -> None:
+        """wwid-mismatch-replace, from the choice of the disk up to the command."""
+        self.asker.step("Choose the new disk")
+        self.asker.press("Take this disk", choose=serial)
+        self.asker.step("Check pool, lost member and new disk")
+        self.asker.press("Check now")
+        self.asker.step("Have the node plan it")
+        self.asker.press("Ask the node for its plan")
+        self.confirm_and_approve("Confirm what is replaced")
+        self.asker.step("Replace the disk")
+
     def until_done(self, seconds: float = 300) -> None:
         self.asker.until(lambda page: " done Member " in page.text, "that the run is done", "", seconds)
