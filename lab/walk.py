@@ -19,22 +19,29 @@ class Walk:
     def path(self) -> str:
         return self.asker.page.path
 
-    def order(self, title: str, confirm: str = "", seconds: float = 120) -> None:
+    def order(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
         """Plan, confirm, approve and run one command, and return when its button is pressed."""
-        self.plan(title, confirm, seconds)
+        self.plan(title, confirm, seconds, approved)
         self.asker.step(title, seconds)
         self.asker.press(title)
 
-    def plan(self, title: str, confirm: str = "", seconds: float = 120) -> None:
+    def plan(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
         ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
         self.asker.step(ask, seconds)
         self.asker.press("Ask the node for its plan")
         if confirm:
             self.confirm_and_approve(confirm, seconds)
+        elif approved:
+            self.asker.step(APPROVE, seconds)
+            self.approve()
 
     def confirm_and_approve(self, confirm: str, seconds: float = 120) -> None:
         page = self.asker.step(confirm, seconds)
         self.asker.press("Confirm", text=page.codes[0])
+        self.asker.step(APPROVE, seconds)
+        self.approve()
+
+    def approve(self) -> None:
         self.approver.go(self.path)
         self.approver.step(APPROVE)
         self.approver.press("Approve this plan")
