@@ -5,6 +5,7 @@ import os
 import sys
 
 from lab import image
+from lab.figures import measure, table
 from lab.machine import Machine, everyone
 from lab.recipe import SUITES
 from launcher.bootstrap import ROOT
@@ -77,6 +78,12 @@ def lit(asked: argparse.Namespace) -> int:
     return 0
 
 
+def figures(asked: argparse.Namespace) -> int:
+    """Of the agent, which somebody has installed there."""
+    say(table(measure(_running(asked.name).guest)))
+    return 0
+
+
 def machines(asked: argparse.Namespace) -> int:
     for machine in everyone():
         say(f"{machine.name}: {'up' if machine.runs() else 'down'}, {len(machine.settings.bays)} disks")
@@ -124,5 +131,6 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("disk", type=int)
     sub.add_argument("iops", type=int)
     command(lit, "which lamps are lit, asked at the shelf")
+    command(figures, "what the agent costs on the node, as a table; takes four minutes")
     command(machines, "which nodes there are", named=False)
     return parser
