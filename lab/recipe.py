@@ -71,6 +71,8 @@ FILES = {
 FINISH = (
     ("systemctl", "enable", "systemd-networkd.service", "ssh.service", "lab-hostid.service"),
     ("systemctl", "mask", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
+    # ledmon would reset the emulated adapter with a request it does not know; the others look for what is not there.
+    ("systemctl", "mask", "ledmon.service", "openipmi.service", "e2scrub_reap.service"),
     ("apt-get", "clean"),
 )
 

@@ -35,7 +35,7 @@ class Stage:
 
     def trust(self) -> None:
         """What a site does to a server before any product comes: the name of the portal, and the site's own authority."""
-        self.sh(f"grep -q {NAME} /etc/hosts || echo 10.0.2.2 {NAME} >> /etc/hosts")
+        self.sh(f"grep -q {NAME} /etc/hosts || printf '127.0.1.1 %s\\n10.0.2.2 {NAME}\\n' $(hostname) >> /etc/hosts")
         self.machine.guest.put("/usr/local/share/ca-certificates/site.crt", self.portal.certificate.read_text())
         self.sh("update-ca-certificates 2>&1 | tail -1")
 
