@@ -5,6 +5,7 @@ import re
 import pytest
 
 from lab.disks import BAYS
+from lab.shelf import hands
 from lab.shelf.enclosure import shelf_id
 from lab.stage import POLICY
 from lab.walk import Walk
@@ -91,8 +92,24 @@ def test_the_member_goes_out_of_service(stage, walk):
     assert re.search(r"OFFLINE", stage.sh(f"zpool status {POOL}"))
 
 
+@pytest.mark.parametrize("mood", ["refuses", "ignores"])
+def test_a_shelf_that_does_not_obey_is_found_out_by_reading_the_light_back(stage, walk, mood):
+    """The kernel takes the write in both cases and says that all is well."""
+    if mood == "refuses":
+        walk.plan("Light the bay")
+    walk.asker.step("Light the bay")
+    hands.ask(stage.machine.shelf_folder, shelf=0, mood=mood)
+    walk.asker.press("Light the bay")
+    walk.asker.until_says("Make a new plan")
+    print(walk.asker.page.current)
+    assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
+    hands.ask(stage.machine.shelf_folder, shelf=0, mood="")
+    walk.asker.press("Make a new plan")
+
+
 def test_the_lamp_of_the_bay_is_really_lit_and_no_other(stage, walk):
-    walk.order("Light the bay")
+    walk.asker.step("Light the bay")
+    walk.asker.press("Light the bay")
     walk.asker.step("Say which bay blinks")
     identified = [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps]
     assert identified == [(0, SICK + 1)]
