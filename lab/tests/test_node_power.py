@@ -20,9 +20,9 @@ def walk(ann, bob):
 
 @pytest.fixture(scope="module")
 def lost(stage, ann):
-    guid = drift(stage, ann, POOL)
+    lost = drift(stage, ann, POOL)
     import_if_need_be(stage, POOL)
-    return guid
+    return lost
 
 
 def test_a_replace_is_under_way_when_the_power_fails(stage, walk, lost):
@@ -44,7 +44,7 @@ def test_a_replace_is_under_way_when_the_power_fails(stage, walk, lost):
 def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, lost):
     walk.until_done()
     (replace,) = stage.replaces(POOL)
-    assert lost in replace
+    assert lost.guid in replace
     said = walk.asker.page.text
     assert "UNKNOWN" in said or "probe" in said.lower(), said
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
