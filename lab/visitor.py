@@ -200,7 +200,7 @@ class Visitor:
         """Load the page again until it is so."""
         end = time.monotonic() + seconds
         path = path or self.page.path
-        while not holds(self.go(path)):
+        while not (self.go(path) and holds(self.page)):
             if time.monotonic() > end:
                 raise NotThere(f"{path} never showed {what}. It shows: {self.page.text}")
             time.sleep(1)

@@ -43,10 +43,11 @@ def test_the_agent_came_back_by_itself_and_the_drift_is_found(stage, walk, lost)
 
 
 def test_a_healthy_member_is_refused_also_when_it_has_the_name_of_the_lost_one(stage, walk, lost):
+    new = stage.machine.disk(NEW).wwid
+    walk.asker.until(lambda page: " fits " in walk.asker.options().get(new, ""), "that the new disk fits")  # its health is asked for later
     options = walk.asker.options()
     assert set(options) == {stage.machine.disk(n).wwid for n in AFTER.values()}
-    fitting = [value for value, said in options.items() if " fits " in said]
-    assert fitting == [stage.machine.disk(NEW).wwid]
+    assert [value for value, said in options.items() if " fits " in said] == [new]
     now = lost.now(stage)
     wrong = stage.machine.disk(AFTER[0] if now == NEW else now)
     assert "refused" in options[wrong.wwid]
