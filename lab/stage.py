@@ -3,7 +3,9 @@
 import json
 import re
 import time
+from pathlib import Path
 
+from lab import verdict
 from lab.machine import Machine
 from lab.portal import NAME, Portal
 from lab.visitor import PATIENCE_SECONDS, Visitor
@@ -38,6 +40,13 @@ class Stage:
         self.sh(f"grep -q {NAME} /etc/hosts || printf '127.0.1.1 %s\\n10.0.2.2 {NAME}\\n' $(hostname) >> /etc/hosts")
         self.machine.guest.put("/usr/local/share/ca-certificates/site.crt", self.portal.certificate.read_text())
         self.sh("update-ca-certificates 2>&1 | tail -1")
+
+    def give_the_disks_a_verdict(self) -> None:
+        """QEMU's disks have no SMART, and a disk that says nothing of its health is refused as a new one; see `verdict`."""
+        self.machine.guest.put("/root/smartctl", Path(verdict.__file__).read_text())
+        self.sh(
+            "dpkg-divert --quiet --divert /usr/sbin/smartctl.real --rename --add /usr/sbin/smartctl; install -m 755 /root/smartctl /usr/sbin/smartctl"
+        )
 
     def enrol(self, who: Visitor) -> str:
         """The line of the page, typed on the node as it stands there; returns what the node printed."""

@@ -91,4 +91,5 @@ def stage(portal: Portal, boot: Callable[..., Machine], request: pytest.FixtureR
     """The module's node, which has met nobody yet: `NODE` names it, `DISKS` says how many it has."""
     stage = Stage(portal, boot(request.module.NODE, request.module.DISKS))
     stage.trust()
+    stage.give_the_disks_a_verdict()
     return stage
