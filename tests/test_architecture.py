@@ -86,8 +86,8 @@ def test_workflows_import_agents_and_pure_parts_of_the_standard_library():
 
 def test_the_launcher_needs_nothing_installed():
     """It installs what the rest needs. `prepare` is the one part that runs inside the result; the agent, its twin and `triage` are our own code and need nothing either."""
-    own = {"triage": {"launcher", "workflows"}} | dict.fromkeys(("rack", "up"), {"launcher", "agents"})
-    own["commands"] = {"launcher", "agents", "lab"}
+    own = {"triage": {"launcher", "workflows"}, "commands": {"launcher", "agents", "lab"}}
+    own |= {name: {"launcher", "agents"} for name in ("rack", "up")}
     assert not breaches("launcher", lambda path, name: path.stem == "prepare" or top(name) in STDLIB | own.get(path.stem, {"launcher"}))
 
 
