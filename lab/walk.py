@@ -13,6 +13,7 @@ class Walk:
         """From the fleet page over the situation, once it is there, to the run's first step."""
         self.asker.until(lambda page: any(situation in words for words, _ in page.links), f"a situation of {situation!r}", "/")
         self.asker.follow(situation)
+        self.asker.until(lambda page: any(runbook in form.fields.values() for form in page.forms), f"that {runbook} answers it")
         self.asker.press("Start this runbook", within=runbook)
 
     @property
