@@ -125,11 +125,17 @@ def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known
     if body["outcome"] == "nothing":
         return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
     if body["outcome"] != "data":
-        return Unknown(f"{where}: {body['reason']}.")
+        return Unknown(f"{where}: {_why(body)}.")
     value = _parsed(where.partition("/")[0], body["text"])
     if isinstance(value, Unparsed):
         return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
     return value
+
+
+def _why(body: Mapping[str, Any]) -> str:
+    """With the tool's own first words: "exited 1" alone sends nobody the right way."""
+    reason, said = body["reason"].rstrip("."), (body.get("stderr") or "").strip().split("\n")[0].rstrip(".")
+    return f"{reason}: {said}" if said and said not in reason else reason
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

@@ -227,7 +227,7 @@ def test_a_label_written_anew_rewrites_labels_and_leaves_sightings_unread(oss01)
     assert label.txg == "987654321"
     assert label.until is None
     of_sightings = [query["sql"] for query in asked if "fleet_sighting" in query["sql"]]
-    assert all("until\" > " in sql for sql in of_sightings), "only who left lately is asked for"
+    assert all('until" > ' in sql for sql in of_sightings), "only who left lately is asked for"
 
 
 def test_it_leaves_the_history_alone_when_sources_fail(oss01):
