@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+passed: set[str] = set()  # ids of the tests whose call passed
+walked: set[tuple] = set()  # what those told of runbooks
 SHARED_DATABASE = f"slotlight_test{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 numbers = itertools.count(1)
 UMASK = os.umask(0o022)
@@ -79,8 +81,28 @@ def pytest_collection_modifyitems(items):
             )
 
 
+def pytest_runtest_logreport(report):
+    """The properties of a test are complete with its teardown. On the controller of pytest-xdist this is called for every worker's tests."""
+    if report.when == "call" and report.passed:
+        passed.add(report.nodeid)
+    if report.when == "teardown" and report.passed and report.nodeid in passed:
+        from workflows.tests import tally
+
+        walked.update(tally.of_report(report.user_properties))
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Name at the end what was not run, and why: a green run says nothing about what it left out."""
+    """What was walked, and what was not run and why: a green run says nothing about what it left out."""
+    if walked:
+        from workflows.tests import tally
+
+        terminalreporter.section("runbooks")
+        for line in tally.table(walked):
+            terminalreporter.line(line)
+    _not_run(terminalreporter)
+
+
+def _not_run(terminalreporter):
     reasons = Counter((Path(report.fspath).as_posix(), _reason(report)) for report in terminalreporter.stats.get("skipped", ()))
     if not reasons:
         return

@@ -96,8 +96,8 @@ class LocalHost:
         except OSError as error:
             why = {errno.EACCES: "not permitted", errno.EPERM: "not permitted", errno.ENOENT: "not found"}
             return Ran(tuple(argv), None, b"", str(error).encode(), 0.0, why.get(error.errno or 0, "not started"))
-        stdout, stderr, truncated = _drain(child, begun + timeout_seconds)
-        ended = "" if child.poll() is not None else self._end(child, tuple(argv))
+        stdout, stderr, truncated, late = _drain(child, begun + timeout_seconds)
+        ended = self._end(child, tuple(argv)) if late else ""
         exit_code = None if ended else child.returncode
         return Ran(tuple(argv), exit_code, stdout, stderr, time.monotonic() - begun, ended, truncated)
 
@@ -216,18 +216,23 @@ def _start(argv: Sequence[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes, bool]:
-    """Read until the child has ended or the deadline has come. Output above the bound is read and dropped, so that a
-    command in the middle of a change is not stopped by a full pipe."""
+def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes, bool, bool]:
+    """Read until the child has ended and all it wrote is read, or the deadline has come; the last of the four says which. Output above
+    the bound is read and dropped, so that a command in the middle of a change is not stopped by a full pipe."""
     pipes: list[IO[bytes]] = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
     kept = {pipe: bytearray() for pipe in pipes}
-    truncated = False
+    truncated = late = False
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)
-        while selector.get_map() and time.monotonic() < deadline:
-            ready = selector.select(min(POLL_SECONDS, deadline - time.monotonic()))
-            if not ready and child.poll() is not None:
+        while selector.get_map():
+            over = child.poll() is not None  # asked before looking: what it wrote is in the pipes by then, however slow we are
+            left = deadline - time.monotonic()
+            late = not over and left <= 0
+            if late or left <= -GRACE_SECONDS:
+                break
+            ready = selector.select(0 if over else min(POLL_SECONDS, left))
+            if over and not ready:
                 break  # something it started keeps the pipe open
             for key, _ in ready:
                 chunk = os.read(key.fd, 65536)
@@ -236,10 +241,11 @@ def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, byte
                 truncated = truncated or len(chunk) > room
                 if not chunk:
                     selector.unregister(key.fileobj)
-    try:
-        child.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        pass  # the caller ends it
+    if not late:
+        try:
+            child.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            late = True  # it closed its outputs and goes on
     for pipe in pipes:
         pipe.close()
-    return bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), truncated
+    return bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), truncated, late

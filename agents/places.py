@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agents.crew import BULK_MAX
+
 PROGRAM = "/usr/local/sbin/slotlight-agent"  # where `install` puts it; the package has its own place
 DEB_PROGRAM = "/usr/sbin/slotlight-agent"
 UNIT_NAME = "slotlight-agent.service"
@@ -17,6 +19,10 @@ CONFIG = "/etc/slotlight/agent.json"
 POLICY = "/etc/slotlight/policy.json"
 ZED_FOLDER = "/etc/zfs/zed.d"
 ZED_HOOK = f"{ZED_FOLDER}/all-slotlight.sh"
+ZDB_THREADS = 256  # of one `zdb -l`: 75 to 90 were seen on two CPUs with OpenZFS 2.1; without room for all of them it aborts
+TASKS_MAX = (BULK_MAX + 1) * ZDB_THREADS
+ZDB_MIB = 16  # 13 were seen
+MEMORY_MIB = 128 + BULK_MAX * ZDB_MIB  # above it everything we started is slowed down
 OBSERVE = '{"mode": "observe", "operations": [], "pools": []}\n'
 
 
@@ -26,6 +32,8 @@ def unit(program: str) -> str:
     Root and devices are needed: labels are read from the disks, and `zpool` opens /dev/zfs. KillMode=process lets a running
     `zpool replace` outlive a restart of the agent, which finds it again, and OOMPolicy=continue a lack of memory. The runtime folder
     must outlive a restart too, or every order sealed before it were void. /sys stays writable for what an order may switch there.
+    Tasks and memory leave room for every zdb that may run at once. The clock is protected by hand: up to systemd 252 ProtectClock
+    allows one device, and by that forbids all others.
     """
     return f"""\
 [Unit]
@@ -50,15 +58,17 @@ StateDirectoryMode=0700
 Nice=5
 IOSchedulingClass=best-effort
 IOSchedulingPriority=6
-MemoryHigh=128M
-TasksMax=256
+MemoryHigh={MEMORY_MIB}M
+TasksMax={TASKS_MAX}
 NoNewPrivileges=yes
 ProtectSystem=strict
 ReadWritePaths={FOLDER} -/etc/zfs -/run
 ProtectHome=yes
 PrivateTmp=yes
 ProtectHostname=yes
-ProtectClock=yes
+CapabilityBoundingSet=~CAP_SYS_TIME CAP_WAKE_ALARM
+SystemCallFilter=~@clock
+SystemCallErrorNumber=EPERM
 ProtectKernelModules=yes
 ProtectControlGroups=yes
 RestrictAddressFamilies=AF_UNIX

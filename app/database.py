@@ -2,6 +2,9 @@
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+# In the FROM of an UPDATE that is its own transaction: COMMIT does not wait for the disk. Whatever is committed after it takes it along
+# there; only a database that dies within the next second forgets it, so it is for what may be forgotten then.
+UNHURRIED = "(SELECT set_config('synchronous_commit', 'off', true)) AS unhurried"
 PREPARED_AFTER = 5  # times a connection was asked the same; then it is planned once and for all
 
 

@@ -6,6 +6,7 @@ reconnect every listener is told that all its topics changed: what was rung mean
 
 import asyncio
 import logging
+import secrets
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-from app.doorbell import PREFIX
+from app.doorbell import PREFIX, Household
 
 RETRY_SECONDS_MIN, RETRY_SECONDS_MAX = 0.1, 5.0
 SILENCE_SECONDS_MAX = 15.0  # then the connection itself is asked whether it is alive
@@ -82,6 +83,7 @@ class FanOut:
         self._ears: defaultdict[str, set[Ear | ThreadsEar]] = defaultdict(set)
         self._task: asyncio.Task | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._name = secrets.token_hex(8)
         self._seats = threading.BoundedSemaphore(THREADS_MAX)
 
     @contextmanager
@@ -125,6 +127,7 @@ class FanOut:
                 ear.close()
 
     async def stop(self) -> None:
+        Household.name, Household.tell = "", None
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -133,6 +136,12 @@ class FanOut:
         if self._task is None or self._task.done():
             self._loop = asyncio.get_running_loop()
             self._task = self._loop.create_task(self._subscribe_for_ever())
+            Household.name, Household.tell = self._name, self._tell
+
+    def _tell(self, topic: str) -> None:
+        """This process rang; may be called from any thread."""
+        if self._loop is not None and self._loop.is_running():
+            self._loop.call_soon_threadsafe(self._ring, topic)
 
     async def _subscribe_for_ever(self) -> None:
         failures = 0
@@ -154,7 +163,7 @@ class FanOut:
                 message = await pubsub.get_message(timeout=SILENCE_SECONDS_MAX)
                 if message is not None and message["type"] == "psubscribe":
                     self._back()
-                elif message is not None and message["type"] == "pmessage":
+                elif message is not None and message["type"] == "pmessage" and message["data"].decode() != self._name:
                     self._ring(message["channel"].decode().removeprefix(PREFIX))
 
     def _back(self) -> None:

@@ -30,7 +30,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict]]
 Send = Callable[[dict], Awaitable[None]]
 
-TOPIC = re.compile(r"fleet|approvals|ledger|loops|(node|run|looks):[A-Za-z0-9._-]{1,64}")
+TOPIC = re.compile(r"fleet|approvals|alarms|ledger|loops|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
 STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15
@@ -84,19 +84,17 @@ async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
     With them, or now and then without: the ledger's newest checkpoint and that it continues the one over `size` events, and the
     portal's next order key for an agent that knows an older one.
     """
-    query = scope["query_string"].decode("latin-1")
     try:
-        caller = await THREADS.run(_authenticate, scope["path"], query, _headers(scope))
+        caller, why, beside = await THREADS.run(_who, scope)
     except BadSignature as error:
         return await _refuse(send, 401, str(error))
-    if why := await THREADS.run(session_fault, caller, _first(scope, "nonce"), timezone.now()):
+    if why:
         return await _answer(send, caller, 409, {"reason": why, "duplicate": True})
     with _room("polls", POLLS_MAX) as room:
         if not room:
             return await _refuse(send, 503, "Too many agents are waiting. Try again later.")
-        beside = await THREADS.run(_beside, caller, _first(scope, "key"))
-        found = await _orders(caller, 0 if beside else _wait_seconds(scope), receive)
-    beside |= await THREADS.run(_log, caller.node, found, _size(scope))
+        found, log = await _orders(caller.node, _size(scope), 0 if beside else _wait_seconds(scope), receive)
+    beside |= log if found else await THREADS.run(_log, caller.node, found, _size(scope))
     said = {"orders": found, "at": timezone.now().isoformat(), **beside} if found or beside else {}
     await _answer(send, caller, 200 if said else 204, said)
 
@@ -107,7 +105,15 @@ async def _answer(send: Send, caller: Caller, status: int, said: dict) -> None:
     await _body(send, body)
 
 
-def _beside(caller: Caller, pinned: str) -> dict[str, Any]:
+def _who(scope: Scope) -> tuple[Caller, str, dict[str, Any]]:
+    """Who polls, why it is not believed, and what it must hear first. Raises BadSignature."""
+    now, query = timezone.now(), scope["query_string"].decode("latin-1")
+    caller = authenticate("GET", scope["path"], query, _headers(scope), b"", now)
+    why = session_fault(caller, _first(scope, "nonce"), now)
+    return caller, why, {} if why else _beside(_first(scope, "key"))
+
+
+def _beside(pinned: str) -> dict[str, Any]:
     """What an agent must hear before any order: the key that signs them now."""
     newer = rotation.next_keys(pinned) if pinned else None
     return {"next_keys": newer} if newer else {}
@@ -131,22 +137,24 @@ def _size(scope: Scope) -> int:
     return int(said) if re.fullmatch(r"[0-9]{1,12}", said) else 0
 
 
-def _authenticate(path: str, query: str, headers: dict[str, str]) -> Caller:
-    return authenticate("GET", path, query, headers, b"", timezone.now())
-
-
-async def _orders(caller: Caller, wait_seconds: float, receive: Receive) -> list[offers.Offer]:
+async def _orders(node: str, size: int, wait_seconds: float, receive: Receive) -> tuple[list[offers.Offer], dict[str, Any]]:
     """Listen first, then look: an order sealed between the two rings and is seen."""
     until = _now() + wait_seconds
-    with FANOUT.listen([f"orders:{caller.node}"]) as ear, _watched(receive, ear):
-        found = await THREADS.run(orders.next_for, caller.node)
+    with FANOUT.listen([f"orders:{node}"]) as ear, _watched(receive, ear):
+        found, log = await THREADS.run(_offers, node, size)
         while not found and not ear.closed and _now() < until:
             left_seconds = until - _now()
             rung = await ear.next(left_seconds if FANOUT.connected else min(DEAF_SECONDS, left_seconds))
             # A node that hung up is offered nothing: what it did not hear would wait for its next poll.
             if not ear.closed and (rung or not FANOUT.connected):
-                found = await THREADS.run(orders.next_for, caller.node)
-    return found
+                found, log = await THREADS.run(_offers, node, size)
+    return found, log
+
+
+def _offers(node: str, size: int) -> tuple[list[offers.Offer], dict[str, Any]]:
+    """The node's orders, and with them the ledger they rest on."""
+    found = orders.next_for(node)
+    return found, _log(node, found, size) if found else {}
 
 
 def _wait_seconds(scope: Scope) -> int:

@@ -23,10 +23,15 @@ ROUTES: Mapping[str, str] = {
     "disk": SIGNED_IN,
     "triage": SIGNED_IN,
     "situation": SIGNED_IN,
+    "rehearse": SIGNED_IN,  # nothing leaves
+    "rehearsal": SIGNED_IN,
     "runs": SIGNED_IN,
     "run": SIGNED_IN,
     "run-start": OPERATE,
+    "run-now": SIGNED_IN,
+    "at-the-rack": SIGNED_IN,
     "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "alarms": SIGNED_IN,
     "open-loops": SIGNED_IN,
     "loop-close": OPERATE,
     "runbooks": SIGNED_IN,
@@ -47,6 +52,13 @@ ROUTES: Mapping[str, str] = {
     "agent-claim": AGENT,
     "agent-start": AGENT,
     "agent-receipt": AGENT,
+}
+# Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
+EVIDENCE: Mapping[str, str] = {
+    "ledger-blob": "evidence.looked",
+    "look": "evidence.looked",
+    "look-answer": "evidence.looked",
+    "run-bundle": "run.exported",
 }
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {

@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "app.fleet",
     "app.nodes",
     "app.runs",
+    "app.rehearsals",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -63,6 +64,7 @@ TEMPLATES = [
         },
     }
 ]
+LIVE_BESIDE = "app.runs.stamps.beside"  # what pages show of runs, for the stamps of apps that do not know runs
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"
 AUTH_USER_MODEL = "accounts.User"

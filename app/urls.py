@@ -8,6 +8,7 @@ urlpatterns = [
     path("healthz", health, name="health"),
     path("", include("app.fleet.urls")),
     path("", include("app.runs.urls")),
+    path("", include("app.rehearsals.urls")),
     path("", include("app.ledger.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),

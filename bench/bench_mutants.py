@@ -1,6 +1,7 @@
 """Small wrong versions of guards, runbooks, engine, operations and proofs: how many the tests notice, and which they do not.
 
-SLOTLIGHT_MUTANTS names the files to hurt, by a part of their path; without it all are. Every core takes its share.
+SLOTLIGHT_MUTANTS names the files to hurt, by parts of their paths with commas between; without it all are. Every core takes its share;
+SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes every N-th mutant of a file, and says so.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ import time
 from tests.mutants.hunt import ROOT, TARGETS, Target, survivors
 
 WANTED_PERCENT = 90
-CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "")
+CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "").split(",")
+EVERY = max(int(os.environ.get("SLOTLIGHT_MUTANTS_EVERY", "1")), 1)
+CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or 1
 
 
 def main() -> int:
-    targets = [target for target in TARGETS if CHOSEN in target.path]
+    targets = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
+    if EVERY > 1:
+        print(f"A sample: every {EVERY}th mutant of each file.")
     print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6} {'seconds':>8}")
     made = lived = 0
     for target in targets:
-        begun, number = time.perf_counter(), len(target.mutants())
+        begun, number = time.perf_counter(), len(target.mutants()[::EVERY])
         left = _shared_out(target)
         made, lived = made + number, lived + len(left)
         percent = 100 * (number - len(left)) / max(number, 1)
@@ -35,9 +40,8 @@ def main() -> int:
 
 def _shared_out(target: Target) -> list[str]:
     """The survivors of one file, as lines; each process takes every n-th mutant."""
-    shares = os.cpu_count() or 1
     argv = [sys.executable, "-m", "bench.bench_mutants", "--share", target.path]
-    children = [subprocess.Popen([*argv, str(i), str(shares)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for i in range(shares)]
+    children = [subprocess.Popen([*argv, str(i), str(CORES)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for i in range(CORES)]
     said = [child.communicate()[0] for child in children]
     codes = [child.returncode for child in children]
     assert not any(codes), f"{target.path} could not be hurt to the end: {codes}, {said}"
@@ -47,7 +51,7 @@ def _shared_out(target: Target) -> list[str]:
 def _share(path: str, share: int, shares: int) -> None:
     target = next(target for target in TARGETS if target.path == path)
     source = target.source.splitlines()
-    for mutant in survivors(target, target.mutants()[share::shares]):
+    for mutant in survivors(target, target.mutants()[::EVERY][share::shares]):
         print(f"line: {mutant.line} {mutant.what} | {source[mutant.line - 1].strip()[:90]}", flush=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME
+from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME, ensure
 from launcher.datafolder import DataFolder
 from launcher.installation import Installation
 from launcher.rack import rack
@@ -24,8 +24,7 @@ HELP = """\
     --no-demo           without the demo fleet and its sign-ins
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
 ./run demo              the same; it takes the same options, and one more
-    --scenario NAME     add a node that needs the runbook NAME: blink-and-replace,
-                        spare-return, read-only-import or device-delete-reimport
+    --scenario NAME     add a node that needs the runbook NAME, any of the twelve
 ./run rack NODE         what somebody before the rack of a demo node sees
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay
@@ -33,6 +32,9 @@ HELP = """\
 ./run bench [NAMES]     measurements, as tables
 ./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
 ./run triage FILE...     what pasted outputs of a node say is wrong; - reads what is piped in
+./run lab build|up      a real storage node in QEMU: Debian, OpenZFS and SAS disks (root; Debian's qemu-system-x86)
+    shell|down NAME     a shell on it; its end. `./run lab --help` has the rest: pull, insert, slow, lit
+    test [ARGS]         the tests that walk runbooks on it
 ./run manage COMMAND    a management command, on the running servers or on ones started for it
 ./run help              this text
 
@@ -80,6 +82,16 @@ def agent(args: list[str]) -> int:
     return 0
 
 
+def lab(args: list[str]) -> int:
+    """A real storage node; its tests need what all tests need."""
+    from lab import commands
+
+    if args[:1] == ["test"]:
+        ensure(DEVELOPMENT)
+        return commands.test(args[1:])
+    return commands.main(args)
+
+
 def manage(args: list[str]) -> int:
     folder = DataFolder(data_folder())
     if folder.is_running():
@@ -119,5 +131,6 @@ COMMANDS = {
     "bench": Command(bench, DEVELOPMENT),
     "agent": Command(agent, ""),
     "triage": Command(triage, ""),
+    "lab": Command(lab, ""),
     "manage": Command(manage, RUNTIME),
 }

@@ -45,11 +45,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def demo_parser() -> argparse.ArgumentParser:
-    from agents.twin.scenarios import SCENARIOS
+    from agents.twin import stories
 
     more = parser()
     more.prog = "./run demo"
-    more.add_argument("--scenario", choices=sorted(SCENARIOS), default="", help="add the node that needs the runbook of this name")
+    more.add_argument("--scenario", choices=sorted(stories.names()), default="", help="add the node that needs the runbook of this name")
     return more
 
 

@@ -23,6 +23,7 @@ APPS = {
     "fleet": {"accounts", "ledger"},
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
+    "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
 }
 
 
@@ -86,8 +87,14 @@ def test_workflows_import_agents_and_pure_parts_of_the_standard_library():
 
 def test_the_launcher_needs_nothing_installed():
     """It installs what the rest needs. `prepare` is the one part that runs inside the result; the agent, its twin and `triage` are our own code and need nothing either."""
-    own = {"triage": {"launcher", "workflows"}} | dict.fromkeys(("commands", "rack", "up"), {"launcher", "agents"})
+    own = {"triage": {"launcher", "workflows"}, "commands": {"launcher", "agents", "lab"}}
+    own |= {name: {"launcher", "agents"} for name in ("rack", "up")}
     assert not breaches("launcher", lambda path, name: path.stem == "prepare" or top(name) in STDLIB | own.get(path.stem, {"launcher"}))
+
+
+def test_the_lab_looks_at_the_product_from_outside():
+    """It knows the launcher's way of speaking, and nothing of the portal, the workflows or the agent."""
+    assert not breaches("lab", lambda path, name: "tests" in path.parts or top(name) in STDLIB | {"launcher", "lab"})
 
 
 def test_nothing_imports_the_tests_ground_or_the_launcher():

@@ -94,6 +94,7 @@ class Progress:
     text: str
     percent: float | None = None
     eta: str | None = None
+    lines: tuple[str, ...] = ()  # how long it still takes, told each way that is known
 
 
 END = "end"  # where `then` and `leads_to` may lead besides a step: the run is done

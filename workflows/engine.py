@@ -381,7 +381,7 @@ def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrive
         unverified = replace(seen, note="Not everything is as it should be afterwards. The node looks again every few seconds.")
         told = () if verdicts == state.verdicts else (ev.Record("run.not-verified", record.body),)
         return Decision(unverified, (ev.Ring(RING_SECONDS), *told))
-    return finish(runbook, seen, event, f"{len(verdicts)} things are as they should be.", verdicts, record)
+    return finish(runbook, seen, event, "All is as it should be.", verdicts, record)
 
 
 def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Outcome:

@@ -166,7 +166,7 @@ class RunState:
                 "asked": Asked(**data["asked"]) if data["asked"] else None,
                 "order": OrderSeen(**data["order"]) if data["order"] else None,
                 "statements": tuple(Statement(**x) for x in data["statements"]),
-                "progress": Progress(**data["progress"]) if data["progress"] else None,
+                "progress": _progress(data["progress"]),
                 "sealed": tuple(data["sealed"]),
                 "loops": tuple(OpenLoop(**x) for x in data.get("loops", ())),
             }
@@ -175,3 +175,7 @@ class RunState:
     @property
     def order_is_out(self) -> bool:
         return self.order is not None and self.order.status in ORDER_IS_OUT and self.status in ("ordered", "unknown")
+
+
+def _progress(data: Mapping[str, Any] | None) -> Progress | None:
+    return Progress(**{**data, "lines": tuple(data.get("lines", ()))}) if data else None

@@ -1,4 +1,8 @@
-"""What is mounted and what is swapped on: a disk that serves either is not free."""
+"""What is mounted and what is swapped on: a disk that serves either is not free.
+
+The mounts of the first process are asked for, which are the machine's: our own unit hides /home, /root and /tmp with all that is
+mounted below them from us, and a disk mounted there is no free disk.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from agents.host import Host
 
 NAME = "mounts"
 EVERY_SECONDS = 60
+MACHINE, OWN = "/proc/1/mounts", "/proc/mounts"
 
 
 @dataclass(frozen=True)
@@ -23,11 +28,11 @@ class Mounts:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    if not host.list("/proc/mounts"):
-        return (Capture(NAME, "", "nothing", "", "/proc/mounts is not there"),)
-    mounts = attribute(host, "/proc/mounts")
+    if not host.list(OWN):
+        return (Capture(NAME, "", "nothing", "", f"{OWN} is not there"),)
+    mounts = attribute(host, MACHINE) or attribute(host, OWN)  # who is not root may not ask the first process
     if not mounts:
-        return (Capture(NAME, "", "failed", "", "/proc/mounts cannot be read"),)
+        return (Capture(NAME, "", "failed", "", f"{OWN} cannot be read"),)
     return (Capture(NAME, "", "data", "\n".join(mounts + attribute(host, "/proc/swaps")) + "\n"),)
 
 
@@ -41,7 +46,7 @@ def parse(text: str) -> Mounts | Unparsed:
     for line in text.rstrip("\n").split("\n"):
         path, _, entry = line.partition(":")
         fields = [_plain(field) for field in entry.split()]
-        if path == "/proc/mounts" and len(fields) >= 4:
+        if path in (MACHINE, OWN) and len(fields) >= 4:
             mounts.append((fields[0], fields[1], fields[2]))
         elif path == "/proc/swaps" and fields[:1] == ["Filename"]:
             swaps = swaps or []

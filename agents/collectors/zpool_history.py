@@ -73,6 +73,8 @@ def _newest(text: str) -> tuple[str, int]:
 _WHEN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _ENTRY = re.compile(rf"({_WHEN}) (?:\[txg:([0-9]{{1,20}})\] |(\([0-9]{{1,20}}ms\) ioctl ))?(.*?)(?: \[((?:user|on|:)[^\[\]]*)\])?")
 
+_WHO = re.compile(r" \[((?:user|on|:)[^\[\]]*)\]")  # behind what was handed to an ioctl it has a line of its own
+
 
 def parse(text: str) -> History | Unparsed:
     """One pool's history, or the first line that made no sense. Never raises."""
@@ -89,6 +91,8 @@ def parse(text: str) -> History | Unparsed:
             at, txg, ioctl, said, who = found.groups()
             kind = "internal" if txg else "ioctl" if ioctl else "command"
             entries.append(Entry(at, kind, said.strip(), int(txg) if txg else None, who))
+        elif entries and entries[-1].kind == "ioctl" and (who := _WHO.fullmatch(line)):
+            entries[-1] = replace(entries[-1], who=who.group(1))
         elif entries and (not line or (line.startswith("    ") and entries[-1].kind == "ioctl")):
             entries[-1] = replace(entries[-1], text=f"{entries[-1].text}\n{line}".rstrip("\n"))
         elif line:

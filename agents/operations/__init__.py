@@ -16,9 +16,12 @@ from agents.operations import (
     zpool_import_dry_run,
     zpool_import_readonly,
     zpool_import_rewind,
+    zpool_import_txg,
+    zpool_import_writable,
     zpool_offline,
     zpool_online,
     zpool_replace,
+    zpool_rewind,
     zpool_scrub,
 )
 
@@ -35,6 +38,9 @@ OPERATIONS = {
         zpool_import_readonly,
         zpool_import_dry_run,
         zpool_import_rewind,
+        zpool_import_txg,
+        zpool_import_writable,
+        zpool_rewind,
         zpool_export_readonly,
         disk_delete,
         disk_rescan,

@@ -46,6 +46,11 @@ def forced(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("-f",) if params["force"] == "yes" else ()
 
 
+def unforced(params: Mapping[str, str]) -> dict[str, str]:
+    """The same parameters for what is asked alike of every import, by an operation that is never forced."""
+    return {**params, "force": "no"}
+
+
 def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("-R", f"/mnt/ro-{params['pool']}")
 

@@ -1,6 +1,7 @@
 """Have the kernel look for disks again behind every SCSI host: what was deleted comes back, under whatever name is free.
 
-Only while the pool is not imported: a disk that tells another story must not come back under a pool that does without it.
+A disk that tells another story must not come back under a pool that does without it. So either the pool is not imported, or its bay is
+seen to be empty or to hold another disk: then the look finds what is new, and proves that the old one stays away.
 """
 
 from __future__ import annotations
@@ -10,22 +11,24 @@ from collections.abc import Mapping
 from agents.collectors import block
 from agents.collectors.base import Capture
 from agents.host import Host, Ran
-from agents.operations import _importing, disk_delete
+from agents.operations import _importing, disk_delete, locate_led
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe, unknowns
+from agents.operations.base import UNKNOWN, Probe, check_names, unknowns
 
 NAME = "disk_rescan"
 EFFECT = "idempotent"
 DESTRUCTIVE = False
-PARAMS = ("pool", "pool_guid", "wwid")
+PARAMS = ("pool", "pool_guid", "wwid", "enclosure", "slot")
 TIMEOUT_SECONDS = 300.0
 EVERYTHING = b"- - -"  # channel, target, unit: all of them
-FACTS = ("pool.here", "scsi.hosts")
+EMPTY = "not installed"
+FACTS = ("pool.here", "scsi.hosts", "bay.disk", "bay.status")
 
 
 def check(params: Mapping[str, str]) -> str:
-    return disk_delete.check(params)
+    bad = check_names(params, PARAMS) or disk_delete.check({name: params[name] for name in disk_delete.PARAMS})
+    return bad or locate_led.check_bay(params)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -34,20 +37,41 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return {"pool.here": known(lambda: _importing.imported(host, params)), "scsi.hosts": known(lambda: _hosts(host))}
+    return {
+        "pool.here": known(lambda: _importing.imported(host, params)),
+        "scsi.hosts": known(lambda: _hosts(host)),
+        "bay.disk": known(lambda: locate_led.disk_in(host, params)),
+        "bay.status": known(lambda: locate_led.status_of(host, params)),
+    }
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {"preconditions": preconditions(host, params)}
 
 
+def asked(params: Mapping[str, str]) -> tuple[str, ...]:
+    """The facts that must be known in any case. The bay is asked about only while the pool is imported."""
+    return ("pool.here", "scsi.hosts")
+
+
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    verdicts = unknowns({name: pre.get(name, f"{UNKNOWN}it was not read") for name in FACTS})
+    verdicts = unknowns({name: pre.get(name, f"{UNKNOWN}it was not read") for name in asked(params)})
     if verdicts:
         return verdicts
-    if pre["pool.here"] != NONE:
-        return (("refuse", f"{params['pool']} is imported here. The disk must not come back under it; export the pool first."),)
-    return (("pass", f"{params['pool']} is not imported here."),)
+    if pre["pool.here"] == NONE:
+        return (("pass", f"{params['pool']} is not imported here."),)
+    return unknowns({name: pre.get(name, f"{UNKNOWN}it was not read") for name in FACTS}) or (_of_its_bay(pre, params),)
+
+
+def _of_its_bay(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[str, str]:
+    """Of a disk that was deleted the kernel shows nothing, so the enclosure's own word counts."""
+    pool, bay, disk = params["pool"], f"bay {params['slot']} of {params['enclosure']}", pre["bay.disk"]
+    if disk == NONE and pre["bay.status"] == EMPTY:
+        return "pass", f"The {bay} is empty."
+    if disk not in (NONE, params["wwid"]):
+        return "pass", f"The {bay} holds another disk, {disk}."
+    said = f"the {bay} is {pre['bay.status']}, so the disk is still in it"
+    return "refuse", f"{pool} is imported here and {said}. It must not come back under the pool: pull it, or export the pool first."
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:

@@ -39,13 +39,19 @@ def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
-    if _ID.fullmatch(params["enclosure"]) is None or _SLOT.fullmatch(params["slot"]) is None:
-        return f"{params['enclosure']!r}, {params['slot']!r} is no bay: an enclosure's logical id (0x…) and a slot number are needed."
+    if bad := check_bay(params):
+        return bad
     if params["light"] not in ("on", "off"):
         return f"The light asked for is {params['light']!r}; it must be on or off."
     if params["wwid"] in (ABSENT, ANY):
         return "A bay is lit for one disk, or for one that is absent." if params["wwid"] == ANY and params["light"] == "on" else ""
     return "" if normalise(params["wwid"]) == params["wwid"] else f"{params['wwid']!r} is no WWID."
+
+
+def check_bay(params: Mapping[str, str]) -> str:
+    if _ID.fullmatch(params["enclosure"]) is None or _SLOT.fullmatch(params["slot"]) is None:
+        return f"{params['enclosure']!r}, {params['slot']!r} is no bay: an enclosure's logical id (0x…) and a slot number are needed."
+    return ""
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -66,8 +72,8 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
         "led.way": known(lambda: "sysfs" if _lamps(host, params)[0].folder else "sg_ses"),
         "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in _lamps(host, params))),
         "led.lit": known(lambda: _lit_bays(host, params)),
-        "bay.disk": known(lambda: _disk_in(host, params)),
-        "bay.status": known(lambda: _status(host, params)),
+        "bay.disk": known(lambda: disk_in(host, params)),
+        "bay.status": known(lambda: status_of(host, params)),
     }
 
 
@@ -234,7 +240,7 @@ def _lit_bays(host: Host, params: Mapping[str, str]) -> str:
     return ", ".join(str(n) for n in sorted({slot.number for slot in slots if slot.locate and slot.number is not None})) or NONE
 
 
-def _disk_in(host: Host, params: Mapping[str, str]) -> str:
+def disk_in(host: Host, params: Mapping[str, str]) -> str:
     """The WWID of the disk that the kernel, or the enclosure's own page, has in that bay now."""
     disks = _disks(host)
     folders = {lamp.folder for lamp in _lamps(host, params)}
@@ -260,7 +266,7 @@ def _disks(host: Host):
     return disks
 
 
-def _status(host: Host, params: Mapping[str, str]) -> str:
+def status_of(host: Host, params: Mapping[str, str]) -> str:
     lamps = {lamp.folder for lamp in _lamps(host, params)}
     said = {slot.status or "not said" for e in _enclosures(host) for slot in e.slots if f"{ROOT}/{e.name}/{slot.name}" in lamps}
     return ", ".join(sorted(said)) or "not said"

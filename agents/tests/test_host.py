@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agents.host import OUTPUT_BYTES_MAX, LocalHost
+from agents.host import OUTPUT_BYTES_MAX, LocalHost, _drain
 
 
 @pytest.fixture
@@ -164,3 +164,38 @@ def test_a_command_whose_child_is_stuck_is_not_started_again(host, monkeypatch):
     ((_, child),) = host._left_behind
     child.wait()
     assert host.left_behind() == ()
+
+
+class Late:
+    """A child that writes and ends in the very moment in which somebody asks whether it has ended, as on a machine that is short of time."""
+
+    def __init__(self) -> None:
+        self.stdout, self._out = (os.fdopen(fd, mode) for fd, mode in zip(os.pipe(), ("rb", "wb")))
+        self.stderr, self._err = (os.fdopen(fd, mode) for fd, mode in zip(os.pipe(), ("rb", "wb")))
+
+    def poll(self) -> int:
+        if not self._out.closed:
+            self._out.write(b"pool: tank\n")
+            self._out.close()
+            self._err.close()
+        return 0
+
+    def wait(self, timeout: float) -> int:
+        return 0
+
+
+def test_nothing_is_lost_of_a_child_that_ends_while_it_is_asked_whether_it_has():
+    """Seen on a real node: `smartctl` exited 4 with its report unread, and the capture was empty."""
+    assert _drain(Late(), time.monotonic() + 5)[0] == b"pool: tank\n"
+
+
+def test_a_child_that_ended_after_the_deadline_is_late_however_it_ended():
+    stdout, _, _, late = _drain(Asleep(), time.monotonic() - 1)
+    assert (stdout, late) == (b"", True)
+
+
+class Asleep(Late):
+    """Still at it whenever it is asked."""
+
+    def poll(self) -> None:
+        return None

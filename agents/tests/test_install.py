@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents import bell, doctor, install, places, pulse
+from agents.crew import BULK_MAX
 from agents.host import LocalHost, Ran
 from agents.identity import Identity, _write, load
 from agents.packaging import zipapp
@@ -166,6 +167,14 @@ def test_root_has_no_network_and_who_has_it_has_nothing_else():
     assert f"run --relay {places.RELAY_SOCKET}" in agent
     assert "RuntimeDirectoryPreserve=yes" in agent  # the session outlives a restart
     assert {"DynamicUser=yes", "CapabilityBoundingSet=", "PrivateDevices=yes", "ProtectSystem=strict"} <= set(relay.splitlines())
+
+
+def test_the_unit_leaves_the_disks_and_enough_threads_to_whom_the_agent_asks():
+    """Seen on a real node: a dozen zdb at once, with 75 to 90 threads each, aborted at TasksMax=256, and no label was read."""
+    limits = dict(line.split("=", 1) for line in places.unit("/a").splitlines() if "=" in line)
+    assert int(limits["TasksMax"]) > BULK_MAX * 90
+    assert int(limits["MemoryHigh"].rstrip("M")) > BULK_MAX * 13
+    assert not {"ProtectClock", "PrivateDevices", "DevicePolicy", "DeviceAllow"} & set(limits)
 
 
 class WithoutOpenssl(Host):

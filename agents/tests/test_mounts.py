@@ -14,6 +14,20 @@ def test_it_reads_what_is_mounted():
     assert ("ost_1/data", "/ost_1/data", "zfs") in read.mounts
 
 
+class Hidden(CapturedHost):
+    """A node whose agent is kept from /home by its unit, while somebody has mounted a disk there."""
+
+    def read(self, path: str) -> bytes:
+        if path == "/proc/1/mounts":
+            return b"/dev/vda / ext4 rw 0 0\n/dev/sdh /home/old ext4 rw 0 0\n"
+        return super().read(path)
+
+
+def test_it_sees_what_the_units_own_view_hides():
+    (capture,) = mounts.collect(Hidden(step("wwid-drift/1-before")))
+    assert ("/dev/sdh", "/home/old", "ext4") in parse(capture.text).mounts
+
+
 def test_swap_that_was_not_read_is_not_known():
     assert parse("/proc/mounts:/dev/sda1 / ext4 rw 0 0\n").swaps is None
 

@@ -46,9 +46,15 @@ GOOD = {
     "zpool_import_readonly": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_import_dry_run": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_import_rewind": {"pool": "p", "pool_guid": "1", "force": "no"},
+    "zpool_import_txg": {"pool": "p", "pool_guid": "1", "txg": "4711"},
+    "zpool_import_writable": {"pool": "p", "pool_guid": "1"},
+    "zpool_rewind": {"pool": "p", "pool_guid": "1"},
     "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
     "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
-    "disk_rescan": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+    "disk_rescan": {
+        **{"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
+        **{"enclosure": "0x50050cc11ac016e2", "slot": "68"},
+    },
     "zpool_detach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_online": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "locate_led": {
@@ -91,17 +97,40 @@ def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
     words = operation.argv(GOOD[operation.NAME])
     assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id") for word in words)
     assert "-f" not in words
-    assert "-F" not in words or "readonly=on" in words
+    assert "-F" not in words or "readonly=on" in words or operation.NAME == "zpool_rewind"
+    assert not {"-X", "-D", "-a", "-V", "-m", "-M"} & set(words)
+    assert "-T" not in words or "readonly=on" in words, "so far back only without writing"
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name.startswith("zpool_import")])
+LOOKING = ("zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind", "zpool_import_txg")
+WRITING_IMPORTS = ("zpool_import_writable", "zpool_rewind")
+
+
+def test_every_import_either_looks_or_writes():
+    imports = {name for name, module in OPERATIONS.items() if name in GOOD and module.argv(GOOD[name])[:2] == ("zpool", "import")}
+    assert imports == {*LOOKING, *WRITING_IMPORTS}
+
+
+@pytest.mark.parametrize("name", LOOKING)
 @pytest.mark.parametrize("force", ["yes", "no"])
-def test_no_import_can_write_mount_or_be_remembered(name, force):
-    words = OPERATIONS[name].argv({**GOOD[name], "force": force})
-    assert ("-f" in words) == (force == "yes")
+def test_no_import_that_looks_can_write_mount_or_be_remembered(name, force):
+    forced = {"force": force} if "force" in GOOD[name] else {}
+    words = OPERATIONS[name].argv({**GOOD[name], **forced})
+    assert ("-f" in words) == (forced == {"force": "yes"})
     assert {"-N", "readonly=on", "cachefile=none"} <= set(words)
     assert words[-1] == "1"
-    assert not {"-X", "-T", "-D", "-a", "-V", "-m"} & set(words)
+    assert ("-T" in words) == (name == "zpool_import_txg")
+    assert not OPERATIONS[name].DESTRUCTIVE
+
+
+@pytest.mark.parametrize("name", WRITING_IMPORTS)
+def test_an_import_that_writes_is_destructive_and_never_forced_mounted_or_remembered(name):
+    words = OPERATIONS[name].argv(GOOD[name])
+    assert {"-N", "cachefile=none"} <= set(words)
+    assert words[-1] == "1"
+    assert not {"-f", "-T", "-n"} & set(words)
+    assert (OPERATIONS[name].EFFECT, OPERATIONS[name].DESTRUCTIVE) == ("at_most_once", True)
+    assert "force" not in OPERATIONS[name].PARAMS
 
 
 @pytest.fixture(scope="module")

@@ -115,6 +115,14 @@ def test_it_reads_who_gave_a_command():
     assert read.entries[-1].text == "zpool replace ost_0 14718944552882581455 /dev/disk/by-id/wwn-0x5000c500a670c5fb"
 
 
+def test_who_handed_something_to_an_ioctl_has_a_line_of_his_own():
+    """Genuine, from the lab: ZED reopened a pool that was just made."""
+    read = zpool_history.parse((MADE_UP / "zpool_history" / "zpool-history-2.1.11--reopened-by-zed.txt").read_text())
+    made, first = [entry for entry in read.entries if entry.kind != "internal"][:2]
+    assert (made.kind, made.who) == ("command", "user 0 (root) on oss02:linux")
+    assert (first.kind, first.text, first.who) == ("ioctl", "reopen\n    input:\n        scrub_restart: false", made.who)
+
+
 def test_a_suspended_pool_is_not_asked_for_its_history():
     host = Says("", "SUSPENDED")
     capture = zpool_history.collect_one(host, "ost_5")

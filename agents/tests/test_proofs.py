@@ -94,6 +94,25 @@ def test_it_takes_every_true_consistency_and_no_other():
     assert taken == 64 * 65 // 2
 
 
+def test_a_proof_of_another_length_proves_no_size():
+    """Sizes whose proofs have one length are told apart by the root in the signed note; all others by the proof itself."""
+    lengths = {(old, new): len(subproof(old, LEAVES[:new])) for new in range(2, 20) for old in range(1, new)}
+    refused = 0
+    for (old, new), length in lengths.items():
+        path = subproof(old, LEAVES[:new])
+        for claimed in range(old + 1, 20):
+            if lengths[old, claimed] != length:
+                assert not verify_consistency(old, ROOTS[old], claimed, ROOTS[new], path), (old, new, claimed)
+                refused += 1
+    assert refused > 800
+    for size in range(1, 20):
+        for index in range(size):
+            path = audit_path(index, LEAVES[:size])
+            for claimed in range(index + 1, 20):
+                if len(audit_path(index, LEAVES[:claimed])) != len(path):
+                    assert not verify_inclusion(LEAVES[index], index, claimed, path, ROOTS[size])
+
+
 def test_it_refuses_every_flipped_bit():
     path = subproof(21, LEAVES[:50])
     for number in range(len(path)):
@@ -200,6 +219,84 @@ def test_it_does_not_believe_what_it_cannot_check(signer):
         proofs.verify_note(WithoutOpenssl3(), note, signer.log_key)
     with pytest.raises(NotChecked, match="not signed by the key"):
         proofs.verify_note(HOST, Signer().note(7, ROOTS[7]), signer.log_key, signer.portal_key)
+
+
+class Says(LocalHost):
+    """An openssl that says this and no more."""
+
+    def __init__(self, exit_code, said):
+        self.said = Ran(("openssl",), exit_code, said, b"", 0.0, "timeout" if exit_code is None else "")
+
+    def run(self, argv, timeout_seconds):
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "said", "verdict"),
+    [
+        (0, b"Verified OK\n", "good"),
+        (1, b"Verification failure\n", "bad"),
+        (1, b"Error verifying data\n", "bad"),
+        (0, b"Verification failure\n", "unknown"),
+        (None, b"Verification failure\n", "unknown"),
+        (None, b"Verified OK\n", "unknown"),
+        (1, b"Verified OK\n", "unknown"),
+        (0, b"", "unknown"),
+        (1, b"no such command\n", "unknown"),
+    ],
+)
+def test_openssl_is_believed_only_when_words_and_exit_code_agree(exit_code, said, verdict):
+    assert proofs.ecdsa_verdict(Says(exit_code, said), b"data", b"signature", "pem")[0] == verdict
+
+
+# --- changes of key
+
+
+def change(old, which, new):
+    """What the old keys say of their successor."""
+    raw = new.spki if which == "order" else base64.b64decode(new.log_key.split("+", 2)[2])[1:]
+    text = f"{NAME}/keys\n{which}\n{base64.b64encode(raw).decode()}\n"
+    return text + "\n" + "".join(old.lines(text.encode()))
+
+
+def follow(signer, *statements):
+    return proofs.follow_keys(HOST, statements, signer.log_key, signer.portal_key)
+
+
+def test_it_follows_each_key_to_its_successor(signer):
+    new = Signer()
+    assert follow(signer) == (signer.log_key, signer.portal_key)
+    assert follow(signer, change(signer, "ledger", new)) == (new.log_key, signer.portal_key)
+    log_key, portal_key = follow(signer, change(signer, "order", new))
+    assert log_key == signer.log_key
+    assert proofs._der(portal_key) == new.spki
+
+
+def test_it_passes_over_what_keys_before_its_own_signed(signer):
+    older, new = Signer(), Signer()
+    assert follow(signer, change(older, "ledger", signer), change(signer, "ledger", new)) == (new.log_key, signer.portal_key)
+
+
+@pytest.mark.parametrize(
+    "mangle",
+    [
+        lambda said: "",
+        lambda said: "x\n\n",
+        lambda said: said.replace("/keys\n", "/other\n"),
+        lambda said: said.replace("\nledger\n", "\nnodes\n"),
+        lambda said: said.replace("\nledger\n", "\nledger\n!"),
+        lambda said: said.replace("slotlight", "elsewhere"),
+    ],
+)
+def test_a_change_of_another_form_is_refused(signer, mangle):
+    with pytest.raises(BadNote, match="change of key is not a signed note"):
+        follow(signer, mangle(change(signer, "ledger", Signer())))
+
+
+def test_a_change_that_says_another_key_than_was_signed_is_refused(signer):
+    said = change(signer, "ledger", Signer()).replace("\nledger\n", "\norder\n")
+    with pytest.raises(BadNote, match="is false"):
+        follow(signer, said)
 
 
 def test_a_ledger_key_it_does_not_know_yet_is_carried_by_the_order_key(signer):

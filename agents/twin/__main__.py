@@ -12,9 +12,8 @@ import logging
 import sys
 from typing import Sequence
 
-from agents.twin import demo, tryout
+from agents.twin import demo, stories, tryout
 from agents.twin.host import TwinHost
-from agents.twin.scenarios import SCENARIOS
 
 LOOK_TIMEOUT_SECONDS = 60.0
 
@@ -71,7 +70,7 @@ def look(host: TwinHost, command: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m agents.twin", description="Play simulated storage nodes.")
     parser.add_argument("--make", metavar="DIR", help="write the demo nodes' states and end")
-    parser.add_argument("--scenario", choices=sorted(SCENARIOS), help="with --make: write this scenario's node, and no other")
+    parser.add_argument("--scenario", choices=sorted(stories.names()), help="with --make: write this scenario's nodes, and no other")
     parser.add_argument("--dir", help="where the states are")
     parser.add_argument("--node", help="which node to play")
     parser.add_argument("--portal", help="the portal's address")

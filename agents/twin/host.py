@@ -13,13 +13,14 @@ import errno
 import os
 import time
 from contextlib import contextmanager
-from typing import Callable, Iterator, Optional, Sequence, Tuple
+from typing import Callable, Iterator, Optional, Sequence, Tuple, Union
 
 from agents.host import LocalHost, Ran, Region
 from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from agents.twin.memory import MemoryStore
 from agents.twin.model import Bay, Enclosure, Node
 from agents.twin.scan import is_due, settle
 from agents.twin.store import Store
@@ -35,11 +36,11 @@ class OutOfTime(Exception):
 class TwinHost:
     def __init__(
         self,
-        state_path: os.PathLike,
+        state: Union[str, os.PathLike, MemoryStore],
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.store = Store(state_path)
+        self.store = state if isinstance(state, MemoryStore) else Store(state)
         self._clock = clock
         self._sleep = sleep
 
@@ -50,10 +51,11 @@ class TwinHost:
         """The node as it is now: a resilver that is over by the clock has ended."""
         now = self.now()
         view = self.store.view()
-        if not is_due(view.node, now) and not sas.has_grown(view.node, now):
+        if not is_due(view.node, now) and not sas.has_grown(view.node, now) and not importer.goes_on(view.node, now):
             return view
         with self.store.changing() as node:
             settle(node, now)
+            importer.go_on(node, now)
             if sas.has_grown(node, now):
                 sas.grow(node, now)
         return self.store.view()
@@ -115,7 +117,9 @@ class TwinHost:
     def _in_or_out(self, argv: Tuple[str, ...]) -> Answer:
         wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
         with self._changing() as node:
-            answer = importer.bring_in(node, wanted) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            answer = (
+                importer.bring_in(node, wanted, self.now()) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            )
         return answer or unknown(argv)
 
     def _replace(self, argv: Tuple[str, ...], ends: float) -> Answer:

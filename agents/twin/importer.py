@@ -2,8 +2,8 @@
 
     named -> not active elsewhere -> last used here, or forced -> opens -> its metadata can be read -> imported
 
-`-F -n` is no dry run where nothing has to be discarded: the pool is imported then, as by the real tool. A read-only import
-writes no label, and nor does exporting one.
+`-F -n` is no dry run where nothing has to be discarded: the pool is imported then, as by the real tool. `-T` is an upper bound, as
+there: a txg that never was imports the pool too. A read-only import writes no label, and nor does exporting one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from agents.twin.answer import Answer, refused
 from agents.twin.figures import ctime
 from agents.twin.importing import is_damaged
 from agents.twin.model import Node, Pool
-from agents.twin.tables import WRITTEN_AT
+from agents.twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
 from agents.twin.vdevs import pool_state
 
 WITH_VALUE = ("-o", "-R", "-d", "-T", "-c")
 FLAGS = ("-N", "-f", "-m", "-F", "-n")
 USAGE = "-n or -X only meaningful with -F\nusage:\n\timport [-d dir] [-D]\n"
+DEFERRED_TXGS = 2  # how far -F goes back
 DESTROY = "\tDestroy and re-create the pool from\n\ta backup source.\n"
 
 
@@ -63,7 +64,24 @@ def _take(wanted: Wanted, option: str, value: str) -> bool:
     return option != "-c" and (option != "-T" or wanted.txg > 0)
 
 
-def bring_in(node: Node, wanted: Wanted) -> Answer:
+def readable(pool: Pool) -> int:
+    """The newest txg that can be loaded."""
+    return pool.readable_txg or pool.txg - -(-pool.rewind_seconds // TXG_SECONDS)
+
+
+def _goes_back_enough(node: Node, pool: Pool, wanted: Wanted) -> bool:
+    """Whether what is asked for comes by a txg that can be loaded and that the rings still hold."""
+    if wanted.txg:
+        return min(wanted.txg, readable(pool)) >= _oldest(node, pool)
+    return "-F" in wanted.flags and pool.txg - readable(pool) <= DEFERRED_TXGS
+
+
+def _oldest(node: Node, pool: Pool) -> int:
+    labels = (p.label for disk in node.disks for p in disk.partitions if p.label and p.label.pool == pool.name)
+    return min((txg for label in labels for txg, _ in label.ring), default=pool.txg - RINGS + 1)
+
+
+def bring_in(node: Node, wanted: Wanted, now: float = 0.0) -> Answer:
     if "-n" in wanted.flags and "-F" not in wanted.flags and not wanted.txg:
         return Answer(2, "", USAGE)
     pool = _found(node, wanted.word)
@@ -72,7 +90,7 @@ def bring_in(node: Node, wanted: Wanted) -> Answer:
     if any(other.imported and other.name == pool.name for other in node.pools):
         again = "use the form 'zpool import <pool | id> <newpool>' to give it a new name"
         return refused(1, f"cannot import '{pool.name}': a pool with that name already exists\n{again}")
-    return _elsewhere(node, pool, wanted) or _unreadable(node, pool, wanted) or _imported(node, pool, wanted)
+    return _elsewhere(node, pool, wanted) or _unreadable(node, pool, wanted) or _imported(node, pool, wanted, now)
 
 
 def _found(node: Node, word: str) -> Optional[Pool]:
@@ -114,11 +132,14 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
     if not is_damaged(node, pool):
         return None
     rewinds = "-F" in wanted.flags or wanted.txg > 0
-    if pool.rewind_seconds and rewinds and "-n" not in wanted.flags:
+    enough = bool(pool.rewind_seconds) and _goes_back_enough(node, pool, wanted)
+    if enough and "-n" not in wanted.flags:
         return None
     _close(pool)
-    if pool.rewind_seconds:
-        return _would_rewind(pool) if rewinds else _rewind_offer(pool)
+    if enough:
+        return _would_rewind(pool)
+    if pool.rewind_seconds and not rewinds and pool.txg - readable(pool) <= DEFERRED_TXGS:
+        return _rewind_offer(pool)
     if "-n" in wanted.flags:
         return Answer(1)
     if rewinds:
@@ -127,14 +148,14 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
 
 
 def _would_rewind(pool: Pool) -> Answer:
-    said = f"Would be able to return {pool.name} to its state as of {ctime(WRITTEN_AT)}.\n"
+    said = f"Would be able to return {pool.name} to its state as of {ctime(pool.readable_at or WRITTEN_AT)}.\n"
     return Answer(1, f"{said}Would discard approximately {pool.rewind_seconds} seconds of transactions.\n")
 
 
 def _rewind_offer(pool: Pool) -> Answer:
     text = (
         "\tRecovery is possible, but will result in some data loss.\n"
-        f"\tReturning the pool to its state as of {ctime(WRITTEN_AT)}\n"
+        f"\tReturning the pool to its state as of {ctime(pool.readable_at or WRITTEN_AT)}\n"
         f"\tshould correct the problem.  Approximately {pool.rewind_seconds} seconds of data\n"
         "\tmust be discarded, irreversibly.  Recovery can be attempted\n"
         f"\tby executing 'zpool import -F {pool.name}'.  A scrub of the pool\n"
@@ -159,13 +180,41 @@ def _close(pool: Pool) -> None:
             leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
 
 
-def _imported(node: Node, pool: Pool, wanted: Wanted) -> Answer:
+def _imported(node: Node, pool: Pool, wanted: Wanted, now: float) -> Answer:
     pool.imported, pool.readonly, pool.altroot = True, wanted.options.get("readonly") == "on", wanted.altroot
+    pool.loaded_txg = min(wanted.txg or readable(pool), readable(pool))
     if not pool.readonly:
-        # Only writing makes the rewind final, and this host the one that used the pool last.
-        pool.rewind_seconds, pool.state, pool.txg = 0, 0, pool.txg + 1
-        pool.hostid, pool.hostname = int(node.hostid, 16), node.hostname
+        _begin_to_write(node, pool, now)
     return Answer(0)
+
+
+def _begin_to_write(node: Node, pool: Pool, now: float) -> None:
+    """Only writing makes a rewind final, and this host the one that used the pool last. The labels of the disks that are here follow."""
+    if pool.loaded_txg < pool.txg:
+        pool.written_since, pool.discarded_txg = now, pool.txg
+    pool.rewind_seconds, pool.readable_txg, pool.state, pool.txg = 0, 0, 0, pool.loaded_txg + 1
+    pool.hostid, pool.hostname = int(node.hostid, 16), node.hostname
+    for partition in (p for disk in node.disks for p in disk.partitions):
+        if partition.label and partition.label.pool == pool.name:
+            partition.label.txg, partition.label.writer, partition.label.ring = pool.txg, "", []
+
+
+def goes_on(node: Node, now: float) -> bool:
+    return any(pool.txg != _txg_by(pool, now) for pool in node.imported)
+
+
+def go_on(node: Node, now: float) -> None:
+    """A pool that went back writes on, and passes at last what it left behind in its rings."""
+    for pool in node.imported:
+        pool.txg = _txg_by(pool, now)
+        if pool.txg > pool.discarded_txg + 1:
+            pool.written_since = 0.0
+
+
+def _txg_by(pool: Pool, now: float) -> int:
+    if not pool.written_since:
+        return pool.txg
+    return pool.loaded_txg + 1 + max(0, int((now - pool.written_since) // TXG_SECONDS))
 
 
 def let_go(node: Node, args: Sequence[str]) -> Optional[Answer]:

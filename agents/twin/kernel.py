@@ -107,18 +107,22 @@ def _named(rows: Iterator[Tuple[str, int]]) -> str:
 def _txgs(pool: Pool) -> Iterator[str]:
     """The last that were committed, and the one that is open. A suspended pool's last one syncs for ever."""
     yield TXG_FORMAT % tuple(TXG_HEADING)
+    written = 196608 if pool.discarded_txg else 0  # a pool that was brought back is used again
     for back in range(TXGS_SHOWN, -1, -1):
         txg = pool.txg - back + 1
         state = "C" if back > 1 or (back and not pool.suspended) else "S" if back else "O"
         done = (TXG_NS, 30000, 170000, 900000) if state == "C" else (TXG_NS, 30000, 170000, 0) if state == "S" else (0, 0, 0, 0)
         if txg > 0:
-            yield TXG_FORMAT % (txg, txg * TXG_NS, state, 0, 0, 0, 0, 0, *done)
+            yield TXG_FORMAT % (txg, txg * TXG_NS, state, 0, 0, written, 0, 0, *done)
 
 
 def _debug_log(node: Node) -> Iterator[str]:
     yield "timestamp    message "
     for pool in node.imported:
         yield f"{int(node.booted_at + IMPORTED_SECONDS):<12d} spa.c:6109:spa_import(): spa_import: importing {pool.name}"
+        if pool.loaded_txg:
+            said = f"spa_load({pool.name}, config untrusted): using uberblock with txg={pool.loaded_txg}"
+            yield f"{int(node.booted_at + IMPORTED_SECONDS):<12d} spa_misc.c:418:spa_load_note(): {said}"
 
 
 def log_lines(node: Node) -> List[str]:

@@ -26,6 +26,7 @@ class Label:
     copies: List[int] = field(default_factory=lambda: [0, 1, 2, 3])
     writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
+    ring: List[List[int]] = field(default_factory=list)  # [txg, when] of each uberblock; none: they follow from `txg`
 
 
 @dataclass
@@ -218,7 +219,12 @@ class Pool:
     readonly: bool = False
     altroot: str = ""
     blocked_by: List[str] = field(default_factory=list)  # WWIDs of disks that tell another story: while one is here, no import works
-    rewind_seconds: int = 0  # not 0: the last txgs are lost, and only an import with -F, which discards so much, works
+    rewind_seconds: int = 0  # not 0: the last txgs are lost; -F, which goes back two at the most, or -T discards so much
+    readable_txg: int = 0  # the newest that can be loaded, and when it was written; 0: both follow from `rewind_seconds`
+    readable_at: int = 0
+    loaded_txg: int = 0  # of the uberblock that the last import took
+    written_since: float = 0.0  # not 0: it goes on from a rewind since then, and its txgs run by the clock until `discarded_txg` is passed
+    discarded_txg: int = 0  # the newest txg of the timeline that was left
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     def walk(self) -> Iterator[Vdev]:

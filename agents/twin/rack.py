@@ -41,7 +41,8 @@ def describe(state_path: Path) -> str:
 
 def _line(node: Node, bay: Bay) -> str:
     light = "  BLINKS" if bay.locate else ""
-    return f"bay {bay.number}: {f'serial {node.disk(bay.wwid).serial}' if bay.wwid else 'empty'}{light}"
+    inside = next((disk for disk in (*node.disks, *node.deleted) if disk.wwid == bay.wwid), None)
+    return f"bay {bay.number}: {f'serial {inside.serial}' if inside else 'empty'}{light}"
 
 
 def pull(state_path: Path, number: int) -> str:

@@ -134,6 +134,10 @@ def lose(node: Node, wwid: str, was: str) -> Vdev:
 
 def take_away(node: Node, wwid: str) -> None:
     node.disks.remove(node.disk(wwid))
+    _empty_bay(node, wwid)
+
+
+def _empty_bay(node: Node, wwid: str) -> None:
     found = node.bay_of(wwid)
     if found:
         found[1].wwid, found[1].status = None, "not installed"
@@ -141,6 +145,11 @@ def take_away(node: Node, wwid: str) -> None:
 
 def unplug(node: Node, wwid: str) -> Disk:
     """Pull a disk out of its bay. A member that serves is REMOVED by it; one that was taken out of service stays OFFLINE."""
+    deleted = next((disk for disk in node.deleted if disk.wwid == wwid), None)
+    if deleted is not None:
+        node.deleted.remove(deleted)
+        _empty_bay(node, wwid)
+        return deleted
     disk = node.disk(wwid)
     if any(p.label and any(pool.imported and pool.name == p.label.pool for pool in node.pools) for p in disk.partitions):
         leaf = leaf_on(node, wwid)
@@ -231,10 +240,17 @@ def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
 
 
 def lost_last_txgs(seconds: int = 5) -> Node:
-    """What the labels lead to is not there: only a pool some seconds older can be read."""
+    """What the labels lead to is not there, on any disk alike: only a pool some seconds older can be read."""
     node = not_imported()
-    node.pool("ost_0").rewind_seconds = seconds
+    node.pool("ost_0").rewind_seconds, node.pool("ost_0").txg = seconds, 4000  # an old pool: its rings hold what came before
+    for disk in node.disks[:6]:
+        disk.partitions[0].label.txg = 4000
     return node
+
+
+def lost_txgs(count: int = 9) -> Node:
+    """Its last transaction groups cannot be loaded: every import fails. Each was five seconds."""
+    return lost_last_txgs(5 * count)
 
 
 def diverged_disk(number: int = 3) -> Node:
@@ -271,10 +287,13 @@ def host(folder: FilePath, node: Node, clock: Optional[Callable[[], float]] = No
     return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]
 
 
-# What `./run demo --scenario NAME` plays beside the demo fleet: the node that needs the runbook of that name.
+# Played by `./run demo --scenario NAME` beside the demo fleet, with those of `stories`: the node that needs the runbook of that name.
 SCENARIOS: Dict[str, Callable[[], Node]] = {
     "blink-and-replace": sick_disk,
     "spare-return": spare_in_use,
     "read-only-import": lost_last_txgs,
     "device-delete-reimport": diverged_disk,
+    "rewind-import": lost_txgs,
+    "rewind-import-for-good": lambda: lost_txgs(1),
+    "wwid-mismatch-replace": drifted,
 }

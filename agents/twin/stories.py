@@ -1,4 +1,4 @@
-"""Small nodes on which one thing is wrong, one for each runbook that is not in the demo fleet. `names` lists them, with those of `scenarios`."""
+"""Small nodes on which one thing is wrong, one at least for each runbook. `names` lists them, with those of `scenarios`."""
 
 from __future__ import annotations
 

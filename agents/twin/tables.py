@@ -202,13 +202,17 @@ def _uberblocks(node: Node, label: Label) -> Iterator[str]:
     """A disk whose label is of another txg than its pool wrote its uberblocks at another time, too."""
     pool = node.pool(label.pool)
     guid_sum = (pool.guid + sum(vdev.guid for vdev in pool.walk())) % (1 << 64)
-    for txg in sorted(range(max(4, label.txg - RINGS + 1), label.txg + 1), key=lambda n: n % 32):
-        at = WRITTEN_AT + TXG_SECONDS * (txg - pool.txg)
+    for txg, at in sorted(_ring(pool, label), key=lambda one: one[0] % 32):
         yield (
             f"    Uberblock[{txg % 32}]\n\tmagic = 0000000000bab10c\n\tversion = 5000\n\ttxg = {txg}\n\tguid_sum = {guid_sum}\n"
             f"\ttimestamp = {at} UTC = {ctime(at)}\n\tmmp_magic = 00000000a11cea11\n\tmmp_delay = 0\n\tmmp_valid = 0\n"
             f"\tcheckpoint_txg = 0\n        labels = {' '.join(map(str, label.copies))} \n"
         )
+
+
+def _ring(pool: Pool, label: Label) -> List[List[int]]:
+    txgs = range(max(4, label.txg - RINGS + 1), label.txg + 1)
+    return label.ring or [[txg, WRITTEN_AT + TXG_SECONDS * (txg - pool.txg)] for txg in txgs]
 
 
 def cached_config(view: View) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workflows.facts import LeafLatency, PoolFacts, PoolLatency, ScanProgress, known
+from workflows import eta
+from workflows.facts import LeafLatency, NodeFacts, PoolFacts, PoolLatency, ScanProgress, known
 from workflows.facts.latency import duration
 from workflows.facts.progress import size
 
@@ -10,8 +11,10 @@ LEAVES_SHOWN = 10
 SHOWN = ("failmode", "autoreplace", "autoexpand", "multihost", "readonly", "cachefile", "ashift", "altroot")
 
 
-def of(pool: PoolFacts) -> dict:
+def of(pool: PoolFacts, node: NodeFacts) -> dict:
+    to_go = eta.of(node, pool)
     return {
+        "to_go": to_go.lines if known(to_go) else (),
         "fill": _fill(pool),
         "properties": _properties(pool),
         "scans": [_scan(scan) for scan in pool.progress] if known(pool.progress) else [],

@@ -10,29 +10,44 @@ from django.db.models import QuerySet
 
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
-from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Sighting
-from workflows.facts import DiskFacts, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
+from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, Sighting
+from workflows.facts import DiskFacts, Gone, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
 LEAF_CHANGES_SECONDS = 3600  # the guards ask about the last 30 minutes
 DISK_FIELDS = ("serial", "vendor", "model", "firmware", "size_bytes")
 SERIALS_KEPT = 5
+GONE = timedelta(minutes=30)  # how long a disk that left is called by its serial number and bay in an alarm
 SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for so long speaks against its disk no more
 
 
 def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None = None) -> None:
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
-    if known(facts.disks) and (before is None or _places(before) != _places(facts)):
-        disks = _record_disks(node, facts.disks, at)
-        _record_sightings(node, facts, disks, at)
-        _record_labels(node, facts.disks, disks, at)
+    if known(facts.disks):
+        told, seen, labelled = (before is None or of(before) != of(facts) for of in (_all_told, _places, _labels))
+        disks = _record_disks(node, facts.disks, at) if told or seen or labelled else {}
+        if seen:
+            _record_sightings(node, facts, disks, at)
+        if labelled:
+            _record_labels(node, facts.disks, disks, at)
     if lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
         _record_leaves(node, facts.pools, at)
 
 
+def _all_told(facts: NodeFacts) -> object:
+    """All that disks are written from."""
+    return known(facts.disks) and [(disk.wwid, _told(disk)) for disk in facts.disks]
+
+
 def _places(facts: NodeFacts) -> object:
-    """All that disks, sightings and labels are written from."""
-    return facts.disks, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
+    """All that sightings are written from."""
+    places = known(facts.disks) and [(disk.wwid, disk.paths, disk.bay, known(disk.labels)) for disk in facts.disks]
+    return places, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
+
+
+def _labels(facts: NodeFacts) -> object:
+    """All that labels are written from."""
+    return known(facts.disks) and [(disk.wwid, disk.labels) for disk in facts.disks]
 
 
 def _states(facts: NodeFacts) -> object:
@@ -55,6 +70,14 @@ def remembered(rows: QuerySet[Disk], at: datetime) -> dict[str, Remembered]:
     """What was heard of these disks before and is not heard now, by WWID."""
     found = {row.wwid: Remembered(_serials(row, at)) for row in rows.exclude(former_serials=[])}
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
+
+
+def gone(at: datetime) -> dict[tuple[str, str], Gone]:
+    """Disks that a node saw until lately and sees no more, by node and WWID."""
+    left = Sighting.objects.filter(until__gt=at - GONE, until__lte=at).select_related("disk", "node").order_by("until")
+    there = set(Sighting.objects.filter(NOW, disk__in={row.disk_id for row in left}).values_list("node", "disk")) if left else set()
+    lately = [row for row in left if (row.node_id, row.disk_id) not in there]
+    return {(row.node.name, row.disk.wwid): Gone(row.disk.serial, row.enclosure_id, row.slot) for row in lately}
 
 
 def remembered_of(disk: Disk, at: datetime) -> Remembered:

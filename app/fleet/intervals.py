@@ -31,8 +31,8 @@ def record(
     """
     was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, node=node)}
     current = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}
-    ended = [row.pk for k, row in was.items() if k not in current or _differs(row, current[k], passing)]
-    touched = [_touch(row, current[k]) for k, row in was.items() if row.pk not in set(ended) and _differs(row, current[k], ())]
+    ended = {row.pk for k, row in was.items() if k not in current or _differs(row, current[k], passing)}
+    touched = [_touch(row, current[k]) for k, row in was.items() if row.pk not in ended and _differs(row, current[k], ())]
     fresh = [
         model(node=node, since=at, **dict(zip(key, k, strict=True)), **values, **_follows(was.get(k), before))
         for k, values in current.items()

@@ -115,7 +115,10 @@ class Sighting(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["node", "name"], condition=NOW, name="one_disk_per_kernel_name"),
         ]
-        indexes = [models.Index(fields=["enclosure_id", "slot"], name="sighting_bay")]
+        indexes = [
+            models.Index(fields=["enclosure_id", "slot"], name="sighting_bay"),
+            models.Index(fields=["until"], condition=~NOW, name="sighting_ended"),
+        ]
 
     def __str__(self):
         return f"{self.disk} as {self.name} on {self.node}"

@@ -46,6 +46,11 @@ def size(value: int | Unknown) -> str:
     return f"{value} B"
 
 
+def ago(seconds: float) -> str:
+    """How long ago, as coarse as a page may be old: a page that says the same is not made again."""
+    return "just now" if seconds < 60 else f"{seconds / 60:.0f} min ago" if seconds < 5400 else f"{seconds / 3600:.0f} h ago"
+
+
 def margin_words(value: int | Unknown) -> tuple[str, str]:
     """How many further disks may be lost, in words and as a tone."""
     if isinstance(value, Unknown):
@@ -293,7 +298,7 @@ def place(node: NodeFacts, disk: DiskFacts) -> dict:
     use, how = _use(disk, owner)
     return {
         "node": node.node,
-        "heard": f"reported {node.age_seconds:.0f} s ago",
+        "heard": f"reported {ago(node.age_seconds)}",
         "is_old": node.age_seconds > STALE_SECONDS,
         "use": use,
         "tone": how,

@@ -43,7 +43,7 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     nodes = _reporting() if names is None else _reporting().filter(name__in=names)
     changes = history.leaf_changes(at)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(Disk.objects, at))
+    return FleetFacts(aged, history.remembered(Disk.objects, at), history.gone(at))
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:
@@ -76,6 +76,17 @@ def _remembered(node: str, name: str) -> Parsed:
 
 def _latest(node: str) -> Parsed:
     return next(reversed(_parsed.get(node, {}).values()), NOTHING)
+
+
+def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
+    """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
+    one = parsed(node, at)
+    picked = earlier.pick(one.spans, node.asked, at.timestamp())
+    before = dict(Earlier.objects.filter(pk__in=[pk for pk, _ in picked.values()]).values_list("pk", "captures"))
+    texts = dict(one.bodies)
+    texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
+    said = {where: texts[digest] for where, digest in one.captures.items()}
+    return said, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
 
 
 def bodies(digests: set[str]) -> dict[str, dict]:

@@ -6,18 +6,21 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import figures, history, rows, services, who
+from app.fleet import figures, history, rows, services, stamps, who
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
-from app.htmx import render_page
+from app.htmx import live, render_page
 from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
 
+TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough
+
 
 @login_required
 @require_safe
+@live(stamps.fleet)
 def fleet(request: HttpRequest) -> HttpResponse:
     situations = _open_situations()
     facts = services.fleet_facts()
@@ -30,12 +33,19 @@ def fleet(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_safe
+@live(stamps.node)
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
     fleet = services.fleet_facts()
     facts = fleet.nodes.get(name)
     situations = _open_situations(this)
-    context = {"section": "fleet", "topics": f"node:{name},looks:{name}", "situations": situations, **_node_line(this, facts, situations)}
+    context = {
+        "section": "fleet",
+        "topics": f"node:{name},looks:{name}",
+        "situations": situations,
+        "fleet_facts": fleet,
+        **_node_line(this, facts, situations),
+    }
     if facts is not None:
         context |= _node_facts(facts, fleet)
     return render_page(request, "fleet/node.html", context, partial="node")
@@ -58,6 +68,7 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
 
 @login_required
 @require_safe
+@live(stamps.pool)
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
     fleet = services.fleet_facts()
@@ -75,6 +86,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     context = {
         "section": "fleet",
         "topics": f"node:{name}",
+        "fleet_facts": fleet,
         "node": this,
         "heard": heard(this),
         "pool": found,
@@ -84,7 +96,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
-        "figures": figures.of(found),
+        "figures": figures.of(found, facts),
         "words": words,
         **_census(fleet, found),
     }
@@ -102,19 +114,24 @@ def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
 
 @login_required
 @require_safe
+@live(stamps.disk)
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
     fleet, now = services.fleet_facts(), timezone.now()
     seen, remembered = rows.find_disk(fleet, wwid), history.remembered_of(this, now)
+    nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
     sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
     context = {
         "section": "fleet",
+        "topics": ",".join(f"node:{name}" for name in nodes),
+        "seen_on": nodes,
+        "fleet_facts": fleet,
         "wwid": wwid,
         "disk": this,
         "serial": this.serial or "not known",
         "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
         "bytes": this.size_bytes or "not known",
-        "seen": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
+        "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
         "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
         "stays": who.timeline(sightings, labels),
     }
@@ -177,16 +194,18 @@ def _why(node: Node, facts: NodeFacts | None, own: list[Situation]) -> tuple[str
 def heard(node: Node) -> str:
     if node.last_report_at is None:
         return "never heard"
-    return f"heard {max(0, round((timezone.now() - node.last_report_at).total_seconds()))} s ago"
+    return f"heard {rows.ago((timezone.now() - node.last_report_at).total_seconds())}"
 
 
 @login_required
 @require_safe
+@live(stamps.situation)
 def situation(request: HttpRequest, pk: int) -> HttpResponse:
     this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
     _voice(this)
     context = {
         "section": "fleet",
+        "topics": f"node:{this.node.name}",
         "situation": this,
         "meaning": this.data["meaning"],
         "evidence": this.data["evidence"],

@@ -90,8 +90,9 @@ def line(event: LedgerEvent, withheld: set[str]) -> bytes:
 
 
 def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list[LedgerCheckpoint]:
-    """For each event the checkpoint that covered it first, but for the closing one."""
-    signed = list(LedgerCheckpoint.objects.filter(size__gte=events[0].chain.seq, size__lte=closing.size).order_by("size").defer("frontier"))
+    """For each event the checkpoint that covered it first, but for the closing one. Only those whose signatures can still be checked."""
+    begin = max(events[0].chain.seq, keyring.lost_at())
+    signed = list(LedgerCheckpoint.objects.filter(size__gte=begin, size__lte=closing.size).order_by("size").defer("frontier"))
     sizes = [row.size for row in signed]
     first = {bisect_left(sizes, event.chain.seq) for event in events}
     return [signed[place] for place in sorted(first) if sizes[place] < closing.size]

@@ -7,7 +7,9 @@ mutating work stops while it names anything.
 import functools
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -41,6 +43,8 @@ TRIGGERS = {
     "ledger_lane_keep": ("ledger_lane", "ledger_refuse", 58, False),
 }
 
+
+ALSO: list[Callable[[Any], list[str]]] = []  # what other apps have under their tables; each adds its `faults(cursor)` when it is ready
 
 SQL = sorted(Path(__file__).with_name("migrations").glob("*.sql"))
 DEFINITION = re.compile(r"CREATE (?:OR REPLACE )?FUNCTION (\w+)\(\) (.*?) AS \$\$(.*?)\$\$;", re.DOTALL)
@@ -87,6 +91,7 @@ def faults() -> list[str]:
     """Sentences that say how triggers and rights differ from what they must be; empty when all is well."""
     with connection.cursor() as cursor:
         found = [*table_faults(cursor), *trigger_faults(cursor), *function_faults(cursor)]
+        found += [sentence for faults_of in ALSO for sentence in faults_of(cursor)]
         return found if found or one_role() else right_faults(cursor)
 
 

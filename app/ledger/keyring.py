@@ -7,23 +7,34 @@ ends with just that event, 4. the new key takes the old one's place. Dying in be
 
 import base64
 import os
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import transaction
 
 from app.ledger import keys
+from app.ledger.forms import LedgerDown
 from app.ledger.models import LedgerChain, LedgerEvent
 
 LEDGER, ORDER = "ledger.key-rotated", "order.key-rotated"
+LOST = "order.key-lost"  # the order key began anew: nothing that only the lost one signed can be checked from here on
 GENERATE = {"ledger": Ed25519PrivateKey.generate, "order": keys.new_order_key}
 
 
 def events(size: int | None = None) -> list[LedgerEvent]:
-    """Every change of a key among the first `size` events, oldest first."""
+    """Every change of a key among the first `size` events, oldest first. Of the order key only those since it was lost."""
     rows = LedgerChain.objects.filter(event__type__in=(LEDGER, ORDER)).select_related("event").order_by("seq")
-    return [row.event for row in (rows if size is None else rows.filter(seq__lte=size))]
+    lost = lost_at()
+    return [row.event for row in (rows if size is None else rows.filter(seq__lte=size)) if row.event.type == LEDGER or row.seq > lost]
+
+
+def lost_at() -> int:
+    """The place of the event that says the order key was lost; 0 when it never was. Older checkpoints bear the signature of a key nobody has."""
+    row = LedgerChain.objects.filter(event__type=LOST).order_by("-seq").first()
+    return row.seq if row else 0
 
 
 def public_at(size: int, current: bytes) -> bytes:
@@ -56,8 +67,12 @@ def public(key) -> bytes:
     return key.public_key().public_bytes_raw() if isinstance(key, Ed25519PrivateKey) else keys.OrderKey(key).spki
 
 
-def rotate(which: str, why: str, actor: str) -> str:
-    """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction."""
+def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping] = lambda new: {}) -> str:
+    """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction.
+
+    `also(new key)` does what must be committed together with the change, and returns what the event says of it. The order key is
+    changed through `app.runs.rotation`, which tells the agents so.
+    """
     from app.ledger.checkpoints import number_waiting, signing_key
     from app.ledger.services import record
 
@@ -67,9 +82,27 @@ def rotate(which: str, why: str, actor: str) -> str:
     keys.make(waiting(which), GENERATE[which])
     old, new = public(keys.load(path_of(which))), public(keys.load(waiting(which)))
     statement = signer.sign(stated(signer.name, which, new))
-    record(f"{which}.key-rotated", {"old": old.hex(), "new": new.hex(), "statement": statement, "why": why}, actor)
+    with transaction.atomic():
+        more = also(keys.load(waiting(which)))
+        record(f"{which}.key-rotated", {**more, "old": old.hex(), "new": new.hex(), "statement": statement, "why": why}, actor)
     number_waiting()
     finish()
+    return sha256(new).hexdigest()
+
+
+def begin_anew(why: str, actor: str) -> str:
+    """Another order key in place of one that is lost. Nobody vouches for it, so the ledger says it and every node enrols again."""
+    from app.ledger.checkpoints import checkpoint_now
+    from app.ledger.services import record
+
+    if keys.order_key_path().exists():
+        raise LedgerDown(f"The order key {keys.order_key_path()} is there. Change it with `order_key rotate`, which the agents follow.")
+    waiting("order").unlink(missing_ok=True)
+    keys.make(waiting("order"), keys.new_order_key)
+    new = public(keys.load(waiting("order")))
+    record(LOST, {"new": new.hex(), "why": why}, actor)
+    os.replace(waiting("order"), keys.order_key_path())
+    checkpoint_now()
     return sha256(new).hexdigest()
 
 

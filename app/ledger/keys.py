@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 
 from app.ledger.forms import LedgerDown
+from app.ledger.models import LedgerCheckpoint, LedgerEvent
 
 ED25519 = b"\x01"  # the algorithm byte of C2SP signed-note
 
@@ -75,17 +76,27 @@ class OrderKey:
 
 
 def order_key() -> OrderKey:
-    """The order key, made at first use. Raises LedgerDown when it cannot be had: then nothing is sealed."""
+    """The order key, made at first use and never again. Raises LedgerDown when it cannot be had: then nothing is sealed or signed."""
     path = order_key_path()
     try:
         if not path.exists():
-            make(path, new_order_key)
+            make_first_order_key(path)
         key = load(path)
     except (OSError, ValueError) as error:
         raise LedgerDown(f"The order key {path} cannot be used: {error}") from error
     if not isinstance(key, EllipticCurvePrivateKey) or not isinstance(key.curve, SECP256R1):
         raise LedgerDown(f"{path} holds a key of another kind. Orders are signed with ECDSA P-256.")
     return OrderKey(key)
+
+
+def make_first_order_key(path: Path) -> None:
+    """Only while nobody can have pinned another. A key made in place of a lost one would strand every node without a word."""
+    if LedgerCheckpoint.objects.exists() or LedgerEvent.objects.filter(type="order.sealed").exists():
+        raise LedgerDown(
+            f"The order key {path} is gone, and what was signed with it exists. Put it back from the backup of the data folder. If it is "
+            "lost for good, `./run manage order_key begin-anew --why ...` makes another on the record; every node then has to enrol again."
+        )
+    make(path, new_order_key)
 
 
 def new_order_key() -> EllipticCurvePrivateKey:

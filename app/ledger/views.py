@@ -2,6 +2,7 @@
 
 import json
 import logging
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, transaction
@@ -11,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
-from app.htmx import render_page
+from app.htmx import live, render_page
 from app.ledger import grants, looking, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
@@ -24,18 +25,28 @@ PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
 
 
+def ledger_stamp(request: HttpRequest) -> Any:
+    """Nothing here is ever changed: a page is as it was until an event comes that belongs on it, or more of them are signed."""
+    newest = search.matching(search.asked(request.GET), search.before(request.GET)).values_list("seq")
+    return list(newest[:1]), LedgerCheckpoint.objects.aggregate(Max("size"))
+
+
 @login_required
 @require_safe
+@live(ledger_stamp)
 def ledger(request: HttpRequest) -> HttpResponse:
     number_if_possible()
-    fields = search.asked(request.GET)
-    page = search.page(fields, request.GET.get("before", ""))
+    fields, before, flat = search.asked(request.GET), search.before(request.GET), "flat" in request.GET
+    page = search.page(fields, before, flat)
     context = {
         "section": "ledger",
         "fields": fields,
-        "rows": [{"seq": row.seq, "event": row.event, "short": short(row.event.said["body"])} for row in page.rows],
-        "older": search.query_string(fields, page.older) if page.older else "",
-        "newest": search.query_string(fields, 0) if request.GET.get("before") else "",
+        "flat": flat,
+        "lines": [shown(line, fields) for line in page.lines],
+        "here": search.query_string(fields, before, flat),
+        "looks_again": not before and "q" not in fields,  # an older page stays as it is; a text is not looked for again and again
+        "older": search.query_string(fields, page.older, flat) if page.older else "",
+        "newest": search.query_string(fields, 0, flat) if before else "",
         "length": LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0,
         "faults": grants.faults(),
         "signed": LedgerCheckpoint.objects.order_by("-size").first(),
@@ -50,6 +61,12 @@ def number_if_possible() -> None:
             number_waiting()
     except DatabaseError as error:
         log.error("Events that wait for their number are not shown: %s", error)
+
+
+def shown(line: search.Line, fields: dict[str, str]) -> dict:
+    rows = [{"seq": row.seq, "event": row.event, "short": short(row.event.said["body"])} for row in line.rows]
+    apart = search.query_string(fields, rows[0]["seq"] + 1, flat=True)
+    return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
 
 
 def short(body: dict) -> str:

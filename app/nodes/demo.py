@@ -14,7 +14,8 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 
 from agents.twin.demo import WRITING, node_names
-from agents.twin.tryout import PREFIX, node_name
+from agents.twin.tryout import PREFIX
+from agents.twin.tryout import node_names as scenario_nodes
 from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import services as ledger
@@ -36,7 +37,7 @@ def is_loopback(bind: str) -> bool:
 
 def names_of(folder: Path, scenario: str = "") -> list[str]:
     """The demo fleet, the scenarios that were begun in this folder, and the one that begins now."""
-    begun = {path.parent.name for path in folder.glob(f"{PREFIX}*/state.json")} | ({node_name(scenario)} if scenario else set())
+    begun = {path.parent.name for path in folder.glob(f"{PREFIX}*/state.json")} | (set(scenario_nodes(scenario)) if scenario else set())
     return [*node_names(), *sorted(begun)]
 
 

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
+from app.database import UNHURRIED
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
@@ -19,7 +20,9 @@ from app.nodes.models import EnrolToken, NodeKey
 from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
-USE = "UPDATE nodes_nodekey SET counter = %s, used_at = %s WHERE id = %s AND counter < %s AND revoked_at IS NULL"
+# A request that was acknowledged has committed what it changed, and its counter with it. One that changed nothing says the same again,
+# to whoever repeats it to a database that died in that second, and until the agent's next request.
+USE = f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s AND revoked_at IS NULL"
 
 
 class EnrolRefused(Exception):

@@ -1,5 +1,6 @@
 """Letting a node in, and shutting it out, as pages."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required, permission_required
@@ -12,9 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agents.packaging import deb, zipapp
 from agents.transport import LOOPBACK
 from app.fleet.models import Node
-from app.htmx import render_page
+from app.htmx import live, minute, render_page
 from app.nodes import downloads, keys
 from app.nodes.forms import AddNode, Revoke
+from app.nodes.models import EnrolToken, NodeKey
 from app.nodes.rights import ENROL
 
 
@@ -52,8 +54,15 @@ def _line(request: HttpRequest, name: str, token: str) -> dict:
     }
 
 
+def agent_stamp(request: HttpRequest, name: str) -> Any:
+    said = NodeKey.objects.filter(node__name=name).order_by("pk").values_list("pk", "revoked_at", "doubled_at", "held", "nonce_at")
+    tokens = EnrolToken.objects.filter(node__name=name, used_at=None).values_list("pk")
+    return list(said), list(tokens), list(Node.objects.filter(name=name).values_list("mode", "version")), minute()
+
+
 @login_required
 @require_safe
+@live(agent_stamp)
 def agent(request: HttpRequest, name: str) -> HttpResponse:
     node = get_object_or_404(Node, name=name)
     context = {"section": "fleet", "topics": f"node:{name}", "form": Revoke(node=node)} | _agent(node)

@@ -145,6 +145,8 @@ def _ring(run: Run, runbook: Runbook, before: RunState, after: RunState) -> None
     ring(f"run:{run.pk}")
     if {"APPROVE"} & {runbook.step(s.step).kind for s in (before, after) if s.step}:
         ring("approvals")
+    if before.alarm != after.alarm:
+        ring("alarms")
     if before.status != after.status and {before.status, after.status} & {"new", *ENDED}:
         ring(f"node:{run.node}")
         ring("fleet")

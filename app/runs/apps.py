@@ -8,6 +8,8 @@ class RunsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
-        from app.runs import rights
+        from app.ledger import grants
+        from app.runs import rights, rules
 
+        grants.ALSO.append(rules.faults)
         post_migrate.connect(rights.make_groups, sender=self)

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import OPERATIONS
+from app.runs import refusals
 from workflows.core import END, Guard, Runbook, Step
 from workflows.facts import FleetFacts
 from workflows.lint import definition_digest
+from workflows.rehearsal.play import WHO
 
 NOBODY = FleetFacts({})
 WWID = "naa:5000c500a65b207b"  # a command is built from a real one, and shown with a name in its place
@@ -41,6 +43,7 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
         "number": number,
         "step": step,
         "kind": KINDS[step.kind],
+        "who": WHO[step.kind],
         "argv": argv(runbook, step),
         "guards": [said(guard) for guard in step.guards],
         "until": said(step.until) if step.until else None,
@@ -54,11 +57,11 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
     }
 
 
-def said(guard: Guard) -> dict[str, str]:
-    """A guard's name is a sentence; its docstring says why it is asked."""
+def said(guard: Guard) -> dict[str, Any]:
+    """A guard's name is a sentence; its docstring says why it is asked, and its code with which words it refuses."""
     sentence = guard.__name__.replace("_", " ")
     why = " ".join((guard.__doc__ or "").split("\n\n")[0].split())
-    return {"sentence": f"{sentence[0].upper()}{sentence[1:]}.", "why": why}
+    return {"sentence": f"{sentence[0].upper()}{sentence[1:]}.", "why": why, "refusals": refusals.of(guard)}
 
 
 def _title(runbook: Runbook, slug: str) -> str:

@@ -10,11 +10,13 @@ from datetime import datetime
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
+from app.doorbell import ring
 from app.runs.models import ResourceLock, Run
 
 TAKING = 0x510754  # advisory lock: counting pools and taking one more must not interleave
 ONE_THING = re.compile(r"(?P<kind>[a-z]+):[^*?\s]+")
 ONE_OF_EACH = ("pool", "disk")  # an order touches one at most
+OF_A_NODE = ("tunables", "modes")  # held of a node as a whole: two who change them at once learn nothing
 
 
 class Held(Exception):
@@ -38,6 +40,7 @@ def take(run: Run, keys: tuple[str, ...], now: datetime) -> int:
             ResourceLock.objects.bulk_create(ResourceLock(key=key, run=run, fence=fence, taken_at=now) for key in sorted(keys))
     except IntegrityError:
         raise Held(_who_holds(run, keys), keys) from None
+    ring(f"node:{run.node}")
     return fence
 
 
@@ -64,7 +67,8 @@ def check(keys: tuple[str, ...]) -> None:
 
 
 def give_back(run: Run) -> None:
-    ResourceLock.objects.filter(run=run).delete()
+    if ResourceLock.objects.filter(run=run).delete()[0]:
+        ring(f"node:{run.node}")
 
 
 def _keep_to_the_fleet_limit(run: Run, keys: tuple[str, ...]) -> None:

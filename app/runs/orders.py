@@ -12,17 +12,18 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
+from app.database import UNHURRIED
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.ledger.models import LedgerCheckpoint
 from app.once import WrittenOnce
-from app.runs import backing, offers, rights, sealing, services
+from app.runs import backing, offers, rights, sealing, services, unattended
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
 from workflows import events as ev
@@ -51,6 +52,9 @@ def _behind_its_run(found: QuerySet[Order]) -> Order | None:
 
 
 # --- what the agent asks
+
+
+PUT = f"UPDATE runs_order SET status = 'OFFERED' FROM {UNHURRIED} WHERE id = %s AND status = 'SEALED'"
 
 
 class Out(NamedTuple):
@@ -93,7 +97,8 @@ def _ledger_signs() -> LedgerCheckpoint | None:
 def _put(question: Out) -> Out:
     """A question may be put any number of times, also one that has just ended: so nothing is locked for it."""
     if question.status == "SEALED":
-        Order.objects.filter(pk=question.id, status="SEALED").update(status="OFFERED")
+        with connection.cursor() as cursor:
+            cursor.execute(PUT, [question.id])
     return question
 
 
@@ -176,10 +181,8 @@ def _not_allowed(order: Order, now: datetime) -> str:
     """Whether all that an order was sealed on still holds: who gave it, who stands behind it, the node's stay, the locks. "" is yes."""
     if order.effect == "pure":
         return ""
-    if order.sealed_by is None or not rights.may(order.sealed_by, rights.OPERATE):
-        return f"{order.sealed_by} may not operate any more."
-    if order.proved_at is None or now - order.proved_at > timedelta(seconds=services.FRESH_SECONDS + sealing.ORDER_SECONDS):
-        return f"{order.sealed_by} typed the password too long ago. Give the order again."
+    if why := _giver_may_not(order, now):
+        return why
     if order.destructive or order.effect == "at_most_once":
         behind = backing.of(order.plan_id, order.sealed_by, now)
         if behind.why_not or not set(json.loads(order.canonical)["approvals"]) <= set(behind.leaves):
@@ -191,6 +194,16 @@ def _not_allowed(order: Order, now: datetime) -> str:
         return f"{order.node} was restarted, copied or restored since this order was sealed. Make a new plan."
     if not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
         return "The run does not hold the pool any more."
+    return ""
+
+
+def _giver_may_not(order: Order, now: datetime) -> str:
+    if order.sealed_by is None:
+        return unattended.why_not_allowed(order)
+    if not rights.may(order.sealed_by, rights.OPERATE):
+        return f"{order.sealed_by} may not operate any more."
+    if order.proved_at is None or now - order.proved_at > timedelta(seconds=services.FRESH_SECONDS + sealing.ORDER_SECONDS):
+        return f"{order.sealed_by} typed the password too long ago. Give the order again."
     return ""
 
 

@@ -1,6 +1,5 @@
 """What the run pages show of a run: where it stands in words and tone, its steps, its plan, who did what."""
 
-import hashlib
 import json
 import shlex
 from datetime import UTC, datetime
@@ -60,12 +59,11 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = standing(state, runbook)
-    told = events(run)
     return {
         "section": "runs",
-        "topics": f"run:{run.pk},approvals",
+        "topics": f"run:{run.pk}",
         "run": run,
-        "seen": seen(run, told),
+        "ledger_down": panels.ledger_down(run),
         "runbook": runbook,
         "state": state,
         "standing": words,
@@ -76,8 +74,9 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "plan_changes": panels.changes(run) if state.plan else (),
         "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
         "argv": argv(state.plan),
-        "events": told,
+        "events": events(run),
         "ended": state.status in ENDED,
+        "rack": state.status in ("open", "waiting") and panels.at_the_rack(step),
         "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
         **judging(state, user),
@@ -85,17 +84,11 @@ def detail(run: Run, user: User) -> dict[str, Any]:
     }
 
 
-def seen(run: Run, told: list[dict]) -> str:
-    """Equal for as long as the page would say the same: then it is left alone, with whatever somebody is typing into it."""
-    said = json.dumps([run.version, run.state, told[0]["pk"] if told else None], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
-
-
 def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
     """The page of approvals: plans to judge, and what was done without an approval."""
     return {
         "section": "approvals",
-        "topics": "approvals",
+        "topics": "fleet",
         "yours": [line(run) for run in yours],
         "others": [line(run) for run in others],
         "reviews": panels.reviews(user),
@@ -256,7 +249,7 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": sorted(COLLECTORS)}
 
 
-SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt")
+SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest")
 
 
 def answer(order_id: str) -> dict[str, Any]:
@@ -268,7 +261,8 @@ def answer(order_id: str) -> dict[str, Any]:
     if order.status != "SUCCEEDED":
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000
-    return shown | {"milliseconds": round(took), "captures": [capture(c) for c in (order.receipt or {}).get("captures", [])]}
+    captures = [capture(c) for c in (order.receipt or {}).get("captures", [])]
+    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest}
 
 
 def sources(order: Order) -> str:

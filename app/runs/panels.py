@@ -4,11 +4,13 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.fleet.models import Node
-from app.runs import backing, glass, services, takeover
+from app.fleet.models import Node, Sighting
+from app.htmx import stamped
+from app.runs import backing, glass, locks, services, takeover, unattended
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows.core import Step
@@ -21,6 +23,7 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         "holds": [lock_line(lock) for lock in ResourceLock.objects.filter(run=run)],
         "broken": BrokenGlass.objects.filter(run=run).select_related("person", "reviewer"),
         "voided": voided(run, state),
+        "by_itself": unattended.in_the_way(run),
     }
     if step.kind == "APPROVE" and state.status == "open" and able:
         shown["glass"] = may_break(user, state)
@@ -31,6 +34,27 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
     return shown
+
+
+def at_the_rack(step: Step) -> bool:
+    """Whether this step is somebody's hands: it asks them, or it watches the bays while they work."""
+    return step.kind == "MANUAL" or (step.kind == "WAIT" and "enclosure" in step.sources)
+
+
+def ledger_down(run: Run) -> str:
+    """What a reader of this run must know while the ledger cannot be written; "" while it can."""
+    if run.ended_at is not None or services.ledger_is_well():
+        return ""
+    said = "The ledger cannot be written now, so nothing is changed and no order leaves. The run goes on by itself once it can be written again."
+    order = Order.objects.filter(run=run, status__in=("CLAIMED", "STARTED")).exclude(effect="pure").first()
+    if order is None:
+        return said
+    since = f" at {order.started_at:%H:%M:%S} UTC" if order.started_at else ""
+    began = f"{run.node} started the command{since}" if order.status == "STARTED" else f"{run.node} has taken the order"
+    return (
+        f"{said} {began}, and how that ends cannot be recorded: even if the node falls silent, the order stays {order.status} here and is not "
+        "called UNKNOWN before then. Look at the node itself. Its agent keeps the receipt and sends it again."
+    )
 
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
@@ -78,10 +102,10 @@ def _only_what_differs(before: list[str], now: list[str]) -> tuple[str, str]:
     return "\n".join(gone), "\n".join(come)
 
 
-def by_run(locks: list[ResourceLock]) -> list[dict[str, Any]]:
+def by_run(held: list[ResourceLock]) -> list[dict[str, Any]]:
     """The runs that hold something, each with all that it holds."""
-    runs = {lock.run_id: lock.run for lock in locks}
-    lines = [{"run": runs[pk], "locks": [lock_line(lock) for lock in locks if lock.run_id == pk]} for pk in sorted(runs)]
+    runs = {lock.run_id: lock.run for lock in held}
+    lines = [{"run": runs[pk], "locks": [lock_line(lock) for lock in held if lock.run_id == pk]} for pk in sorted(runs)]
     return [line | {"since": min(lock["since"] for lock in line["locks"])} for line in lines]
 
 
@@ -95,6 +119,28 @@ def held() -> list[dict[str, Any]]:
     return by_run(list(ResourceLock.objects.select_related("run__requester")))
 
 
+def held_of_node(name: str) -> list[dict[str, Any]]:
+    """What runs hold on this node, and of it as a whole."""
+    of_it = Q(run__node=name) | Q(key__in=[f"{kind}:{name}" for kind in locks.OF_A_NODE])
+    return _with(ResourceLock.objects.filter(of_it))
+
+
+def held_of_pool(guid: str) -> list[dict[str, Any]]:
+    return _with(ResourceLock.objects.filter(key=f"pool:{guid}"))
+
+
+def held_of_disk(wwid: str) -> list[dict[str, Any]]:
+    """The disk itself, and the bay it sits in."""
+    bays = Sighting.objects.filter(disk__wwid=wwid, until__isnull=True).exclude(enclosure_id="").values_list("enclosure_id", "slot")
+    keys = [f"disk:{wwid}", *(f"bay:{enclosure}/{slot}" for enclosure, slot in bays)]
+    return _with(ResourceLock.objects.filter(key__in=keys))
+
+
+def _with(found: QuerySet[ResourceLock]) -> list[dict[str, Any]]:
+    """The runs that hold these, each with all that it holds."""
+    return by_run(list(ResourceLock.objects.filter(run__in=found.values("run")).select_related("run__requester")))
+
+
 def reviews(user: User) -> list[dict[str, Any]]:
     return [{"glass": one, "why_not": glass.why_not(one, user), "now": timezone.now() < one.expires_at} for one in glass.unreviewed()]
 
@@ -102,5 +148,16 @@ def reviews(user: User) -> list[dict[str, Any]]:
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
     doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
-    ringing = [run for run in Run.objects.filter(status="waiting").values("pk", "node", "state__alarm") if run["state__alarm"]]
+    said = ("pk", "node", "requester", "state__alarm")
+    ringing = [run for run in Run.objects.filter(status="waiting").order_by("pk").values(*said) if run["state__alarm"]]
     return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}
+
+
+def head(user: User, own: int | None) -> dict[str, Any]:
+    """The alarms as one reader sees them, the reader's own runs first, and how many plans wait for this reader. The page of run `own`
+    says its alarm itself."""
+    said = alarms()
+    rings = [run | {"yours": run["requester"] == user.pk} for run in said["alarm_runs"] if run["pk"] != own]
+    to_judge = len(services.approvals_for(user)[0])
+    stamp = rings, [one.pk for one in said["alarm_glasses"]], said["alarm_doubled"], to_judge
+    return said | {"alarm_runs": sorted(rings, key=lambda run: not run["yours"]), "own": own, "count": to_judge, "seen": stamped(stamp)}

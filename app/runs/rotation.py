@@ -3,19 +3,18 @@
     made -> next to the key in use -> told of by the old key, in the ledger -> in use
 
 A new key is on disk before the old one vouches for it, and takes its place only after that is committed; a portal that dies in
-between goes on where it was (`settle`). The statement stays: an agent that was away for months walks from the key it knows to
+between goes on where it was (`app.ledger.keyring.finish`, which every checkpoint calls). The statement stays: an agent that was away for months walks from the key it knows to
 today's. An old key that leaked is another matter: nodes then enrol again.
 """
 
-import os
 from datetime import datetime
-from pathlib import Path
 
-from django.db import transaction
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 from agents.wire import canonical
-from app.ledger import keys
+from app.ledger import keyring, keys
 from app.ledger import services as ledger
+from app.once import WrittenOnce
 from app.runs.models import KeyRotation
 
 PURPOSE = "next_keys"  # stands in what is signed, so that no other text under this key passes for it
@@ -23,31 +22,26 @@ PURPOSE = "next_keys"  # stands in what is signed, so that no other text under t
 
 def next_keys(pinned: str) -> dict[str, str] | None:
     """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
-    found = KeyRotation.objects.filter(key=pinned).first()
-    return {"keys": found.said, "signature": found.signature} if found else None
+    return next(({"keys": said, "signature": signature} for said, signature in told_by(pinned)), None)
 
 
-def rotate(by: str, now: datetime) -> str:
-    """Put a new order key in place of the one in use; returns its id."""
-    settle()
-    old, path = keys.order_key(), _next()
-    path.unlink(missing_ok=True)
-    keys.make(path, keys.new_order_key)
-    new = keys.OrderKey(keys.load(path))
-    said = canonical({"purpose": PURPOSE, **ledger.public_keys(), "portal_key": new.public_pem, "at": ledger.moment(now)})
-    with transaction.atomic():
+@WrittenOnce
+def told_by(key):
+    return KeyRotation.objects.filter(key=key).values_list("said", "signature")
+
+
+def rotate(by: str, now: datetime, why: str = "It was time.") -> str:
+    """Put a new order key in place of the one in use; returns its id. Call it outside a transaction.
+
+    The ledger's own record of the change, which bundles are verified with, and what the agents follow are committed together.
+    """
+    old = keys.order_key()
+
+    def hand_over(new: EllipticCurvePrivateKey) -> dict[str, str]:
+        public = {**ledger.public_keys(), "portal_key": keys.OrderKey(new).public_pem}
+        said = canonical({"purpose": PURPOSE, **public, "at": ledger.moment(now)})
         KeyRotation.objects.create(said=said.decode(), key=old.key_id, signature=old.sign_text(said), at=now)
-        ledger.record("keys.rotated", {"from": old.key_id, "to": new.key_id, "statement": ledger.keep(said, "application/json")}, by)
-    settle()
-    return new.key_id
+        return {"handed_over": ledger.keep(said, "application/json")}
 
-
-def settle() -> None:
-    """Finish a hand-over that was committed: the key the old one vouched for takes its place."""
-    if _next().exists() and KeyRotation.objects.filter(key=keys.order_key().key_id).exists():
-        os.replace(_next(), keys.order_key_path())
-
-
-def _next() -> Path:
-    path = keys.order_key_path()
-    return path.with_name(f"{path.name}.next")
+    keyring.rotate("order", why, by, hand_over)
+    return keys.order_key().key_id

@@ -51,8 +51,10 @@ def look(node: str, sources: str, person: User | None, now: datetime, *, keep: b
     return _seal(node, said, now, now + timedelta(seconds=PURE_SECONDS), keep=keep, destructive=False, sealed_by=person)
 
 
-def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User, now: datetime, proved_at: datetime | None) -> Order:
-    """The one order of a plan, for as long as what stands behind it holds."""
+def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
+    """The one order of a plan, for as long as what stands behind it holds. Nobody's order only on the way back; see `unattended`."""
+    if person is None and not step.unattended:
+        raise CannotSeal(f"Nobody gave the order for “{step.title}”, and that step needs a person.")
     _names_one_thing(effect)
     behind = backing.of(effect.plan_digest, person, now) if step.destructive or effect.effect == "at_most_once" else backing.NOTHING
     if behind.why_not:

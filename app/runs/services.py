@@ -32,6 +32,7 @@ NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS} 
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
 GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
+CHANGED = "This runbook has changed since the run began. End this run and start a new one."
 LOOK_SOURCES_MAX = 20
 log = logging.getLogger(__name__)
 
@@ -131,8 +132,8 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
 
 def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
     """The refusal, and the database as it was before; or None, and all of it done."""
-    if kind not in WITHOUT_THE_DEFINITION and _definition_changed(run):
-        return Refused("This runbook has changed since the run began. End this run and start a new one.")
+    if kind not in WITHOUT_THE_DEFINITION and definition_changed(run):
+        return Refused(CHANGED)
     if why := _not_now(run, kind, asker.person, now):
         return Refused(why)
     try:
@@ -174,7 +175,7 @@ def event(kind: type[ev.Event], now: datetime, by: str, said: dict) -> ev.Event:
     return kind(at=now.timestamp(), by=by, **said)
 
 
-def _definition_changed(run: Run) -> bool:
+def definition_changed(run: Run) -> bool:
     return run.runbook not in RUNBOOKS or definition_digest(RUNBOOKS[run.runbook]) != run.definition_digest
 
 
@@ -306,14 +307,14 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
-    found = Run.objects.filter(status="open", step__in=_approve_steps()).select_related("requester")
+    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester")
     waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = may(user, APPROVE)
     yours = [run for run in waiting if able and user.username not in run.here.hands]
     return yours, [run for run in waiting if run not in yours]
 
 
-def _approve_steps() -> set[str]:
+def approve_steps() -> set[str]:
     return {step.slug for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "APPROVE"}
 
 

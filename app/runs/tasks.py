@@ -7,13 +7,23 @@ from django.db import transaction
 from django.utils import timezone
 
 from app.doorbell import ring
-from app.runs import loops, orders, services
+from app.runs import loops, orders, services, unattended
 from app.runs.models import Order, Run
 
 
 @shared_task
 def tick(run_id: int) -> None:
     services.tick(run_id)
+
+
+@shared_task
+def go_on(run_id: int) -> None:
+    """A step that needs nobody. Harmless however often it is rung: each ring finds the run where the last one left it."""
+    if services.ledger_is_well():
+        with transaction.atomic():
+            run = Run.objects.select_for_update().filter(pk=run_id, ended_at__isnull=True).first()
+            if run is not None:
+                unattended.go_on(run, timezone.now())
 
 
 @shared_task
@@ -29,6 +39,8 @@ def sweep() -> None:
     orders.sweep()
     for run_id in Run.objects.filter(ended_at__isnull=True, status="waiting", due_at__lte=timezone.now()).values_list("pk", flat=True):
         tick.delay(run_id)
+    for run_id in unattended.due(timezone.now()):
+        go_on.delay(run_id)
     for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():
         ring(f"orders:{node}")
 

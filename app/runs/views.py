@@ -3,17 +3,20 @@
 A page is read by anybody who signed in. Acting asks for a right in `services`: a button that is not shown is no guard.
 """
 
+from collections.abc import Callable
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import proof
 from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
-from app.htmx import render_page, wants_partial
+from app.htmx import live, render_page, stamped, wants_partial
+from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, glass, loops, pages, panels, services, takeover
+from app.runs import books, byhand, glass, loops, pages, panels, rack, services, stamps, takeover
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run
 from workflows.runbooks import RUNBOOKS
@@ -23,20 +26,45 @@ ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page
 
 @login_required
 @require_safe
+@live(stamps.runs)
 def runs(request: HttpRequest) -> HttpResponse:
-    found = [pages.line(run) for run in Run.objects.select_related("requester")[:200]]
+    found = [pages.line(run) for run in Run.objects.select_related("requester")[: stamps.RUNS_SHOWN]]
     context = {"section": "runs", "topics": "fleet", "runs": found, "held": panels.held()}
     return render_page(request, "runs/list.html", context, partial="runs")
 
 
 @login_required
 @require_safe
+@live(stamps.run)
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    """The page looks again by itself, since a ring may be lost; while there is nothing new it stays as it is."""
-    context = pages.detail(_run(pk), request.user)
-    if wants_partial(request) and request.GET.get("seen") == context["seen"]:
-        return HttpResponse(status=204)
-    return render_page(request, "runs/detail.html", context, partial="run")
+    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+
+
+@login_required
+@require_safe
+@live(stamps.now)
+def now(request: HttpRequest, pk: int) -> HttpResponse:
+    """The current step alone, for whoever stands before the rack."""
+    return render_page(request, "runs/now.html", rack.now(_run(pk), request.user), partial="now")
+
+
+@login_required
+@require_safe
+def at_the_rack(request: HttpRequest) -> HttpResponse:
+    """A short address to type into a phone: the step that waits for hands, or the list of them."""
+    found = rack.waiting()
+    if len(found) == 1:
+        return redirect("run-now", found[0].pk)
+    return render_page(request, "runs/rack.html", {"section": "runs", "lines": [rack.line(run) for run in found]}, partial="")
+
+
+def _again_with(request: HttpRequest, pk: int, more: dict, status: int = 200) -> HttpResponse:
+    """The page of an act as the answer to it. It stays, with what it says of the act, until there is something new."""
+    if request.POST.get("page") == "now":
+        request.seen = stamped(stamps.now(request, pk))
+        return render_page(request, "runs/now.html", rack.now(_run(pk), request.user) | more, partial="now", status=status)
+    request.seen = stamped(stamps.run(request, pk))
+    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user) | more, partial="run", status=status)
 
 
 def _run(pk: int) -> Run:
@@ -46,12 +74,18 @@ def _run(pk: int) -> Run:
 @login_required
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
+    if "offer" in request.POST:
+        return _started(request, lambda: byhand.begin(request.user, request.POST["offer"], request.POST))
     situation = get_object_or_404(Situation, pk=request.POST.get("situation"), closed_at__isnull=True)
     answer = next((a for a in situation.data["answers"] if a["runbook"] == request.POST.get("runbook")), None)
     if answer is None:
         return _refused(request, "This situation is not answered by that runbook. Open it again.")
+    return _started(request, lambda: services.start_run(request.user, answer["runbook"], answer["params"], situation.key))
+
+
+def _started(request: HttpRequest, start: Callable[[], Run]) -> HttpResponse:
     try:
-        begun = services.start_run(request.user, answer["runbook"], answer["params"], situation.key)
+        begun = start()
     except (services.RunRefused, LedgerDown) as refused:
         return _refused(request, str(refused))
     return redirect("run", begun.pk)
@@ -79,7 +113,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
         return _again(request, pk, refused.reason, refused.verdicts)
     except LedgerDown as down:
         return _again(request, pk, str(down))
-    return run_again(request, pk) if wants_partial(request) else redirect("run", pk)
+    return run_again(request, pk) if wants_partial(request) else redirect("run-now" if request.POST.get("page") == "now" else "run", pk)
 
 
 def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
@@ -96,27 +130,27 @@ def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
 def _prove(request: HttpRequest, pk: int, why: str) -> HttpResponse:
     """The step with a field for the password in place of its form, which holds everything that was sent."""
     kept = [(name, value) for name, values in request.POST.lists() for value in values if name not in ("password", "csrfmiddlewaretoken")]
-    context = pages.detail(_run(pk), request.user) | {"prove": {"why": why, "kept": kept}}
-    return render_page(request, "runs/detail.html", context, partial="run", status=422)
+    return _again_with(request, pk, {"prove": {"why": why, "kept": kept}}, status=422)
 
 
 def run_again(request: HttpRequest, pk: int) -> HttpResponse:
-    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+    return _again_with(request, pk, {})
 
 
 def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> HttpResponse:
     """The run as it is now, with the reason, and with what the reader had typed or picked."""
     against = [v for v in verdicts if v.outcome != "pass"]
-    context = pages.detail(_run(pk), request.user) | {"refused": reason, "refused_verdicts": against}
-    context |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text") or request.POST.get("evidence", "")}
-    context |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
-    return render_page(request, "runs/detail.html", context, partial="run", status=409)
+    more = {"refused": reason, "refused_verdicts": against}
+    more |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text") or request.POST.get("evidence", "")}
+    more |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
+    return _again_with(request, pk, more, status=409)
 
 
 @login_required
 @require_safe
+@live(stamps.loops)
 def open_loops(request: HttpRequest) -> HttpResponse:
-    return open_loops_again(request)
+    return _loops(request)
 
 
 @login_required
@@ -128,13 +162,28 @@ def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
         seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
         loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
     except (services.RunRefused, LedgerDown) as refused:
+        request.seen = stamped(stamps.loops(request))
         context = loops.listed(request.user) | {"refused": str(refused), "refused_pk": pk, "typed": request.POST.get("evidence", "")}
         return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
-    return open_loops_again(request) if wants_partial(request) else redirect("open-loops")
+    request.seen = stamped(stamps.loops(request))
+    return _loops(request) if wants_partial(request) else redirect("open-loops")
 
 
-def open_loops_again(request: HttpRequest) -> HttpResponse:
+def _loops(request: HttpRequest) -> HttpResponse:
     return render_page(request, "runs/open_loops.html", loops.listed(request.user), partial="loops")
+
+
+@login_required
+@require_safe
+def alarms(request: HttpRequest) -> HttpResponse:
+    """What stands at the head of every page. Whoever comes here by hand is shown the fleet, below it."""
+    if not wants_partial(request):
+        return redirect("fleet")
+    own = request.GET.get("run", "")
+    context = panels.head(request.user, int(own) if own.isascii() and own.isdigit() and len(own) < 10 else None)
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return render(request, "runs/_alarms.html", context | {"with_badge": True})
 
 
 @login_required
@@ -153,8 +202,9 @@ def runbook(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_safe
+@live(stamps.approvals)
 def approvals(request: HttpRequest) -> HttpResponse:
-    return approvals_again(request)
+    return _inbox(request)
 
 
 @login_required
@@ -165,13 +215,15 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         glass.review(pk, request.user, request.POST.get("words", ""))
     except (services.RunRefused, LedgerDown) as refused:
+        request.seen = stamped(stamps.approvals(request))
         judged, own = services.approvals_for(request.user)
         context = pages.inbox(judged, own, request.user) | {"refused": str(refused)}
         return render_page(request, "runs/approvals.html", context, partial="approvals", status=409)
-    return approvals_again(request) if wants_partial(request) else redirect("approvals")
+    request.seen = stamped(stamps.approvals(request))
+    return _inbox(request) if wants_partial(request) else redirect("approvals")
 
 
-def approvals_again(request: HttpRequest) -> HttpResponse:
+def _inbox(request: HttpRequest) -> HttpResponse:
     judged, own = services.approvals_for(request.user)
     return render_page(request, "runs/approvals.html", pages.inbox(judged, own, request.user), partial="approvals")
 
@@ -197,4 +249,7 @@ def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, pk: str) -> HttpResponse:
-    return render_page(request, "runs/look.html", pages.answer(pk), partial="look")
+    shown = pages.answer(pk)
+    if shown.get("evidence"):
+        looking.looked(request.user.get_username(), shown["evidence"])  # the receipt names every capture that is shown
+    return render_page(request, "runs/look.html", shown, partial="look")

@@ -10,13 +10,15 @@ import threading
 import time
 
 import pytest
+import redis
 from django.test import Client
 
 from agents.wire import verify_answer
 from app import live
 from app.accounts.models import User
-from app.doorbell import ring
+from app.doorbell import PREFIX, ring
 from app.nodes.models import NodeKey
+from app.valkey import valkey
 
 ORDERS = "/agent/v1/orders"
 
@@ -61,7 +63,7 @@ def test_it_tells_a_page_what_changed_and_nothing_else(portal, cookie):
     assert stream.response.status == 200
     assert heard(lambda: live.FANOUT.connected)
     ring("node:oss02")
-    ring("node:oss01", {"secret": "stays inside"})
+    ring("node:oss01")
     assert stream.event() in ("fleet", "node:oss01")  # both may come once after the subscriber connected
     while stream.event() != "node:oss01":
         pass
@@ -80,6 +82,27 @@ def test_it_hears_a_ring_soon(portal, cookie):
         waits.append(time.monotonic() - begun)
     stream.close()
     assert sorted(waits)[10] < 0.05, waits
+
+
+def test_it_hears_other_processes_through_valkey_and_itself_only_once(portal, cookie):
+    stream = Stream(portal, "fleet,ledger", cookie)
+    assert heard(lambda: live.FANOUT.connected)
+    assert {stream.event(), stream.event()} == {"fleet", "ledger"}  # the subscriber has just connected
+    ring("fleet")
+    assert stream.event() == "fleet"
+    valkey().publish(f"{PREFIX}ledger", "another process")  # comes after our own ring, which Valkey hands back to us
+    assert stream.event() == "ledger"
+    stream.close()
+
+
+def test_it_hears_itself_without_valkey(portal, cookie, monkeypatch):
+    stream = Stream(portal, "fleet", cookie)
+    assert heard(lambda: live.FANOUT.connected)
+    stream.event()
+    monkeypatch.setattr("app.doorbell.valkey", lambda: redis.Redis(port=1))
+    ring("fleet")
+    assert stream.event() == "fleet"
+    stream.close()
 
 
 def test_it_shows_nothing_to_who_is_not_signed_in(portal, cookie):

@@ -17,7 +17,8 @@ from tests.browser.test_pages import faults
 NODE = "try-blink-and-replace"
 BAY, OTHER = "3", "5"
 PATIENCE = 90_000
-PICTURES = os.environ.get("SLOTLIGHT_PICTURES", "")  # a folder for pictures of the technician's steps
+PICTURES = os.environ.get("SLOTLIGHT_PICTURES", "")  # a folder for pictures of every step
+PHONE_PICTURES = os.environ.get("SLOTLIGHT_PHONE_PICTURES", "")  # a folder for what docs/phone shows; see its README
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,19 @@ def picture(visitor: Visitor, name: str) -> None:
             visitor.page.screenshot(path=Path(PICTURES) / f"{name}-{scheme}.png", full_page=whole)
 
 
+def on_the_phone(technician: Visitor, name: str) -> None:
+    """What the phone's screen shows, for docs/phone."""
+    picture(technician, name)
+    if PHONE_PICTURES:
+        technician.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        technician.page.screenshot(path=Path(PHONE_PICTURES) / f"{name}.png")
+
+
+def now(technician: Visitor, title: str) -> None:
+    """The one step on the technician's phone, once it is this one."""
+    expect(technician.heading(title)).to_be_visible(timeout=PATIENCE)
+
+
 def confirm_and_approve(operator: Visitor, approver: Visitor, confirm: str) -> None:
     operator.step(confirm)
     phrase = operator.page.locator("[aria-current=step] code").first.inner_text()
@@ -91,19 +105,33 @@ def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(op
     operator.step("Scan the new disk")
 
 
+def test_the_step_at_the_rack_needs_no_javascript(visit, operator):
+    """A phone that runs no scripts is asked the same, and told the same."""
+    plain = visit("operator", viewport=PHONE, java_script_enabled=False)
+    plain.page.goto("/now/")
+    old = plain.page.locator(".sl-serials dd").first.inner_text()
+    plain.page.get_by_label("Scan or type the serial number on the new disk.").fill(old)
+    plain.press("Done")
+    plain.refusal(f"{old} is the disk that is to go. Scan the new one.")
+    expect(plain.page.get_by_label("Scan or type the serial number on the new disk.")).to_have_value(old)
+
+
 def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(operator, technician, spare):
-    technician.page.goto(operator.page.url)
-    technician.step("Scan the new disk")
-    old = technician.page.locator(".sl-head .sl-mono").last.inner_text()
+    technician.page.goto("/now/")
+    now(technician, "Scan the new disk")
+    expect(technician.page).to_have_url(re.compile(r"/runs/\d+/now/$"))
+    old = technician.page.locator(".sl-serials dd").first.inner_text()
     field = technician.page.get_by_label("Scan or type the serial number on the new disk.")
     field.fill(old)
     technician.press("Done")
     technician.refusal(f"{old} is the disk that is to go. Scan the new one.")
     expect(field).to_have_value(old)
-    picture(technician, "phone-1-serial-refused")
+    on_the_phone(technician, "1-serial-check")
+    assert faults(technician) == []
+    technician.page.set_viewport_size(PHONE)
     field.fill(spare)
     technician.press("Done")
-    technician.step("Check pool, member, disk and bay")
+    now(technician, "Wait here")
 
 
 def test_the_member_is_taken_out_of_service_with_the_second_persons_word(operator, approver):
@@ -124,51 +152,66 @@ def test_the_bay_is_lit_and_only_who_sees_it_can_say_which_it_is(operator, techn
     plan(operator, "Have the node plan it: light the bay")
     operator.step("Light the bay")
     operator.press("Light the bay")
-    technician.page.goto(operator.page.url)
-    expect(technician.page.locator("[aria-current=step]").filter(has_text="Say which bay blinks")).to_be_visible(timeout=PATIENCE)
+    now(technician, "Say which bay blinks")
+    assert old_serial(operator) not in technician.page.get_by_role("main").inner_text(), "nothing tells the answer"
     assert f"bay {BAY}: serial" in stack.at_the_rack(NODE)
     assert re.findall(r"bay (\d+): .*BLINKS", stack.at_the_rack(NODE)) == [BAY]
     field = technician.page.get_by_label("Type the number of the bay that blinks, or scan the serial number on the disk in it.")
     field.fill(OTHER)
     technician.press("Done")
     technician.refusal("Pull nothing.")
-    picture(technician, "phone-2-wrong-bay")
+    on_the_phone(technician, "2-blink-wrong-bay")
     field.fill(BAY)
-    picture(technician, "phone-3-which-bay")
     technician.press("Done")
-    technician.step("Pull the disk from the lit bay")
+    now(technician, "Pull the disk from the lit bay")
+    expect(technician.page.locator(".sl-place strong")).to_have_text(BAY)
+    expect(technician.page.locator(".sl-light")).to_have_text("Its light blinks.")
+    on_the_phone(technician, "3-blink-pull")
     technician.page.goto("/open-loops/")
     expect(technician.page.get_by_role("main")).to_contain_text("The locate light of bay 3")
     assert faults(technician) == []
     technician.page.set_viewport_size(PHONE)
-    picture(technician, "phone-4-open-loops")
+    picture(technician, "phone-open-loops")
     technician.page.goto("/")
     expect(technician.page.get_by_role("link", name="2 open loops")).to_be_visible()
 
 
-def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, technician, stack):
-    technician.page.goto(operator.page.url)
+def old_serial(operator: Visitor) -> str:
+    return operator.page.locator(".sl-head .sl-mono").last.inner_text()
+
+
+def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, technician, approver, stack):
+    technician.page.goto(f"{operator.page.url}now/")
+    desk = operator.context.new_page()
+    desk.goto("/nodes/mds01/")
+    approver.page.goto("/ledger/")
     pulled = re.search(r"Disk (\S+) lies", stack.at_the_rack(NODE, "pull", OTHER))[1]
     alarm = technician.page.locator("#alarm")
     expect(alarm).to_contain_text("ut it back", timeout=PATIENCE)
-    picture(technician, "phone-5-alarm")
+    for page, whose in ((desk, "Your run"), (approver.page, "Run")):
+        told = page.locator("#alarms").get_by_role("alert")
+        expect(told).to_contain_text(
+            f"Put it back now: the disk with the serial number {pulled} was pulled out of bay {OTHER}", timeout=PATIENCE
+        )
+        expect(told).to_contain_text(re.compile(rf"{whose} \d+ on {NODE}:"))
+    expect(technician.page.locator(".sl-place")).to_have_count(0)  # a large bay number now would be where the disk is put
+    on_the_phone(technician, "4-wrong-pull")
     assert faults(technician) == []
     technician.page.set_viewport_size(PHONE)
     stack.at_the_rack(NODE, "insert", OTHER, pulled)
     expect(alarm).to_have_count(0, timeout=PATIENCE)
+    expect(desk.locator("#alarms").get_by_role("alert")).to_have_count(0, timeout=PATIENCE)
+    desk.close()
 
 
 def test_the_right_disk_is_pulled_and_the_new_one_taken(operator, technician, stack, spare):
-    technician.step("Pull the disk from the lit bay")
+    now(technician, "Pull the disk from the lit bay")
     stack.at_the_rack(NODE, "pull", BAY)
-    expect(technician.page.locator("[aria-current=step]").filter(has_text="Put the new disk into the same bay")).to_be_visible(
-        timeout=PATIENCE
-    )
-    picture(technician, "phone-6-insert")
+    now(technician, "Put the new disk into the same bay")
+    on_the_phone(technician, "5-insert")
     stack.at_the_rack(NODE, "insert", BAY, spare)
-    expect(technician.page.locator("[aria-current=step]").filter(has_text="Take the new disk")).to_be_visible(timeout=PATIENCE)
-    picture(technician, "phone-7-take")
-    operator.step("Take the new disk")
+    now(technician, "Wait here")
+    expect(operator.page.locator("[aria-current=step]").filter(has_text="Take the new disk")).to_be_visible(timeout=PATIENCE)
     operator.take(spare)
 
 
@@ -185,8 +228,8 @@ def test_the_pool_is_made_whole_and_the_light_goes_out(operator, technician, app
     operator.press("Switch the light off")
     expect(operator.page.locator(".sl-head .sl-state")).to_have_text("done", timeout=PATIENCE)
     picture(operator, "done")
-    technician.page.goto(operator.page.url)
-    picture(technician, "phone-8-done")
+    now(technician, "Done")
+    on_the_phone(technician, "6-done")
     assert faults(operator) == []
     assert "BLINKS" not in stack.at_the_rack(NODE)
     assert len(stack.replaces(NODE)) == 1

@@ -10,6 +10,7 @@ from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, Unkno
 from workflows.facts.modes import Switch
 
 LIKE_MIN = 3  # of two that differ nobody knows which is right
+Kind = tuple[str, str, str]  # vendor, model, firmware
 MODES = {"WCE": "write cache", "EN_BMS": "background scan"}
 
 
@@ -57,29 +58,33 @@ def switch_of(disk: DiskFacts, mode: str) -> Known[Switch]:
     return {"WCE": disk.modes.write_cache, "EN_BMS": disk.modes.background_scan}[mode]
 
 
-def kind(disk: DiskFacts) -> tuple[str, str, str]:
+def kind(disk: DiskFacts) -> Kind:
     return disk.vendor, disk.model, disk.firmware
 
 
-def usual(node: NodeFacts, disk: DiskFacts, mode: str) -> Usual:
-    """Of all disks like it on its node that tell."""
-    alike = [switch_of(other, mode) for other in (node.disks if known(node.disks) else ()) if kind(other) == kind(disk)]
-    told = [switch.on for switch in alike if known(switch)]
-    return Usual(sum(told), len(told) - sum(told))
+def usual(node: NodeFacts, mode: str) -> dict[Kind, Usual]:
+    """What each kind of disk on this node has, as far as its disks tell."""
+    told: dict[Kind, list[bool]] = {}
+    for disk in node.disks if known(node.disks) else ():
+        if known(switch := switch_of(disk, mode)):
+            told.setdefault(kind(disk), []).append(switch.on)
+    return {alike: Usual(sum(on), len(on) - sum(on)) for alike, on in told.items()}
 
 
 def deviation(node: NodeFacts, disk: DiskFacts, mode: str) -> Known[Deviation]:
     switch = switch_of(disk, mode)
     if not known(switch):
         return Unknown(f"The {MODES[mode]} of {' '.join(disk.names)} is not known: {switch.reason}")
-    return Deviation(node, disk, mode, switch, usual(node, disk, mode))
+    return Deviation(node, disk, mode, switch, usual(node, mode)[kind(disk)])
 
 
 def deviations(fleet: FleetFacts) -> Iterator[Deviation]:
     """Every disk that differs from its like, or will after a power cut."""
     for node in fleet.nodes.values():
+        most = {mode: usual(node, mode) for mode in MODES}
         for disk in node.disks if known(node.disks) else ():
             for mode in MODES:
-                found = deviation(node, disk, mode)
-                if known(found) and (found.differs or found.unsaved):
-                    yield found
+                if known(switch := switch_of(disk, mode)):
+                    found = Deviation(node, disk, mode, switch, most[mode][kind(disk)])
+                    if found.differs or found.unsaved:
+                        yield found

@@ -93,13 +93,13 @@ def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts
     since = _rows(waits.since_import, pool) if known(waits) else {}
     now = _rows(waits.now, pool) if known(waits) and waits.now else {}
     slow, delays, aborted = _slow(counted, pool), _delays(sources), _aborts(sources, disks)
-    return PoolLatency(
-        tuple(
-            LeafLatency(leaf, top, _of(since, leaf), _of(now, leaf), _count(slow, leaf), _at(delays, leaf.guid), _at(aborted, leaf.wwid))
-            for _, top in pool.tops
-            for leaf in top.leaves()
-        )
-    )
+
+    def told(leaf: VdevFacts, top: VdevFacts) -> LeafLatency:
+        names = _names(leaf)
+        more = _count(slow, names), _at(delays, leaf.guid), _at(aborted, leaf.wwid)
+        return LeafLatency(leaf, top, _of(since, names), _of(now, names), *more)
+
+    return PoolLatency(tuple(told(leaf, top) for _, top in pool.tops for leaf in top.leaves()))
 
 
 def _wait(one: LeafLatency, what: str, now: bool) -> int | None:
@@ -154,8 +154,8 @@ def _leaves(vdev: Any) -> Iterator[Any]:
         yield from _leaves(child)
 
 
-def _of(rows: dict[str, Any], leaf: VdevFacts) -> Any:
-    return next((rows[name] for name in _names(leaf) if name in rows), None)
+def _of(rows: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((rows[name] for name in names if name in rows), None)
 
 
 def _names(leaf: VdevFacts) -> tuple[str, ...]:
@@ -165,10 +165,10 @@ def _names(leaf: VdevFacts) -> tuple[str, ...]:
     return (str(leaf.guid) if known(leaf.guid) else "", leaf.name, base, whole)
 
 
-def _count(slow: dict[str, Any] | Unknown, leaf: VdevFacts) -> Known[int]:
+def _count(slow: dict[str, Any] | Unknown, names: tuple[str, ...]) -> Known[int]:
     if not known(slow):
         return slow
-    row = _of(slow, leaf)
+    row = _of(slow, names)
     return Unknown("zpool status -s does not count it.") if row is None or row.slow is None else row.slow
 
 

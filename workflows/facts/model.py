@@ -269,9 +269,19 @@ class NodeFacts:
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
     hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
+    loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not collected.")  # pool name -> the txg from which its import took it
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A disk that a node saw until lately and sees no more: how somebody at the rack would know it, and where it was."""
+
+    serial: str  # "" when it never told one
+    enclosure_id: str  # "" when its bay was not known
+    slot: int | None
 
 
 @dataclass(frozen=True)
@@ -280,3 +290,4 @@ class FleetFacts:
 
     nodes: Mapping[str, NodeFacts]
     remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
+    gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act

@@ -79,7 +79,7 @@ class Sources:
     def digests(self) -> dict[str, str]:
         if self._digests is not None:
             return dict(self._digests)
-        return {where: _digest(body) for where, body in self._bodies.items()}
+        return {where: digest_of(body) for where, body in self._bodies.items()}
 
     def failures(self) -> dict[str, str]:
         """Every source that gave nothing we can use although it is there, and why."""
@@ -125,11 +125,17 @@ def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known
     if body["outcome"] == "nothing":
         return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
     if body["outcome"] != "data":
-        return Unknown(f"{where}: {body['reason']}.")
+        return Unknown(f"{where}: {_why(body)}.")
     value = _parsed(where.partition("/")[0], body["text"])
     if isinstance(value, Unparsed):
         return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
     return value
+
+
+def _why(body: Mapping[str, Any]) -> str:
+    """With the tool's own first words: "exited 1" alone sends nobody the right way."""
+    reason, said = body["reason"].rstrip("."), (body.get("stderr") or "").strip().split("\n")[0].rstrip(".")
+    return f"{reason}: {said}" if said and said not in reason else reason
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)
@@ -140,5 +146,5 @@ def _parsed(source: str, text: str) -> Any:
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def digest_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(dict(body))).hexdigest()

@@ -46,13 +46,13 @@ def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[V
     if answer.isdigit() and len(answer) <= 3:
         return (
             refuse(
-                f"You see bay {answer} blink, and bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')} was lit. Pull nothing. "
+                f"You see bay {answer} blink, and that is not the bay that was lit. Pull nothing. "
                 "Check that you stand before the right enclosure, and how its bays are counted."
             ),
         )
     other = _disk_with(facts, params, answer)
     if other is not None:
-        return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing. The disk to pull is {params.get('old_serial', '')}."),)
+        return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing, and look again."),)
     return (refuse(f"{answer} is neither the bay that was lit nor the serial number of the disk in it. Pull nothing, and look again."),)
 
 

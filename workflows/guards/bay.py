@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.wwid import normalise
 from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, Gone, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.census import title
 
 EVIDENCE_MAX = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
@@ -178,11 +179,19 @@ def _was_pulled(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
 
 
 def _put_it_back(facts: FleetFacts, params: Params, pool: PoolFacts, leaf: VdevFacts) -> str:
-    where = f" It was in bay {leaf.enc_path.rsplit('/', 1)[-1]}, by what its label remembers." if leaf.enc_path else ""
+    """By what stands on the disk in somebody's hand and beside the empty bay; what ZFS calls it comes last."""
+    link = next((name for name in (leaf.name, leaf.was or "") if name.startswith("/dev/disk/by-id/")), "")
+    gone = facts.gone.get((params.get("node", ""), normalise(link) or ""))
+    what = f"the disk with the serial number {gone.serial}" if gone is not None and gone.serial else "a disk that serves"
+    named = link.rsplit("/", 1)[-1] or leaf.name
     right = next(_still_there(facts, params), "")
-    return (
-        f"Put it back now: a disk that serves was pulled, {leaf.name.rsplit('/', 1)[-1]} of {pool.name}.{where}{right} Pull nothing else."
-    )
+    return f"Put it back now: {what} was pulled{_out_of(leaf, gone)}. It serves {pool.name} as {named}.{right} Pull nothing else."
+
+
+def _out_of(leaf: VdevFacts, gone: Gone | None) -> str:
+    if gone is not None and gone.slot is not None:
+        return f" out of bay {gone.slot} of enclosure {gone.enclosure_id}"
+    return f" out of bay {leaf.enc_path.rsplit('/', 1)[-1]}, by what its label remembers" if leaf.enc_path else ""
 
 
 def _still_there(facts: FleetFacts, params: Params) -> Iterator[str]:

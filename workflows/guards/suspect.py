@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, lookup
+from dataclasses import dataclass
+
+from workflows.core import Guard, Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.facts.census import title
 from workflows.facts.divergence import Suspect, apart
-from workflows.guards.bay import EVIDENCE_MAX
-from workflows.guards.importing import diverging, listed_pool
-from workflows.guards.subject import number, the_disk
+from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
+from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
+from workflows.guards.subject import number, the_disk, the_pool
+from workflows.rewind import duration
 
 METHODS = {
     **dict.fromkeys(("label-ahead", "other-host", "copies", "other-label"), "its label"),
@@ -98,23 +101,102 @@ def it_is_back(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(gone.reason) if gone.outcome == "pass" else ok(f"The kernel shows {params.get('wwid', '')} again.")
 
 
-def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
-    """The difference between what it would have been and what it is now, in time."""
-    found = _suspect(facts, params)
-    if isinstance(found, Verdict):
-        return found
-    node = facts.nodes[params.get("node", "")]
+@dataclass(frozen=True)
+class Difference:
+    """With which txg the pool ends without the disk, and with which it would have, had every import followed it."""
+
+    without: int
+    with_it: int
+    seconds: int
+
+    @property
+    def loss(self) -> str:
+        return duration(max(0, self.seconds))
+
+
+def the_difference(facts: FleetFacts, params: Params) -> Known[Difference]:
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return node
     timeline = next((t for t in node.timelines if str(t.pool_guid) == params.get("pool_guid", "")), None) if known(node.timelines) else None
     ends = {one.disk.wwid: one.newest for one in timeline.disks if one.newest is not None} if timeline else {}
     others = [newest for wwid, newest in ends.items() if wwid != params.get("wwid", "")]
     own = ends.get(params.get("wwid", ""))
     if own is None or not others:
-        return unknown("With which transaction group the disks end is not known. Have the node read the uberblocks.")
+        return Unknown("With which transaction group the disks end is not known. Have the node read the uberblocks.")
     best = max(others, key=lambda u: (u.txg, u.timestamp))
+    return Difference(best.txg, own.txg, own.timestamp - best.timestamp)
+
+
+def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
+    """The difference between what it would have been and what it is now, in time."""
+    found = _suspect(facts, params)
+    if isinstance(found, Verdict):
+        return found
+    difference = the_difference(facts, params)
+    if not known(difference):
+        return unknown(difference.reason)
     return ok(
-        f"Without it the pool ends with txg {best.txg}. It would have gone on to txg {own.txg}, {apart(own.timestamp - best.timestamp)}: "
-        "what it tells of that time is on no other disk."
+        f"Without it the pool ends with txg {difference.without}. It would have gone on to txg {difference.with_it}, "
+        f"{apart(difference.seconds)}: what it tells of that time is on no other disk."
     )
+
+
+def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
+    """Of a disk that was deleted the kernel shows nothing, so the enclosure's word counts, or another disk in its place."""
+    inside = disks_in(facts, params)
+    if not known(inside):
+        return unknown(inside.reason)
+    for disk in inside:
+        if known(disk.wwid) and disk.wwid != params.get("old_wwid", ""):
+            return ok(f"{words(params).capitalize()} holds another disk, {title(disk)}.")
+    return the_bay_is_empty(facts, params)
+
+
+def it_may_be_looked_for(facts: FleetFacts, params: Params) -> Verdict:
+    """It must not come back under the pool: either that is not imported, or the disk is out."""
+    away = the_pool_is_not_imported_here(facts, params)
+    if away.outcome != "refuse":
+        return away
+    out = it_is_out_of_its_bay(facts, params)
+    return out if out.outcome == "pass" else Verdict(out.outcome, f"{away.reason} {out.reason}")
+
+
+def it_must_be_pulled_first(facts: FleetFacts, params: Params) -> Verdict:
+    may = it_may_be_looked_for(facts, params)
+    if may.outcome == "unknown":
+        return may
+    return refuse(may.reason) if may.outcome == "pass" else ok(may.reason)
+
+
+def it_is_back_or_out(facts: FleetFacts, params: Params) -> Verdict:
+    back = it_is_back(facts, {**params, "wwid": params.get("old_wwid", "")})
+    return back if back.outcome == "pass" else it_is_out_of_its_bay(facts, params)
+
+
+def the_pool_lacks_exactly_this_disk(facts: FleetFacts, params: Params) -> Verdict:
+    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
+    if not known(pool) or not known(guid):
+        return unknown(guid.reason if known(pool) else pool.reason)
+    if not known(pool.tops):
+        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    lost = [leaf for _, top in pool.tops for leaf in top.leaves() if leaf.state not in lookup.IN_SERVICE]
+    if not all(known(leaf.guid) for leaf in lost):
+        return unknown(f"Which members {pool.name} lacks is not known.")
+    if [leaf.guid for leaf in lost] == [guid]:
+        return ok(f"{pool.name} lacks {guid} and nothing else.")
+    named = ", ".join(str(leaf.guid) for leaf in lost) or "nothing"
+    return refuse(f"{pool.name} lacks {named}, and should lack {guid} only. Find out what else is away, or what came back.")
+
+
+def of_the_old_disk(guard: Guard) -> Guard:
+    """The same question about the disk that is taken away, in a runbook whose `wwid` is the one that comes."""
+
+    def asked(facts: FleetFacts, params: Params) -> Verdict:
+        return guard(facts, {**params, "wwid": params.get("old_wwid", "")})
+
+    asked.__name__, asked.__qualname__, asked.__module__ = guard.__name__, guard.__qualname__, guard.__module__
+    return asked
 
 
 SUSPECT_GUARDS = (

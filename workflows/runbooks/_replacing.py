@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_replace
-from workflows import redundancy
+from workflows import eta, redundancy
 from workflows.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.facts.census import title
@@ -105,7 +105,8 @@ def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:
     running = [scan for scan in pool.scans if scan.function in redundancy.REPAIRS and scan.state in ("running", "paused")]
     if not running:
         return Progress(pool.scans[0].text if pool.scans else f"{pool.name} shows no scan.")
-    return Progress(running[0].text, _percent(running[0].percent), running[0].eta)
+    told = eta.of(facts.nodes[params["node"]], pool)
+    return Progress(running[0].text, _percent(running[0].percent), running[0].eta, told.lines if known(told) else ())
 
 
 def _percent(said: str | None) -> float | None:

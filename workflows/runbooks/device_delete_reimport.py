@@ -1,10 +1,12 @@
-"""Take the one disk that blocks an import away from the kernel, and import the pool read-only without it.
+"""Take the one disk that blocks an import away from the kernel, bring the pool back without it, and replace it.
 
-    looked -> suspect chosen -> checked -> deleted -> verified -> imported read-only -> compared -> used -> let go of -> pulled
+    looked -> suspect chosen -> checked -> deleted -> imported read-only -> compared -> let go of
+      -> imported for writing -> pulled -> looked for again -> new disk chosen -> replacing -> resilvered -> verified
+      -> (read only is enough, or there is no way in) pulled and handed over
 
-One disk that went its own way decides for all at an import; parity has no vote on it. Nothing is written to any disk, and the disk
-comes back with a rescan. The pool does without one disk meanwhile. Importing it for writing, still without that disk, and replacing
-the disk are the next steps, and are not taken here.
+One disk that went its own way decides for all at an import; parity has no vote on it. Until "write" nothing is written to any disk, and
+the disk comes back with a rescan. From "write" on there is only forward: what that disk alone told is given up, and it must not come back
+under the pool. So it is pulled first, and only then the kernel looks for disks again.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import disk_delete, disk_rescan, zpool_export_readonly, zpool_import_readonly
-from workflows.core import END, Loop, Option, Params, Runbook, Step, ask, unknown
+from agents.operations import disk_delete, disk_rescan, zpool_import_readonly, zpool_import_writable, zpool_replace
+from workflows.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
-from workflows.facts.divergence import rows
+from workflows.facts.divergence import Row, rows
+from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, facts_are_fresh
+from workflows.guards.bay import words
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     the_pool_can_be_read,
@@ -25,19 +29,51 @@ from workflows.guards.importing import (
     the_pool_is_read_only,
     what_can_be_imported_is_fresh,
 )
+from workflows.guards.replaced import the_new_disk_has_taken_over
+from workflows.guards.rewinding import no_force_is_needed, the_pool_is_imported_for_writing
 from workflows.guards.subject import number
 from workflows.guards.suspect import (
     SUSPECT_GUARDS,
-    it_is_back,
+    it_is_back_or_out,
     it_is_gone_from_the_kernel,
+    it_is_out_of_its_bay,
+    it_may_be_looked_for,
+    it_must_be_pulled_first,
+    of_the_old_disk,
+    the_difference,
+    the_pool_lacks_exactly_this_disk,
     what_the_others_end_with,
 )
 from workflows.guards.target import the_zfs_versions_match_and_are_tested
+from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks.read_only_import import AFTERWARDS, EXPORT_WHY, HELD, SOURCES, export_params, import_params, what_was_seen
+from workflows.runbooks._replacing import (
+    RESILVER_SECONDS_MAX,
+    every_disk,
+    how_far_the_resilver_is,
+    plan_is_for_what_was_chosen,
+    replace_params,
+    what_is_left_meanwhile,
+)
+from workflows.runbooks.read_only_import import import_params
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
-delete_params = named(*disk_delete.PARAMS)
+SUSPECT = tuple(map(of_the_old_disk, SUSPECT_GUARDS))
+it_is_gone = of_the_old_disk(it_is_gone_from_the_kernel)
+compared = of_the_old_disk(what_the_others_end_with)
+WRITE_GUARDS = (*GUARDS, no_force_is_needed, it_is_gone)
+BAY_SOURCES = ("block", "disk_links", "enclosure")
+REPLACE_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, it_is_gone)
+write_params = named(*zpool_import_writable.PARAMS)
+
+
+def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
+
+
+def rescan_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    bay = {name: params.get(name, "") for name in ("enclosure", "slot")}
+    return {**delete_params(facts, params), **bay}
 
 
 def every_member(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -45,40 +81,107 @@ def every_member(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
     if not known(node) or not known(guid):
         return ()
-    options = []
-    for row in rows(node, guid):
-        disk = row.disk
-        value = disk.wwid if known(disk.wwid) else f"no-wwid:{' '.join(disk.names)}"
-        against = (
-            ask(SUSPECT_GUARDS, facts, {**params, "wwid": value}) if known(disk.wwid) else (unknown("It has no identity to be trusted."),)
-        )
-        bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-        options.append(Option(value, title(disk), f"{bay}; its label is of txg {row.label.txg}, written by {row.label.hostname}", against))
+    options = [_member(row, facts, params) for row in rows(node, guid)]
     return tuple(sorted(options, key=lambda option: sum(v.outcome != "pass" for v in option.verdicts)))
 
 
+def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
+    disk = row.disk
+    bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
+    said = f"{bay}; its label is of txg {row.label.txg}, written by {row.label.hostname}"
+    if not known(disk.wwid):
+        return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), said, (unknown("It has no identity to be trusted."),))
+    about = {**params, "old_wwid": disk.wwid}
+    return Option(disk.wwid, title(disk), said, ask(SUSPECT, facts, about), fixes=_what_is_kept(row, facts, about))
+
+
+def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    """What nobody can read any more once it is gone: its vdev, its serial number, its bay, and how much it told more than the others."""
+    disk, difference = row.disk, the_difference(facts, {**params, "wwid": params["old_wwid"]})
+    serial = {"old_serial": disk.serial} if known(disk.serial) else {}
+    place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}
+    loss = {"loss": difference.loss, "ends_with": str(difference.without)} if known(difference) else {}
+    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss}
+
+
 def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"compared": what_the_others_end_with(facts, params).reason}
+    return {"compared": compared(facts, params).reason}
+
+
+def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    said = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} tells of {params.get('loss', '')} more is given up."
+    return {"compared": said}
+
+
+def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    gives_up = f"It goes on without {params.get('old_wwid', '')}, whose last {params.get('loss', 'seconds')} no other disk knows of."
+    keeps = "Nothing is written. The disk is pulled, so that nobody imports with it, and a person goes on from there."
+    return (
+        Option("write", "Import it for writing without this disk, then replace the disk", gives_up, ask(WRITE_GUARDS, facts, params)),
+        Option("leave", "Write nothing: pull the disk and hand over", keeps, ask((the_pool_is_not_imported_here,), facts, params), "leave"),
+    )
+
+
+def the_serial_of_the_old_disk(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+    serial = params.get("old_serial", "")
+    if not serial:
+        return (unknown("The serial number of the disk was never known. Compare its WWID on the label, and end this run."),)
+    if serial.lower() not in said.lower().replace(",", " ").split():
+        return (refuse(f"{said} is not the disk that was deleted, whose serial number ends in {serial[-3:]}. Put back what was pulled."),)
+    return (ok("It is the disk that was deleted."),)
+
+
+def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
+    return f"{params['pool']} loses {params.get('loss', '')}"
+
+
+def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
+    return f"{params.get('old_serial', '')[-6:]} {params['pool']}"
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}", *(f"disk:{wwid}" for wwid in filter(None, (params.get("wwid"),))))
+    """The pool, and one disk: the one that comes as soon as it is chosen."""
+    return (f"pool:{params['pool_guid']}", *(f"disk:{wwid}" for wwid in filter(None, (params.get("wwid") or params.get("old_wwid"),))))
 
 
 DELETED = Loop(
     slug="deleted",
-    what=lambda params: f"The disk {params.get('wwid', '')} is deleted from the kernel of {params['node']} and still in its bay.",
-    undo="Pull it, or rescan the SCSI hosts while the pool is not imported.",
-    over=it_is_back,
+    what=lambda params: (
+        f"The disk {params.get('old_wwid', '')} is deleted from the kernel of {params['node']} and still in {words(params)}."
+    ),
+    undo="Pull it. While the pool is not imported, a rescan of the SCSI hosts brings it back instead.",
+    over=it_is_back_or_out,
 )
+PULL_WHY = (
+    "A boot or a rescan would bring it back under the pool, and the next import could follow it again. Find the bay by its number, and read "
+    "the serial number before you pull. Clear the disk's labels on another machine only."
+)
+PULL_ASKS = "Scan or type the serial number on the disk that was pulled."
+RESCAN_WHY = "Every SCSI host is asked what is there now. What is new is found, and the disk that was pulled must stay away."
+
+
+def _pull(slug: str, **more: Any) -> Step:
+    return Step(
+        slug=slug,
+        title="Pull the deleted disk",
+        kind="MANUAL",
+        why=PULL_WHY,
+        guards=(it_is_gone, it_is_out_of_its_bay),
+        asks=PULL_ASKS,
+        judges=the_serial_of_the_old_disk,
+        **more,
+    )
+
 
 RUNBOOK = Runbook(
     slug="device-delete-reimport",
-    title="Import a pool without the one disk that blocks it",
+    title="Bring a pool back without the one disk that blocks it, and replace that",
     purpose="Every import fails, and one disk tells another story than all others. This takes that disk away from the kernel, without "
-    "touching it, and imports the pool read-only without it, so that people can see what it holds and decide.",
-    states="looked -> suspect chosen -> checked -> deleted -> verified -> imported read-only -> compared -> used -> let go of -> pulled",
-    point_of_no_return="",
+    "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
+    "pool is imported for writing, the disk is pulled, and a new one takes its place.",
+    states="looked -> suspect chosen -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
+    "looked for again -> new disk chosen -> replacing -> resilvered -> verified",
+    point_of_no_return="write",
     params={
         "node": "the node that sees the pool's disks",
         "pool": "the pool's name",
@@ -92,7 +195,7 @@ RUNBOOK = Runbook(
             "Have the node read every label and uberblock",
             "Which disk stands out is judged by what is on the disks now.",
             (what_can_be_imported_is_fresh,),
-            sources=SOURCES,
+            sources=(*SOURCES, "enclosure"),
         ),
         Step(
             slug="suspect",
@@ -100,22 +203,23 @@ RUNBOOK = Runbook(
             kind="DECIDE",
             why="Only a disk that stands out alone, by two kinds of evidence, may be taken away, and only where its vdev can do without it.",
             guards=(what_can_be_imported_is_fresh,),
-            param="wwid",
+            param="old_wwid",
             options=every_member,
+            learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with"),
         ),
         Step(
             slug="check",
             title="Check that nobody has the pool, and that the disk can be spared",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=(*GUARDS, *SUSPECT_GUARDS, what_the_others_end_with),
+            guards=(*GUARDS, *SUSPECT, compared),
         ),
         *order(
             "delete",
             "Take the disk away from the kernel",
             disk_delete,
             delete_params,
-            (*GUARDS, *SUSPECT_GUARDS),
+            (*GUARDS, *SUSPECT),
             "Every path that leads to it is deleted. The disk stays in its bay, and nothing on it changes.",
             approvals=1,
             adds=what_goes_with_it,
@@ -125,7 +229,7 @@ RUNBOOK = Runbook(
             "verify-delete",
             "Verify that it alone is gone",
             "The node looks again: the disk is gone by every name, and the other disks are here.",
-            (it_is_gone_from_the_kernel, what_can_be_imported_is_fresh),
+            (it_is_gone, what_can_be_imported_is_fresh),
             sources=SOURCES,
         ),
         *order(
@@ -133,7 +237,7 @@ RUNBOOK = Runbook(
             "Import the pool read-only without it",
             zpool_import_readonly,
             import_params,
-            (*GUARDS, it_is_gone_from_the_kernel),
+            (*GUARDS, it_is_gone),
             "By guid, with readonly=on, no cache file and no mounts. Nothing is written to any disk.",
             approvals=1,
             opens=HELD,
@@ -143,91 +247,170 @@ RUNBOOK = Runbook(
             "verify-import",
             "Verify that it is read-only and can be read",
             "The pool does without exactly this disk.",
-            (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read, it_is_gone_from_the_kernel),
+            (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read, the_pool_lacks_exactly_this_disk, it_is_gone),
             sources=(*AFTERWARDS, "block"),
         ),
         Step(
             slug="use",
-            title="Look, compare, and copy out what is needed",
+            title="Look, and compare",
             kind="MANUAL",
-            why="How far the pool goes without this disk stands in the plan. See whether the data is what you expect before anybody writes.",
+            why="How far the pool goes without this disk, in seconds, stands in the plan that deleted it. See whether the data is what you "
+            "expect, and copy out what must not be risked, before anybody writes.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             asks="Say what was looked at, how far the data goes, and what the next step is.",
             judges=what_was_seen,
         ),
-        *order(
-            "export",
-            "Let go of the pool",
-            zpool_export_readonly,
-            export_params,
-            (the_pool_is_imported_here, the_pool_is_read_only),
-            EXPORT_WHY,
-        ),
+        *let_go(),
         verify(
             "verify-export",
             "Verify that it is let go of",
             "The node looks again.",
-            (the_pool_is_not_imported_here,),
-            sources=AFTERWARDS,
+            (the_pool_is_not_imported_here, what_can_be_imported_is_fresh),
+            sources=SOURCES,
             closes=(HELD.slug,),
         ),
         Step(
-            slug="pull",
-            title="Pull the disk and label it",
-            kind="MANUAL",
-            why="A boot or a rescan would bring it back, and the next import would follow it again. Clear its labels on another machine only.",
-            guards=(it_is_gone_from_the_kernel, the_pool_is_not_imported_here),
-            asks="Scan or type the serial number on the disk that was pulled, and say where it is kept.",
-            judges=what_was_seen,
+            slug="next",
+            title="Choose whether it is imported for writing",
+            kind="DECIDE",
+            why="What only the deleted disk told is given up by that, and the pool cannot go back as far as before.",
+            guards=(the_pool_is_not_imported_here, it_is_gone),
+            param="next",
+            options=what_was_compared,
+            branches=("leave",),
+        ),
+        *order(
+            "write",
+            "Import it for writing without this disk",
+            zpool_import_writable,
+            write_params,
+            WRITE_GUARDS,
+            "By guid, without any force or rewind, with no cache file and no mounts. Labels are written, and the pool's log is replayed.",
+            confirm=Step(
+                slug="confirm-write",
+                title="Confirm what is given up",
+                kind="CONFIRM",
+                why="You type how much of time the deleted disk told more than the others.",
+                phrase=pool_and_loss,
+                phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",
+            ),
+            approvals=1,
+            adds=what_is_given_up,
+        ),
+        verify(
+            "verify-write",
+            "Verify that it serves without exactly this disk",
+            "The node looks again. Who uses the pool may mount and begin; until the disk is replaced it survives one loss less.",
+            (
+                the_pool_is_imported_here,
+                the_pool_is_imported_for_writing,
+                the_pool_can_be_read,
+                the_pool_lacks_exactly_this_disk,
+                it_is_gone,
+            ),
+            sources=(*AFTERWARDS, "block"),
+        ),
+        _pull("pull"),
+        *order(
+            "rescan",
+            "Have the kernel look for disks again",
+            disk_rescan,
+            rescan_params,
+            (facts_are_fresh, it_may_be_looked_for, it_is_out_of_its_bay),
+            RESCAN_WHY,
+        ),
+        verify(
+            "verify-rescan",
+            "Verify that the old disk stays away",
+            "The node looks again: the pool still lacks exactly this disk, and nothing took its place by itself.",
+            (it_is_gone, it_is_out_of_its_bay, the_pool_lacks_exactly_this_disk),
+            sources=(*BAY_SOURCES, *AFTERWARDS, "mounts", "node"),
             closes=(DELETED.slug,),
+        ),
+        Step(
+            slug="choose",
+            title="Choose the new disk",
+            kind="DECIDE",
+            why="Put a new disk into the empty bay, or take one that is here. Every disk the node sees is listed, with what speaks for and "
+            "against it. The old one counts as new when its labels were cleared on another machine.",
+            guards=(facts_are_fresh,),
+            param="wwid",
+            options=every_disk,
+        ),
+        *order(
+            "replace",
+            "Replace the disk",
+            zpool_replace,
+            replace_params,
+            REPLACE_GUARDS,
+            "The node checks everything once more and runs the one command of the plan, at most once. All content of the new disk is "
+            "overwritten; what the pool holds stays readable meanwhile.",
+            confirm=Step(
+                slug="confirm-replace",
+                title="Confirm what is replaced",
+                kind="CONFIRM",
+                why="You type what you believe is being replaced.",
+                phrase=serial_end_and_pool,
+                phrase_hint="Type the last 6 characters of the old disk's serial number, a space, and the pool's name.",
+            ),
+            approvals=1,
+            adds=what_is_left_meanwhile,
+            agrees=plan_is_for_what_was_chosen,
+        ),
+        Step(
+            slug="resilver",
+            title="Wait for the resilver",
+            kind="WAIT",
+            why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
+            until=the_new_disk_has_taken_over,
+            sources=("zpool_status", "zpool_status_guid", "zdb_label"),
+            progress=how_far_the_resilver_is,
+            deadline_seconds=RESILVER_SECONDS_MAX,
+        ),
+        verify(
+            "verify",
+            "Verify that the pool is whole",
+            "The node looks again, and every answer rests on what it says after the resilver has ended.",
+            REPLACED_GUARDS,
+            sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,
         ),
+        _pull("leave", closes=(DELETED.slug,), then=END),
         Step(
             slug="hand-over",
             title="It does not come in without it either: hand over",
             kind="MANUAL",
-            why="Then it was not this disk, or not this disk alone. The way back brings it back; image the disks before anything else is tried.",
+            why="Then it was not this disk, or not this disk alone. The way back brings it back. Where no disk stands out, rewind-import shows "
+            "what the disks still hold; image them before anything is tried for writing.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=what_was_seen,
         ),
         # the way back
+        *WAY_BACK,
         verify(
-            "look-back", "See whether the pool is imported", "The node looks.", (what_can_be_imported_is_fresh,), SOURCES, undoes=HELD.slug
+            "look-deleted",
+            "See whether the pool is imported, and who sits in the bay",
+            "While the pool is imported the disk must not come back under it.",
+            (what_can_be_imported_is_fresh,),
+            sources=(*SOURCES, "enclosure"),
+            undoes=DELETED.slug,
         ),
+        _pull("pull-after-all", needed=it_must_be_pulled_first, undoes=DELETED.slug),
         *order(
-            "undo-import",
-            "Let go of the pool",
-            zpool_export_readonly,
-            export_params,
-            (the_pool_is_imported_here, the_pool_is_read_only),
-            EXPORT_WHY,
-            needed=the_pool_is_imported_here,
-            undoes=HELD.slug,
-        ),
-        verify(
-            "verify-undo-import",
-            "Verify that it is let go of",
-            "The node looks again.",
-            (the_pool_is_not_imported_here,),
-            sources=AFTERWARDS,
-            undoes=HELD.slug,
-            closes=(HELD.slug,),
-        ),
-        *order(
-            "rescan",
-            "Have the kernel find the disk again",
+            "undo-delete",
+            "Have the kernel look for disks again",
             disk_rescan,
-            delete_params,
-            (what_can_be_imported_is_fresh, the_pool_is_not_imported_here),
-            "It comes back under whatever name is free. Only while the pool is not imported.",
+            rescan_params,
+            (what_can_be_imported_is_fresh, it_may_be_looked_for),
+            "While the pool is not imported the disk comes back, under whatever name is free. Else it is out, and stays out.",
             undoes=DELETED.slug,
         ),
         verify(
-            "verify-rescan",
-            "Verify that it is back",
+            "verify-undo-delete",
+            "Verify that it is back, or out",
             "The node looks again.",
-            (it_is_back,),
-            sources=("block", "disk_links"),
+            (it_is_back_or_out,),
+            sources=BAY_SOURCES,
             undoes=DELETED.slug,
             closes=(DELETED.slug,),
         ),

@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import zpool_export_readonly, zpool_import_dry_run, zpool_import_readonly, zpool_import_rewind
-from workflows.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse
+from agents.operations import zpool_import_dry_run, zpool_import_readonly, zpool_import_rewind
+from workflows.core import END, Option, Params, Runbook, Step, ask, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.guards.importing import (
     IMPORT_GUARDS,
@@ -33,10 +33,9 @@ from workflows.guards.importing import (
     what_can_be_imported_is_fresh,
 )
 from workflows.guards.target import the_zfs_versions_match_and_are_tested
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen, who_has_taken_over
+from workflows.runbooks._orders import order, verify
 
-SOURCES = ("zpool_import", "zpool_status", "zpool_status_guid", "zpool_get", "zdb_label", "zdb_uberblocks", "block", "node", "zdb_config")
-AFTERWARDS = ("zpool_status", "zpool_status_guid", "zpool_get", "zdb_label")
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
 _BACK_TO = re.compile(r"Would be able to return \S+ to its state as of (.+)\.")
 _LOSS = re.compile(r"Would discard approximately ([0-9]+ (?:seconds?|minutes?)) of transactions\.")
@@ -95,7 +94,7 @@ def after_the_dry_run(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         Option(
             "image",
             "Image the disks and hand over",
-            "No rewind is offered, or it costs too much.",
+            "No rewind is offered, or it costs too much. What else the disks hold is shown by rewind-import, which writes nothing either.",
             ask((the_pool_is_not_imported_here,), facts, params),
             leads_to="nothing-imported",
         ),
@@ -116,26 +115,8 @@ def what_is_lost(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> 
     return {"rewind": {"to": params.get("rewind_to", ""), "left_out": params.get("rewind_loss", "")}}
 
 
-def who_has_taken_over(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    return (ok("It is noted.") if len(said) >= 10 else refuse("Say who has taken over, and where the images of the disks are."),)
-
-
-def what_was_seen(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    return (ok("It is noted.") if len(said) >= 10 else refuse("Say what was looked at or copied, and what the next step is."),)
-
-
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (f"pool:{params['pool_guid']}",)
-
-
-HELD = Loop(
-    slug="imported",
-    what=lambda params: f"{params['pool']} is imported read-only on {params['node']}, with nothing mounted.",
-    undo="Export it, so that it can be imported where it belongs.",
-    over=the_pool_is_not_imported_here,
-)
-EXPORT_WHY = "A pool that is imported read-only blocks its proper import, here and elsewhere. Letting go of it writes nothing."
-export_params = named(*zpool_export_readonly.PARAMS)
 
 
 RUNBOOK = Runbook(
@@ -268,14 +249,7 @@ RUNBOOK = Runbook(
             asks="Say what was looked at or copied, and what the next step is.",
             judges=what_was_seen,
         ),
-        *order(
-            "export",
-            "Let go of the pool",
-            zpool_export_readonly,
-            export_params,
-            (the_pool_is_imported_here, the_pool_is_read_only),
-            EXPORT_WHY,
-        ),
+        *let_go(),
         verify(
             "verify-export",
             "Verify that it is let go of",
@@ -302,27 +276,6 @@ RUNBOOK = Runbook(
             judges=who_has_taken_over,
         ),
         # the way back
-        verify(
-            "look-back", "See whether the pool is imported", "The node looks.", (what_can_be_imported_is_fresh,), SOURCES, undoes=HELD.slug
-        ),
-        *order(
-            "undo-import",
-            "Let go of the pool",
-            zpool_export_readonly,
-            export_params,
-            (the_pool_is_imported_here, the_pool_is_read_only),
-            EXPORT_WHY,
-            needed=the_pool_is_imported_here,
-            undoes=HELD.slug,
-        ),
-        verify(
-            "verify-undo-import",
-            "Verify that it is let go of",
-            "The node looks again.",
-            (the_pool_is_not_imported_here,),
-            sources=AFTERWARDS,
-            undoes=HELD.slug,
-            closes=(HELD.slug,),
-        ),
+        *WAY_BACK,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import redundancy
+from workflows import eta, redundancy
 from workflows.core import Evidence
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanProgress, VdevFacts, known
 from workflows.facts.progress import size
@@ -73,6 +73,11 @@ class Running:
                 f"On average since it began it went {size((average.low + average.high) / 2)}/s; how fast it goes now takes a second look."
             )
         return "How fast it goes takes a second look."
+
+    def to_go(self) -> str:
+        """How long it still takes, told each way that is known."""
+        told = eta.of(self.node, self.pool)
+        return " ".join(told.lines) if known(told) else ""
 
     def line(self) -> Evidence:
         text = (

@@ -114,9 +114,12 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
         return ()
     params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
     looks = "It proves that nobody else has the pool, and tries to import it so that nothing is written."
-    away = "It takes the one disk that tells another story away from the kernel, and imports the pool read-only without it."
+    away = "It takes the one disk that tells another story away from the kernel, brings the pool back without it, and replaces it."
+    back = "It shows which points in time the disks still hold and what each costs, and copies out from one of them. The last resort."
     answers = (Answer("read-only-import", params, looks),)
-    return (Answer("device-delete-reimport", params, away), *answers) if len(one.diverging) == 1 else answers
+    if len(one.diverging) == 1:
+        return (Answer("device-delete-reimport", params, away), *answers)
+    return answers if one.diverging else (*answers, Answer("rewind-import", params, back))
 
 
 def _must_act(one: Blocked) -> bool:

@@ -30,7 +30,7 @@ def _situation(one: Running) -> Situation:
 
 def _meaning(one: Running, margin: int | None) -> str:
     filling = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.filling())
-    said = [f"{one.pool.name}: {one.done()}. {one.speed()}"]
+    said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
     if filling:
         said.append(f"It fills {filling}.")
     said.append("Until it is done take no disk out of this pool, do not reboot, and start no other replacement in the same vdev.")

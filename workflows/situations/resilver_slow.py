@@ -41,7 +41,7 @@ def _left(one: Running) -> str:
 
 
 def _meaning(one: Running) -> str:
-    said = [f"{one.pool.name}: {one.done()}. {one.speed()}"]
+    said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
     said.append("First look for one disk that is slower than its peers, the new one above all: it sets the pace of every other.")
     said.append("Then for load: a busy pool resilvers slowly by design. A scrub of small or old blocks can be slow without any fault.")
     margin = one.worst_margin()

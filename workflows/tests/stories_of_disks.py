@@ -1,4 +1,4 @@
-"""Stories about disks in bays: blink-and-replace."""
+"""Stories about disks: wwid-mismatch-replace, blink-and-replace, spare-return."""
 
 from __future__ import annotations
 
@@ -120,4 +120,10 @@ SPARE_WAITS = Story(
     restored=nothing_changed,
     name="spare-return, a new disk comes",
 )
-STORIES = (BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
+MISMATCH = Story(
+    runbook="wwid-mismatch-replace",
+    twins=lambda: {"oss01": scenarios.drifted()},
+    params=lambda facts: answer(facts, "wwid-mismatch-replace"),
+    restored=nothing_changed,
+)
+STORIES = (MISMATCH, BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)

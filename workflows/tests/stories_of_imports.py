@@ -1,4 +1,4 @@
-"""Stories about pools that are not imported: read-only-import."""
+"""Stories about pools that are not imported: read-only-import, device-delete-reimport, rewind-import."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ def pulled(walk: Walk) -> str:
         disk = node.deleted.pop()
         place = node.bay_of(disk.wwid)[1]
         place.wwid, place.status = None, "not installed"
-    return f"{disk.serial} is kept in the safe of the storage team."
+    return disk.serial
 
 
-def all_disks_here(walk: Walk) -> None:
-    nothing_imported(walk)
+def as_far_as_it_came(walk: Walk) -> None:
+    """Before anything is written the disk comes back; where the pool was imported for writing it stays away."""
     assert walk.node.deleted == []
+    nothing_imported(walk)
     assert len(walk.node.disks) == 7
 
 
@@ -67,12 +68,44 @@ def two_at_fault():
     return {"oss01": node}
 
 
+def always(value: str):
+    return lambda options: value
+
+
 DELETES = Story(
     runbook="device-delete-reimport",
     twins=lambda: {"oss01": scenarios.diverged_disk()},
     params=lambda facts: answer(facts, "device-delete-reimport"),
-    hands={"use": lambda walk: NOTE, "pull": pulled, "hand-over": lambda walk: NOTE},
-    restored=all_disks_here,
+    choices={"next": always("write")},
+    hands={"use": lambda walk: NOTE, "hand-over": lambda walk: NOTE, **dict.fromkeys(("pull", "leave", "pull-after-all"), pulled)},
+    restored=as_far_as_it_came,
 )
+DELETES_ONLY = Story(**{**vars(DELETES), "choices": {"next": always("leave")}, "name": "device-delete-reimport, nothing is written"})
 DELETES_IN_VAIN = Story(**{**vars(DELETES), "twins": two_at_fault, "name": "device-delete-reimport, it was not this disk alone"})
-STORIES = (COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER, DELETES, DELETES_IN_VAIN)
+
+IMAGES = "All 6 disks are imaged by the storage team; the images are on nas3."
+
+
+def rewind(name: str, lost: int, **choices: str) -> Story:
+    return Story(
+        runbook="rewind-import",
+        twins=lambda: {"oss01": scenarios.lost_txgs(lost)},
+        params=lambda facts: answer(facts, "rewind-import"),
+        choices={step: always(value) for step, value in choices.items()},
+        hands={"compare": lambda walk: NOTE, "evacuate": lambda walk: f"Sent to nas3. {NOTE}", "image": lambda walk: IMAGES},
+        restored=nothing_imported,
+        name=f"rewind-import, {name}",
+    )
+
+
+EVACUATES = rewind("copied out", 9, point="3991", way="evacuate")
+GOES_BACK = rewind("gone back for good", 1, point="3999", way="back", after="rewind")
+LANDED = rewind("it lands further back", 9, point="3997", landed="accept", way="evacuate")
+TOO_FAR = rewind("too far back for good", 9, point="3991", way="back", after="hand-over")
+NO_POINT = rewind("no point is chosen", 9, point="image", after="hand-over")
+NOTHING_HELPS = rewind("no point can be loaded", 20, point="3991", after="hand-over")
+STORIES = (
+    *(COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER),
+    *(DELETES, DELETES_ONLY, DELETES_IN_VAIN),
+    *(EVACUATES, GOES_BACK, LANDED, TOO_FAR, NO_POINT, NOTHING_HELPS),
+)

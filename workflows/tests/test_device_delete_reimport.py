@@ -10,6 +10,7 @@ from agents.operations import disk_delete, disk_rescan
 from agents.twin import scenarios
 from agents.twin.model import Label
 from workflows.core import blockers
+from workflows.runbooks.device_delete_reimport import delete_params, rescan_params
 from workflows.tests.stories_of_imports import DELETES
 from workflows.tests.walks import Stages, Stuck
 
@@ -105,7 +106,7 @@ def test_both_paths_of_a_disk_are_deleted(stages):
     with walk.changing() as node:
         path = node.disk(SUSPECT).paths[0]
         node.disk(SUSPECT).paths.append(replace(path, name="sdzz", hctl="3:0:7:0", sg=99))
-    params = {name: walk.state.params[name] for name in disk_delete.PARAMS}
+    params = dict(delete_params(walk.facts(), walk.state.params))
     assert disk_delete.preconditions(walk.host, params)["disk.names"] == "sdd, sdzz"
     assert disk_delete.perform(walk.host, params).exit_code == 0
     assert disk_delete.probe(walk.host, params, {"disk.paths": "2"}).result == "did"
@@ -124,9 +125,10 @@ def test_the_node_refuses_a_disk_that_is_in_use_by_now(stages):
 
 def test_it_is_not_found_again_under_a_pool_that_does_without_it(stages):
     walk = stages.at("use")
-    params = {name: walk.state.params[name] for name in disk_rescan.PARAMS}
+    params = dict(rescan_params(walk.facts(), walk.state.params))
     (verdict,) = disk_rescan.guards(disk_rescan.preconditions(walk.host, params), params)
-    assert verdict == ("refuse", "ost_0 is imported here. The disk must not come back under it; export the pool first.")
+    assert verdict[0] == "refuse"
+    assert "so the disk is still in it. It must not come back under the pool: pull it, or export the pool first." in verdict[1]
 
 
 def test_the_pool_comes_in_without_exactly_this_disk(stages):
@@ -141,6 +143,106 @@ def test_called_off_while_it_is_imported_the_pool_is_let_go_of_before_the_disk_c
     walk.abort()
     walk.to_the_end()
     walked = [f.step for f in walk.state.finished if not f.passed_over]
-    assert walked.index("undo-import") < walked.index("rescan")
+    assert walked.index("undo-import") < walked.index("undo-delete")
     assert walk.node.imported == []
     assert any(disk.wwid == SUSPECT for disk in walk.node.disks)
+
+
+# --- after the comparison
+
+
+def said(walk) -> str:
+    return " | ".join(walk.why_not())
+
+
+def test_what_is_given_up_is_shown_in_time_and_typed(stages):
+    walk = stages.at("confirm-write")
+    assert walk.step.phrase(walk.state.params, walk.state.plan) == "ost_0 loses 33 min 20 s"
+    assert "The pool goes on from txg 4000." in walk.state.plan["compared"]
+    options = {o.value: o for o in stages.at("next").step.options(stages.at("next").facts(), walk.state.params)}
+    assert "33 min 20 s no other disk knows of" in options["write"].detail
+
+
+def test_it_is_imported_for_writing_by_its_guid_and_nothing_is_forced(stages):
+    argv = next(argv for argv in stages.end.commands() if argv[:2] == ["zpool", "import"] and "readonly=on" not in argv)
+    assert argv == ["zpool", "import", "-N", "-o", "cachefile=none", "-d", "/dev/disk/by-id", stages.end.state.params["pool_guid"]]
+
+
+def came_back(node):
+    disk = node.deleted.pop()
+    node.disks.append(disk)
+
+
+def used_elsewhere(node):
+    node.pool("ost_0").hostid, node.pool("ost_0").hostname = 0x5B2F9C77, "oss77"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (came_back, "The kernel still shows sdd"),
+        (used_elsewhere, "oss77 used ost_0 last and never exported it. Do this on that host; it is not forced here."),
+        (imported, "ost_0 is imported on oss01 now."),
+    ],
+)
+@pytest.mark.parametrize("step", ["next", "plan-write", "write"])
+def test_it_does_not_write_then(change, words, step, stages):
+    walk = stages.at(step)
+    before = walk.commands()
+    with walk.changing() as node:
+        change(node)
+    assert words in said(walk)
+    assert walk.commands() == before
+
+
+def test_the_node_does_not_write_to_what_somebody_wrote_to_since_the_plan(stages):
+    walk = stages.at("write")
+    facts = walk.facts()
+    with walk.changing() as node:
+        for disk in node.disks[:6]:
+            if disk.partitions and disk.partitions[0].label:
+                disk.partitions[0].label.txg += 1
+    walk.facts = lambda: facts
+    with pytest.raises(Stuck, match="uberblocks.newest changed"):
+        walk.go()
+
+
+def test_another_disk_than_the_deleted_one_in_the_hand_is_noticed(stages):
+    walk = stages.at("pull")
+    walk.story = replace(walk.story, hands={"pull": lambda walk: "ZA20003X"})
+    assert "so something is in it. Pull it." in said(walk)
+    DELETES.hands["pull"](walk)
+    walk.story = replace(walk.story, hands={"pull": lambda walk: "ZA20009X"})
+    assert "ZA20009X is not the disk that was deleted" in said(walk)
+
+
+def test_while_it_sits_in_its_bay_the_kernel_does_not_look_for_it_under_the_pool(stages):
+    walk = stages.at("rescan")
+    facts = walk.facts()
+    with walk.changing() as node:
+        place = next(bay for bay in node.enclosures[0].bays if str(bay.number) == walk.state.params["slot"])
+        place.wwid, place.status = SUSPECT, "OK"
+    walk.facts = lambda: facts
+    with pytest.raises(Stuck, match="bay.status changed"):
+        walk.go()
+
+
+def test_it_ends_whole_with_a_new_disk_in_its_place(stages):
+    end = stages.end
+    pool = end.facts().nodes["oss01"].pools[0]
+    assert (end.state.status, pool.state, pool.properties["readonly"]) == ("done", "ONLINE", "off")
+    assert all(disk.wwid != SUSPECT for disk in end.node.disks)
+    assert [argv[1] for argv in end.commands() if argv[0] == "zpool"] == ["import", "export", "import", "replace"]
+    assert all("-f" not in argv and "-F" not in argv for argv in end.commands())
+
+
+def test_called_off_after_it_was_imported_for_writing_the_disk_is_pulled_and_not_brought_back(stages):
+    walk = stages.at("pull")
+    walk.abort()
+    walk.to_the_end()
+    walked = [f.step for f in walk.state.finished if not f.passed_over]
+    assert walked[-3:] == ["plan-undo-delete", "undo-delete", "verify-undo-delete"]
+    assert "pull-after-all" in walked
+    assert walk.state.loops == ()
+    assert [pool.name for pool in walk.node.imported] == ["ost_0"]
+    assert all(disk.wwid != SUSPECT for disk in walk.node.disks)

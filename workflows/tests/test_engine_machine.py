@@ -461,7 +461,7 @@ def _walked(runbook) -> list[RunState]:
     machine = Run()
     Run.begin(machine, runbook)
     states = [machine.state]
-    for _ in range(60):
+    for _ in range(4 * len(runbook.steps)):
         if machine.state.order_is_out:
             machine.the_node_takes_the_next_step()
         else:

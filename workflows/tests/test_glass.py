@@ -53,6 +53,8 @@ def test_who_approved_does_not_break_it(state):
 @pytest.mark.parametrize(
     ("by", "later", "digest", "goes"),
     [
+        (ANN, 600, "", True),
+        (ANN, 601, "", False),
         (ANN, 0, "", True),
         (ANN, glass.SECONDS, "", True),
         (ANN, glass.SECONDS + 1, "", False),
@@ -67,3 +69,8 @@ def test_it_is_for_one_person_one_plan_and_not_for_long(state, by, later, digest
     if digest:
         broken = replace(broken, plan_digest=digest)
     assert (glass.missing(broken, asked, 0, 1) == "") is goes
+
+
+def test_without_a_broken_glass_the_approvals_that_are_missing_are_counted(state):
+    asked = ev.ExecuteAsked(at=state.planned_at, by=ANN, facts=facts())
+    assert glass.missing(state, asked, 1, 2) == "1 of 2 people have approved this plan. Ask for the rest."

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from agents.twin import scenarios
-from agents.twin.host import TwinHost
-from agents.twin.store import Store
 from workflows.core import blockers
-from workflows.facts import FleetFacts, Unknown
+from workflows.facts import Unknown
 from workflows.runbooks.read_only_import import what_the_dry_run_said
+from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Stuck, Walk
 
@@ -27,24 +25,6 @@ def stages(tmp_path_factory):
         return Stages(STORIES[title], tmp_path_factory.mktemp("import"))
 
     return of
-
-
-def partner(walk: Walk, folder, **pool):
-    """A second node at the same shelf."""
-    node = copy.deepcopy(walk.node)
-    node.hostname, node.hostid = "oss02", "5b2f9c02"
-    node.pool("ost_0").imported = False
-    for name, value in pool.items():
-        setattr(node.pool("ost_0"), name, value)
-    (folder / "oss02").mkdir()
-    Store(folder / "oss02" / "state.json").create(node)
-    walk.hosts["oss02"] = TwinHost(folder / "oss02" / "state.json", walk.clock, walk.clock.sleep)
-
-
-def aged(walk: Walk, name: str, **fields):
-    """What is known of one node, changed."""
-    facts = walk.facts()
-    walk.facts = lambda: FleetFacts({**facts.nodes, name: replace(facts.nodes[name], **fields)})
 
 
 def said(walk: Walk) -> str:

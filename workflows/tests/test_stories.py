@@ -7,7 +7,9 @@ from functools import cache
 import pytest
 
 from workflows.core import Step
-from workflows.tests import walks
+from workflows.facts import FleetFacts
+from workflows.runbooks import RUNBOOKS
+from workflows.tests import tally, walks
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Story
 
@@ -36,6 +38,7 @@ def stages(tmp_path_factory):
 def test_it_comes_to_its_good_end(title, stages):
     end = stages(title).end.state
     assert (end.status, end.loops) == ("done", ())
+    tally.tell(STORIES[title].runbook, tally.GOOD, title)
 
 
 @pytest.mark.parametrize(("title", "step"), EACH)
@@ -51,8 +54,29 @@ def test_it_comes_to_its_good_end_though_the_agent_dies_in_an_order(title, step,
     walk = stages(title).at(step)
     before = len(walk.commands())
     walk.crash_here(crash)
-    assert len(walk.commands()) - before <= (1 if crash == "after" else 0)
+    given = [tuple(argv) for argv in walk.commands()[before:]]
+    assert len(given) == len(set(given)), "nothing is given twice"
+    assert len(given) <= (0 if crash == "before" else 1 if walk.runbook.step(step).effect == "at_most_once" else len(given))
     assert walk.to_the_end().state.status == "done"
+    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+
+
+def test_every_runbook_has_a_story():
+    assert {story.runbook for story in STORIES.values()} == set(RUNBOOKS)
+
+
+ASKED = [(title, step.slug) for title, story in STORIES.items() for step in forward(story, "CHECK", "PLAN", "EXECUTE")]
+
+
+@pytest.mark.parametrize(("title", "step"), ASKED)
+def test_of_a_fleet_that_nobody_knows_it_goes_nowhere(title, step, stages):
+    if step not in stages(title):
+        return
+    walk = stages(title).at(step)
+    before = walk.commands()
+    walk.facts = lambda: FleetFacts({})
+    assert walk.why_not()
+    assert (walk.state.step, walk.commands()) == (step, before)
 
 
 def test_every_step_of_every_runbook_is_walked_by_some_story(stages):

@@ -28,6 +28,7 @@ from workflows.engine import Decision, Refused, decide
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, known, node_facts
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, RunState
+from workflows.tests import tally
 
 ANN, BOB = "ann", "bob"
 PATIENCE = 40  # looks at a waiting step, each half an hour apart at the most
@@ -139,7 +140,14 @@ class Walk:
             self.effects = outcome.effects
         else:
             readable(outcome)
+        self._tell_what_refused(outcome)
         return outcome
+
+    def _tell_what_refused(self, outcome: Decision | Refused) -> None:
+        """Guards in the way of the step in hand: those of a refusal, and those for which a look did not suffice."""
+        waits = isinstance(outcome, Decision) and outcome.state.status == "waiting"
+        for verdict in blockers(outcome.state.verdicts if waits else outcome.verdicts if isinstance(outcome, Refused) else ()):
+            tally.tell(self.runbook.slug, tally.REFUSED if verdict.outcome == "refuse" else tally.UNKNOWN, verdict.guard)
 
     def must(self, kind: type[ev.Event], **said) -> Walk:
         outcome = self.send(kind, **said)
@@ -331,7 +339,8 @@ class History:
 def goes_by_the_clock(node: Node) -> bool:
     """Whether what it says changes by itself, or how long something has been quiet counts."""
     scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    return scanned or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
+    goes_on = any(pool.written_since for pool in node.pools)
+    return scanned or goes_on or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
 
 
 def taken(host: TwinHost) -> dict[str, Capture]:
@@ -396,10 +405,12 @@ class Stages:
 
 def end_here(walk: Walk) -> Walk:
     """End the run where it stands, and walk its way back."""
+    step = walk.state.step
     walk.abort()
     walk.to_the_end()
     assert walk.state.status == "aborted"
     assert walk.state.loops == (), [open_.what for open_ in walk.state.loops]
     if not any(f.step == walk.runbook.point_of_no_return and not f.passed_over for f in walk.state.finished):
         walk.story.restored(walk)
+    tally.tell(walk.runbook.slug, tally.ENDED, step)
     return walk

@@ -6,7 +6,7 @@ from workflows.facts.tests.played import played
 
 
 def of(name):
-    return figures.of(played(name).pools[0])
+    return figures.of(played(name).pools[0], played(name))
 
 
 def test_the_slow_disk_stands_first_and_out():
@@ -30,5 +30,5 @@ def test_sixty_disks_are_cut_to_those_that_wait_longest():
 
 def test_what_nobody_measured_is_said_so():
     unknown = Unknown("zpool_status was not collected.")
-    said = figures.of(PoolFacts("ost_0", unknown, "ONLINE", unknown, unknown, unknown))
+    said = figures.of(PoolFacts("ost_0", unknown, "ONLINE", unknown, unknown, unknown), played("healthy-raidz2"))
     assert (said["waits"], said["waits_unknown"], said["fill"]) == ([], "zpool_iostat was not collected.", "zpool_list was not collected.")

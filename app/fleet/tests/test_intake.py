@@ -1,9 +1,12 @@
 """Reports of genuine nodes and twins: evidence, facts, history and situations out of one payload."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -72,7 +75,7 @@ def test_it_reads_facts_with_the_age_of_the_report(oss01):
 
 def test_it_parses_a_report_once_per_process(oss01, django_assert_num_queries):
     report("oss01", oss01)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         services.fleet_facts(LATER)
 
 
@@ -211,6 +214,20 @@ def test_it_records_what_labels_claim(oss01):
     label = LabelSeen.objects.get(vdev_guid="7602460441426092393", until=None)
     assert (label.pool, label.disk.wwid) == ("ost_0", "naa:5000cca273a7d9e8")
     assert LabelSeen.objects.filter(pool="scratch9").exists()
+
+
+def test_a_label_written_anew_rewrites_labels_and_leaves_sightings_unread(oss01):
+    report("oss01", oss01)
+    label = LabelSeen.objects.get(vdev_guid="7602460441426092393", until=None)
+    old = next(c for c in oss01 if (c.source, c.key) == ("zdb_label", label.partition))
+    fresh = replace(old, text=re.sub(r"(?m)^(    txg: )\d+$", r"\g<1>987654321", old.text))
+    with CaptureQueriesContext(connection) as asked:
+        report("oss01", [fresh if c is old else c for c in oss01], LATER)
+    label.refresh_from_db()
+    assert label.txg == "987654321"
+    assert label.until is None
+    of_sightings = [query["sql"] for query in asked if "fleet_sighting" in query["sql"]]
+    assert all('until" > ' in sql for sql in of_sightings), "only who left lately is asked for"
 
 
 def test_it_leaves_the_history_alone_when_sources_fail(oss01):

@@ -1,11 +1,12 @@
 """Somebody who may do everything tampers; the walk through the database names it."""
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.core.management import call_command
 
-from app.ledger import notes
+from app.ledger import keys, notes
 from app.ledger.audit import audit
-from app.ledger.models import LedgerHead
+from app.ledger.models import LedgerCheckpoint, LedgerHead
 
 FORGED = """'{"actor":"eve","at":"2026-11-21T10:30:00.000000Z","body":{},"evidence":[],"node":"","run":"","run_prev":"","run_seq":"","type":"x","v":"1"}'"""
 REWIND = "UPDATE ledger_head SET seq = {0}, link = (SELECT link FROM ledger_chain WHERE seq = {0})"
@@ -62,6 +63,20 @@ TAMPERINGS = {
     "take the head away": (("DELETE FROM ledger_head",), "The head of the ledger is gone"),
     "edit a checkpoint": (("UPDATE ledger_checkpoint SET root = sha256('other')",), "Merkle root differs"),
     "edit a note": (("UPDATE ledger_checkpoint SET note = replace(note, '6', '5')",), "is not signed by the key"),
+    "sign again with another key": (("UPDATE ledger_checkpoint SET note = '{resigned}'",), "is not signed by the key"),
+    "claim a wrong tree size": (("UPDATE ledger_checkpoint SET size = 5",), "The first 5 events are not the ones that were signed"),
+    "claim a tree larger than the ledger": (
+        ("UPDATE ledger_checkpoint SET size = 9",),
+        "A checkpoint was signed over 9 events; the chain ends at event 6",
+    ),
+    "forge a proof": (
+        ("INSERT INTO ledger_node (level, position, hash) VALUES (4, 0, sha256('x'))",),
+        "The node kept over the events 1 to 16 is not theirs",
+    ),
+    "truncate a blob": (
+        ("ALTER TABLE ledger_blob DROP CONSTRAINT ledger_blob_check", "UPDATE ledger_blob SET bytes = substr(bytes, 1, 3), size = 3"),
+        "its bytes have another SHA-256",
+    ),
     "edit a blob": (
         ("ALTER TABLE ledger_blob DROP CONSTRAINT ledger_blob_check", "UPDATE ledger_blob SET bytes = 'x', size = 1"),
         "its bytes have another SHA-256",
@@ -76,12 +91,22 @@ def test_it_finds_nothing_where_nothing_was_done(cast):
 
 
 @pytest.mark.parametrize("name", TAMPERINGS)
-def test_it_names_what_was_done_to(name, cast, tamper):
+def test_it_names_what_was_done_to(name, cast, tamper, capsys):
+    """By `./run manage ledger verify`, in words."""
     statements, named = TAMPERINGS[name]
-    tamper(*statements)
-    found = audit()
-    assert found.exit_code == 1
-    assert any(named in sentence for sentence in found.tampered), found.tampered
+    tamper(*(statement.replace("{resigned}", resigned()) for statement in statements))
+    with pytest.raises(SystemExit) as ended:
+        call_command("ledger", "verify")
+    said = capsys.readouterr().out
+    assert (ended.value.code, named in said) == (1, True), said
+    assert any(named in sentence for sentence in audit().tampered)
+
+
+def resigned() -> str:
+    """The newest checkpoint as somebody with a key of his own would sign it."""
+    true = LedgerCheckpoint.objects.get()
+    other = notes.Signer(notes.origin(), Ed25519PrivateKey.generate(), keys.OrderKey(keys.new_order_key()))
+    return other.checkpoint(true.size, bytes(true.root))
 
 
 def test_it_misses_evidence_that_was_taken_away(cast, tamper):

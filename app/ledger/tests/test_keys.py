@@ -5,6 +5,9 @@ import subprocess
 import pytest
 
 from app.ledger import keys
+from app.ledger import services as ledger
+
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -43,4 +46,14 @@ def test_a_damaged_key_stops_sealing(folder, content):
 def test_a_key_of_another_kind_stops_sealing(folder):
     keys.make(folder / "order.key", keys.Ed25519PrivateKey.generate)
     with pytest.raises(keys.LedgerDown, match="another kind"):
+        keys.order_key()
+
+
+def test_a_key_that_was_used_is_not_made_anew(folder):
+    keys.order_key()
+    (folder / "order.key").unlink()
+    assert keys.order_key(), "nobody can have seen the first one"
+    ledger.record("order.sealed", {"order": "1"}, "ann", node="oss01")
+    (folder / "order.key").unlink()
+    with pytest.raises(keys.LedgerDown, match="Put it back from the backup"):
         keys.order_key()

@@ -1,7 +1,9 @@
 """The ledger's pages, as the app role sees them after real commits."""
 
 import io
+import re
 import zipfile
+from html import unescape
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -112,7 +114,42 @@ def test_a_bundle_that_cannot_be_signed_says_why(ann):
     assert "is gone" in text(answer)
 
 
-def test_reports_of_nodes_do_not_drown_what_people_did(ann):
-    record("report.changed", {"captures": "oss09 said something new"}, "node:oss09", node="")
-    assert "node:oss09" not in text(ann.get(reverse("ledger")))
-    assert "node:oss09" in text(ann.get(reverse("ledger"), {"type": "report."}))
+def test_reports_of_nodes_do_not_drown_what_people_did(ann, cast):
+    for number in range(30):
+        record("report.changed", {"set": f"set {number}"}, f"node:oss0{number % 2 + 1}", node=f"oss0{number % 2 + 1}")
+    cast.record("run.started", {"pool": "ost_3"}, "bob", run="9", node="oss02")
+    page = " ".join(text(ann.get(reverse("ledger"))).split())
+    assert '<span class="sl-chip">30 in a row</span> <span class="sl-muted">events 8 to 37, by node:oss02, node:oss01</span>' in page
+    assert page.count("<time ") == 9, "seven events, one line for the reports, one after them"
+    assert page.count('id="folded-') == 20
+    assert "set 29" in page
+    assert "set 5" not in page
+    [every] = re.findall(r'href="([^"]+)">All 30, one by one', page)
+    flat = text(ann.get(unescape(every)))
+    assert flat.count("<time ") == 37, "nothing is left out"
+    assert "in a row" not in flat
+
+
+def test_a_few_alike_stay_apart_and_what_lies_between_divides(ann):
+    for kind in ("report.changed", "report.changed", "run.note", "report.changed", "report.changed"):
+        record(kind, {}, "node:oss01", node="oss01")
+    page = text(ann.get(reverse("ledger")))
+    assert "in a row" not in page
+    assert page.count("<time ") == 12
+
+
+def test_pages_of_folded_lines_miss_nothing(ann, monkeypatch):
+    monkeypatch.setattr("app.ledger.search.PAGE", 2)
+    monkeypatch.setattr("app.ledger.search.SCANNED", 5)
+    for _ in range(9):
+        record("report.changed", {}, "node:oss01", node="oss01")
+    seen, where = [], ""
+    for _ in range(20):
+        page = text(ann.get(f"{reverse('ledger')}{where}"))
+        for newest, oldest in re.findall(r'id="event-(\d+)">\s*<td class="num" data-label="event"><a href="/ledger/(?:\d+)/">(\d+)', page):
+            seen += range(int(newest), int(oldest) + 1)
+        older = re.search(r'href="/ledger/([^"]*)"[^>]*>Older', page)
+        if not older:
+            break
+        where = unescape(older[1])
+    assert sorted(seen) == list(range(1, 17))

@@ -1,9 +1,13 @@
 """What pages of other apps show of runs, so that those apps need not know runs."""
 
-from django import template
+from datetime import datetime
 
+from django import template
+from django.utils import timezone
+
+from app.fleet import rows
 from app.fleet.models import Situation
-from app.runs import loops, pages, panels, services
+from app.runs import byhand, loops, pages, panels
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -11,25 +15,24 @@ from workflows.runbooks import RUNBOOKS
 register = template.Library()
 
 
-@register.inclusion_tag("runs/_approvals_badge.html", takes_context=True)
-def approvals_badge(context) -> dict:
-    """How many plans this reader may judge now."""
-    yours, _ = services.approvals_for(context["request"].user)
-    return {"count": len(yours)}
+@register.filter
+def ago(moment: datetime) -> str:
+    """How long ago, in the words all pages use for it."""
+    return rows.ago((timezone.now() - moment).total_seconds())
+
+
+@register.simple_tag(takes_context=True)
+def head(context) -> dict:
+    """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key; and what waits for
+    this reader's judgement. Asked once for all places of a page that show it."""
+    here = context.get("run")
+    return panels.head(context["request"].user, here.pk if isinstance(here, Run) else None)
 
 
 @register.inclusion_tag("runs/_loops_badge.html")
 def open_loops() -> dict:
     """How many things runs have switched on and nobody has switched off."""
     return {"count": loops.count()}
-
-
-@register.inclusion_tag("runs/_alarms.html", takes_context=True)
-def alarms(context) -> dict:
-    """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key."""
-    shown, here = panels.alarms(), context.get("run")
-    own = here.pk if isinstance(here, Run) else None  # its own page says it at its own head
-    return shown | {"alarm_runs": [run for run in shown["alarm_runs"] if run["pk"] != own]}
 
 
 @register.inclusion_tag("runs/_answers.html", takes_context=True)
@@ -46,8 +49,33 @@ def answers(context, situation: Situation) -> dict:
     }
 
 
+@register.inclusion_tag("runs/_offers.html", takes_context=True)
+def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
+    """The runbooks that may be begun here."""
+    shown = byhand.panel(context["fleet_facts"], {"node": node, "pool": pool, "wwid": wwid}, context["request"].user)
+    return {"csrf_token": context["csrf_token"], **shown}
+
+
 @register.inclusion_tag("runs/_look.html", takes_context=True)
 def look_panel(context, node: str) -> dict:
     """Ask the node now."""
     user = context["request"].user
     return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE), **pages.for_node(node)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_node(name: str) -> dict:
+    """Who holds what on this node."""
+    return {"held": panels.held_of_node(name)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_pool(guid: str) -> dict:
+    """Who holds this pool."""
+    return {"held": panels.held_of_pool(guid)}
+
+
+@register.inclusion_tag("runs/_held.html")
+def held_of_disk(wwid: str) -> dict:
+    """Who holds this disk, or the bay it sits in."""
+    return {"held": panels.held_of_disk(wwid)}

@@ -93,3 +93,43 @@ def test_a_refused_beginning_is_kept(oss01, ann):
         services.start_run(ann, "wwid-mismatch-replace", params)
     assert not Run.objects.exists()
     assert "wildcard" in LedgerEvent.objects.get(type="run.start-refused").said["body"]["reason"]
+
+
+def page(client, run) -> str:
+    return " ".join(client.get(run.get_absolute_url()).content.decode().split())
+
+
+def test_the_page_of_a_run_says_that_nothing_is_concluded_meanwhile(oss01, ann, bob, broken, client):
+    """A command that fell silent is not called UNKNOWN while that could not be recorded; whoever waits for it must know."""
+    client.force_login(ann)
+    run = act(walk_to("replace", oss01, ann, bob), ev.ExecuteAsked, ann)
+    order = Order.objects.get(operation="zpool_replace")
+    offers()
+    orders.claim("oss01", order.pk, order.digest)
+    orders.start("oss01", order.pk, order.digest)
+    order.refresh_from_db()
+    assert "ledger-down" not in page(client, run)
+    seen = client.get(run.get_absolute_url(), {"seen": "x"}).context["seen"]
+    broken()
+    shown = page(client, run)
+    assert f"oss01 started the command at {order.started_at:%H:%M:%S} UTC" in shown
+    assert "the order stays STARTED here and is not called UNKNOWN before then" in shown
+    again = client.get(run.get_absolute_url(), {"seen": seen}, headers={"HX-Request": "true"})
+    assert again.status_code == 200, "a page that is open hears of it"
+    assert "ledger-down" in again.content.decode()
+
+
+def test_the_page_of_a_run_without_a_command_says_only_that_nothing_is_changed(oss01, ann, broken, client):
+    client.force_login(ann)
+    run = begin(ann)
+    broken()
+    shown = page(client, run)
+    assert "nothing is changed and no order leaves" in shown
+    assert "UNKNOWN" not in shown
+
+
+def test_the_page_of_an_ended_run_does_not_ask(oss01, ann, broken, client):
+    client.force_login(ann)
+    run = act(begin(ann), ev.Aborted, ann, reason="enough")
+    broken()
+    assert "ledger-down" not in page(client, run)

@@ -1,12 +1,18 @@
 """What a run holds, nobody else takes."""
 
+import re
+from pathlib import Path
+
 import pytest
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from app.fleet.models import Node, Sighting
 from app.runs import locks, services
 from app.runs.models import ResourceLock, Run
 from app.runs.tests.cast import RUNBOOK, act, incident, walk_to
 from workflows import events as ev
+from workflows import runbooks
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -52,3 +58,47 @@ def test_a_run_that_meets_a_lock_is_refused_and_stays_as_it_was(oss01, ann, bob,
     locks.give_back(runs[0])
     act(run, ev.ExecuteAsked, ann)
     assert ResourceLock.objects.filter(run=run).count() == 3
+
+
+@pytest.mark.parametrize("key", ["tunables:oss01", "modes:oss01"])
+def test_what_is_held_of_a_node_as_a_whole_is_held_once(runs, key):
+    """As the runbooks that tune a node and change the modes of its drives ask for it."""
+    locks.take(runs[0], ("pool:1", key), NOW)
+    assert ResourceLock.objects.get(key=key).run == runs[0]
+    with pytest.raises(locks.Held, match=f"Run {runs[0].pk} of ann holds {key}"):
+        locks.take(runs[1], (key,), NOW)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ResourceLock.objects.create(key=key, run=runs[1], fence=10**9, taken_at=NOW)
+    locks.take(runs[1], (key.replace("oss01", "oss02"),), NOW)
+
+
+def test_every_lock_a_runbook_asks_for_is_of_a_kind_that_pages_show():
+    source = "\n".join(path.read_text() for path in Path(runbooks.__file__).parent.glob("*.py"))
+    kinds = set(re.findall(r'f"([a-z]+):\{', source))
+    assert {"pool", "disk", "bay"} | set(locks.OF_A_NODE) == kinds
+
+
+def test_the_holder_is_on_the_pages_of_pool_disk_and_node(oss01, ann, runs, client):
+    run, guid = runs[0], runs[0].params["pool_guid"]
+    sighting = Sighting.objects.filter(until__isnull=True, node__name="oss01").exclude(enclosure_id="").select_related("disk").first()
+    bay = f"{sighting.enclosure_id}/{sighting.slot}"
+    client.force_login(ann)
+    pages = ["/nodes/oss01/", "/nodes/oss01/pools/ost_0/", f"/disks/{sighting.disk.wwid}/"]
+    said = f"run {run.pk}</a> of ann"
+    assert not [url for url in pages if said in client.get(url).content.decode()]
+    locks.take(run, (f"pool:{guid}", f"bay:{bay}"), NOW)
+    for url in pages:
+        page = client.get(url).content.decode()
+        assert said in page, url
+        assert f"since {NOW:%Y-%m-%d %H:%M:%S} UTC" in page
+        assert bay in page
+    assert said not in client.get("/nodes/oss01/pools/ost_0/").content.decode().replace(said, "", 1), "once"
+    locks.give_back(run)
+    assert not [url for url in pages if said in client.get(url).content.decode()]
+
+
+def test_what_is_held_of_a_node_by_a_run_elsewhere_is_on_its_page(oss01, ann, runs, client):
+    Node.objects.create(name="oss09", state=Node.State.ENROLLED)
+    locks.take(runs[0], ("modes:oss09",), NOW)
+    client.force_login(ann)
+    assert "modes" in client.get("/nodes/oss09/").content.decode()

@@ -3,20 +3,15 @@
 import base64
 import json
 import subprocess
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
-from agents import identity as agent_identity
-from agents.host import LocalHost
 from agents.proofs import proven, read_note
 from app.ledger import keys, merkle
 from app.ledger import services as ledger
-from app.ledger.models import LedgerEvent
 from app.runs import offers as offering
-from app.runs import orders, rotation, services
-from app.runs.models import Approval, KeyRotation, Order
+from app.runs import orders, services
+from app.runs.models import Approval, Order
 from app.runs.tests.cast import act, offers, walk_to
 from workflows import events as ev
 
@@ -25,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def own_keys(tmp_path, settings):
-    """Keys of the test's own: it may rotate them."""
+    """Keys of the test's own."""
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "keys" / "ledger.key"
 
 
@@ -86,52 +81,3 @@ def test_without_a_checkpoint_nothing_is_offered(run, monkeypatch):
     monkeypatch.setattr(orders.ledger, "checkpoint_now", down)
     assert offers() == []
     assert Order.objects.get(operation="zpool_replace").status == "SEALED"
-
-
-# --- the key changes
-
-
-def test_agents_follow_from_key_to_key(tmp_path):
-    """One that was away for two changes walks both steps."""
-    pinned = agent_identity.Identity("https://p", "oss01", bytes(32), **ledger.public_keys())
-    first = pinned.portal_key_id
-    second, third = (rotation.rotate("ann", timezone.now()) for _ in range(2))
-    assert len({first, second, third}) == 3
-    assert keys.order_key().key_id == third
-    host = LocalHost()
-    for _ in range(2):
-        pinned = agent_identity.rotated(host, pinned, rotation.next_keys(pinned.portal_key_id))
-    assert pinned.portal_key_id == third
-    assert rotation.next_keys(third) is None
-    assert rotation.next_keys("0" * 16) is None
-    assert [e.said["body"]["to"] for e in LedgerEvent.objects.filter(type="keys.rotated").order_by("pk")] == [second, third]
-
-
-def test_a_hand_over_the_old_key_did_not_sign_is_not_followed(tmp_path):
-    pinned = agent_identity.Identity("https://p", "oss01", bytes(32), **ledger.public_keys())
-    rotation.rotate("ann", timezone.now())
-    said = rotation.next_keys(pinned.portal_key_id)
-    forged = said | {"signature": keys.order_key().sign_text(said["keys"].encode())}
-    with pytest.raises(agent_identity.BadKeys):
-        agent_identity.rotated(LocalHost(), pinned, forged)
-
-
-def test_a_portal_that_dies_while_changing_its_key_goes_on(monkeypatch):
-    """Before the statement is committed nothing has changed; after it, the next look at the key finishes the change."""
-    first = keys.order_key().key_id
-    monkeypatch.setattr(rotation, "settle", lambda: None)
-    new = rotation.rotate("ann", timezone.now())
-    assert keys.order_key().key_id == first
-    monkeypatch.undo()
-    rotation.settle()
-    assert keys.order_key().key_id == new
-    rotation.settle()
-    assert keys.order_key().key_id == new
-    assert KeyRotation.objects.count() == 1
-
-
-def test_the_ledger_still_signs_after_a_change_of_key(run):
-    ledger.checkpoint_now()
-    rotation.rotate("ann", timezone.now() + timedelta(seconds=1))
-    [offer] = offers()
-    assert offer["key"] != keys.order_key().key_id, "sealed under the old key, and said so"

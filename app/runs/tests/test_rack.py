@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from agents.twin import rack
+from agents.twin.tables import TXG_SECONDS
 from app.ledger.models import LedgerEvent
 from app.runs import loops, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
@@ -72,15 +73,48 @@ def test_a_wrong_serial_and_a_wrong_bay_are_refused_and_kept_in_the_field(walk, 
     assert any("Pull nothing" in v.reason for v in refused.value.verdicts)
 
 
+def test_the_step_at_the_rack_stands_alone_on_a_page_that_needs_no_script(walk, client):
+    walk.to("spare")
+    client.force_login(walk.ann)
+    address = client.get("/now/").headers["Location"]
+    assert address == f"/runs/{walk.run.pk}/now/"
+    shown = client.get(address).content.decode()
+    assert f"<strong>{BAY}</strong>" in shown
+    assert walk.run.params["old_serial"] in shown
+    form = {"page": "now", "act": "hands", "version": walk.run.version, "evidence": walk.run.params["old_serial"]}
+    refused = client.post(f"{walk.run.get_absolute_url()}act/", form)
+    assert refused.status_code == 409
+    assert "is the disk that is to go" in refused.content.decode()
+    assert 'class="sl-rack"' in refused.content.decode()
+    taken = client.post(f"{walk.run.get_absolute_url()}act/", form | {"evidence": NEW})
+    assert (taken.status_code, taken.headers["Location"]) == (302, address)
+    assert "Nothing is to be done at the rack now" in client.get(address).content.decode()
+
+
+def test_nothing_tells_which_bay_blinks(walk, client):
+    walk.to("blinks")
+    client.force_login(walk.ann)
+    shown = client.get(f"/runs/{walk.run.pk}/now/").content.decode()
+    assert "Which bay blinks?" in shown
+    assert f"<strong>{BAY}</strong>" not in shown
+    assert walk.run.params["old_serial"] not in shown
+    walk.to("pull")
+    shown = client.get(f"/runs/{walk.run.pk}/now/").content.decode()
+    assert f"<strong>{BAY}</strong>" in shown
+    assert "Its light blinks." in shown
+
+
 def test_a_wrong_pull_is_said_at_once_and_at_the_head_of_every_page(walk, client):
     walk.to("pull")
     serial = rack.pull(walk.node.state, OTHER)
     walk.look()
-    assert "ut it back" in walk.run.here.alarm
+    enclosure = walk.run.params["enclosure"]
+    named = f"the disk with the serial number {serial} was pulled out of bay {OTHER} of enclosure {enclosure}."
+    assert walk.run.here.alarm.startswith(f"Put it back now: {named} It serves ost_0 as wwn-0x"), walk.run.here.alarm
     shown = walk.page(client)
     assert 'id="alarm"' in shown
     assert shown.count(walk.run.here.alarm) >= 1
-    assert walk.run.here.alarm in client.get("/").content.decode()
+    assert f"Your run {walk.run.pk} on {walk.node.name}: {walk.run.here.alarm}" in client.get("/").content.decode()
     assert "raised the alarm" in shown
     assert serial
     rack.insert(walk.node.state, OTHER, serial)
@@ -172,6 +206,7 @@ def test_who_may_not_operate_closes_nothing(walk, client, django_user_model):
 
 
 NOTE = "Listed the datasets; the evidence is with the storage team."
+IMAGES = "All 6 disks are imaged by the storage team; the images are on nas3."
 
 
 def out_of_its_bay(node: Played) -> str:
@@ -180,7 +215,7 @@ def out_of_its_bay(node: Played) -> str:
         disk = twin.deleted.pop()
         place = twin.bay_of(disk.wwid)[1]
         place.wwid, place.status = None, "not installed"
-    return f"{disk.serial} is kept in the safe of the storage team."
+    return disk.serial
 
 
 @pytest.mark.parametrize(
@@ -188,14 +223,17 @@ def out_of_its_bay(node: Played) -> str:
     [
         ("spare-return", {"way": "cancel"}),
         ("read-only-import", {"why": "dry-run", "offer": "rewind"}),
-        ("device-delete-reimport", {}),
+        ("device-delete-reimport", {"next": "write"}),
+        ("rewind-import", {"point": "3991", "way": "evacuate"}),
+        ("rewind-import-for-good", {"point": "3999", "way": "back", "after": "rewind"}),
     ],
 )
 def test_every_other_runbook_walks_to_its_good_end_too(scenario, choices, tmp_path, ann, bob):
     node = try_out(tmp_path, scenario)
-    walk = Walk(node, ann, bob, scenario)
+    walk = Walk(node, ann, bob, scenario.removesuffix("-for-good"))
     walk.choices = choices
-    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node)}
+    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node), "compare": NOTE, "evacuate": NOTE, "image": IMAGES}
+    walk.hands = {"resilver": lambda: time.sleep(RESILVER_SECONDS * 1.5), "passed": lambda: time.sleep(TXG_SECONDS)}
     run = walk.to()
     assert run.status == "done", (run.step, run.here.note, run.here.verdicts)
     assert not OpenLoop.objects.exists()

@@ -1,13 +1,17 @@
 """Who may only look changes nothing, whatever is sent; and each act asks for its own right."""
 
 import pytest
+from django.contrib.auth.models import Group
+from django.utils import timezone
 
 from app.accounts.models import User
-from app.routes import APPROVE, BREAK_GLASS, OPERATE
+from app.nodes.models import EnrolToken, NodeKey
+from app.routes import APPROVE, BREAK_GLASS, ENROL, OPERATE, ROUTES
 from app.runs.acts import ACTS, BESIDE
-from app.runs.models import Order, Run
+from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.services import NEEDS
-from app.runs.tests.cast import begin, incident
+from app.runs.tests.cast import act, begin, incident, walk_to
+from workflows import events as ev
 
 pytestmark = pytest.mark.django_db
 
@@ -16,12 +20,12 @@ def test_who_may_only_look_changes_nothing(client, oss01, ann):
     run = begin(ann)
     client.force_login(User.objects.create_user("dan"))
     before = list(Run.objects.values())
-    for act in (*ACTS, *BESIDE):
+    for name in (*ACTS, *BESIDE):
         answer = client.post(
-            f"/runs/{run.pk}/act/", {"act": act, "version": run.version, "reason": "x", "value": "x", "text": "x", "holder": "1"}
+            f"/runs/{run.pk}/act/", {"act": name, "version": run.version, "reason": "x", "value": "x", "text": "x", "holder": "1"}
         )
-        assert answer.status_code == 409, act
-        assert "may not do this" in answer.content.decode(), act
+        assert answer.status_code == 409, name
+        assert "may not do this" in answer.content.decode(), name
     start = {"runbook": run.runbook, "situation": incident().pk}
     assert client.post("/runs/start/", start).status_code == 409
     assert client.post("/nodes/oss01/look/", {"source": "block"}).status_code == 409
@@ -29,6 +33,71 @@ def test_who_may_only_look_changes_nothing(client, oss01, ann):
     assert client.post("/nodes/oss01/agent/revoke/", {"name": "oss01"}).status_code == 403
     assert list(Run.objects.values()) == before
     assert not Order.objects.exists()
+
+
+def everything() -> list:
+    """What a person could have changed."""
+    return [list(model.objects.values()) for model in (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken)]
+
+
+@pytest.fixture
+def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
+    """For each route that asks for a right, a form that does something when somebody with the right sends it."""
+    settings.BREAK_GLASS = ("zpool_replace",)
+    ann.groups.add(Group.objects.get(name="glass-breakers"))
+    run = walk_to("approve", oss01, ann, bob)
+    act(run, ev.GlassBroken, ann, plan_digest=run.here.plan_digest, reason="x")
+    now = timezone.now()
+    loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=now)
+    run.refresh_from_db()
+    return {
+        "run-start": ("/runs/start/", {"runbook": run.runbook, "situation": incident().pk}),
+        "run-act": (f"/runs/{run.pk}/act/", {"act": "abort", "version": run.version, "reason": "x"}),
+        "loop-close": (f"/open-loops/{loop.pk}/close/", {"version": run.version, "evidence": "x"}),
+        "glass-review": (f"/broken-glass/{BrokenGlass.objects.get().pk}/review/", {"words": "x"}),
+        "look": ("/nodes/oss01/look/", {"source": "block"}),
+        "add-node": ("/add-node/", {"name": "oss02"}),
+        "node-agent-revoke": ("/nodes/oss01/agent/revoke/", {"name": "oss01"}),
+    }
+
+
+def test_every_route_that_asks_for_a_right_is_tried(tries):
+    assert set(tries) == {name for name, asks in ROUTES.items() if asks in (OPERATE, APPROVE, BREAK_GLASS, ENROL)}
+
+
+# who -> the rights that his groups give him
+PEOPLE = {
+    (): (),
+    ("operators",): (OPERATE,),
+    ("approvers",): (OPERATE, APPROVE),
+    ("glass-breakers",): (OPERATE, BREAK_GLASS),
+    ("administrators",): (ENROL,),
+}
+
+
+@pytest.mark.parametrize("groups", PEOPLE, ids=lambda groups: groups[0] if groups else "nobody")
+def test_a_route_is_closed_to_whoever_has_not_its_right(client, tries, groups):
+    """Whatever other rights there are: an administrator is no operator, and nobody may let nodes in by being an approver."""
+    dan = User.objects.create_user("dan")
+    dan.groups.set(Group.objects.filter(name__in=groups))
+    client.force_login(dan)
+    before, closed = everything(), [name for name in tries if ROUTES[name] not in PEOPLE[groups]]
+    assert closed
+    for name in closed:
+        path, form = tries[name]
+        answer = client.post(path, form)
+        assert answer.status_code in (403, 409), name
+        assert answer.status_code == 403 or "may not" in answer.content.decode() or "needs the approver" in answer.content.decode(), name
+        assert everything() == before, name
+
+
+def test_a_route_is_open_to_whoever_has_its_right(client, tries):
+    """So that the test above is refused for the right that is missing."""
+    cid = User.objects.create_user("cid")
+    cid.groups.set(Group.objects.filter(name__in=("approvers", "administrators")))
+    client.force_login(cid)
+    answers = {name: client.post(path, form).status_code for name, (path, form) in tries.items() if name != "loop-close"}
+    assert set(answers.values()) <= {200, 302}, answers
 
 
 @pytest.mark.parametrize(("act", "right"), [("approve", APPROVE), ("deny", APPROVE), ("break-glass", BREAK_GLASS), ("confirm", OPERATE)])

@@ -25,6 +25,14 @@ def test_what_was_not_kept_or_not_said_before_is_not_known():
     assert "Before, block: timeout" in sources.earlier("block").reason
 
 
+def test_a_failure_is_told_in_the_tools_own_words():
+    """Genuine, from a node without the kernel module; its sentence ends with a full stop of its own."""
+    said = "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n"
+    failed = body("failed", "", "zpool status -P -p exited 1") | {"stderr": said}
+    why = Sources({"zpool_status": failed}).read("zpool_status").reason
+    assert why == "zpool_status: zpool status -P -p exited 1: The ZFS modules are not loaded."
+
+
 def test_it_takes_digests_that_are_known_already():
     assert node_facts("n", {"node": body()}, 0.0, (), digests={"node": "d"}).digests == {"node": "d"}
 

@@ -1,7 +1,7 @@
 """`ledger verify` walks the whole ledger; `ledger export RUN -o FILE` writes a run's bundle; `ledger key` shows the fingerprints.
 
-`ledger redact EVENT|DIGEST --why ...` erases what must not be kept, and `ledger rotate ledger|order --why ...` changes a key; both
-are recorded with who asked (--by). `ledger check` says whether triggers, their sources, owners and rights are as they were made.
+`ledger redact EVENT|DIGEST --why ...` erases what must not be kept, and `ledger rotate ledger --why ...` changes the ledger's key; both
+are recorded with who asked (--by). The key that signs orders is changed with `order_key rotate`, because the agents must follow. `ledger check` says whether triggers, their sources, owners and rights are as they were made.
 Exit codes of verify are those of verify.py: 0 intact, 1 tampered, 2 incomplete, 3 signatures not checkable.
 """
 
@@ -42,8 +42,8 @@ class Command(BaseCommand):
         parts.add_parser("check", help="compare triggers, functions, owners and rights with what was made")
         erase = parts.add_parser("redact", help="erase what an event says, or a piece of evidence")
         erase.add_argument("what", help="the number of the event, or the SHA-256 of the evidence")
-        change = parts.add_parser("rotate", help="put a new key in the place of one of the two")
-        change.add_argument("which", choices=list(keyring.GENERATE))
+        change = parts.add_parser("rotate", help="put a new key in the place of the ledger's")
+        change.add_argument("which", choices=["ledger"])
         for part in (erase, change):
             part.add_argument("--why", required=True, help="what the ledger will say")
             part.add_argument("--by", default="command line", help="who asked for it")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from agents.twin.scenarios import SCENARIOS
+from agents.twin import stories
 from app.nodes import demo
 
 
@@ -13,7 +13,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("--dir", type=Path, required=True, help="the folder the twins play from")
-        parser.add_argument("--scenario", default="", choices=("", *SCENARIOS), help="add the node that needs the runbook of this name")
+        parser.add_argument(
+            "--scenario", default="", choices=("", *stories.names()), help="add the node that needs the runbook of this name"
+        )
         parser.add_argument("--bind", default="127.0.0.1", help="the address the portal listens on")
 
     def handle(self, *, dir: Path, bind: str, scenario: str = "", **_):

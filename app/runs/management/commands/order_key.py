@@ -1,23 +1,40 @@
-"""`order_key` shows which key signs orders; `order_key rotate` puts a new one in its place."""
+"""`order_key` shows which key signs orders; `order_key rotate` puts a new one in its place, and the agents follow.
 
-from django.core.management import BaseCommand
+`order_key begin-anew --why ...` is for a key that is lost for good: no agent follows that, and each node has to enrol again.
+"""
+
+from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from app.ledger import keys
+from app.ledger import keyring, keys
+from app.ledger.forms import LedgerDown
 from app.runs import rotation
 
 
 class Command(BaseCommand):
-    help = "Show the key that signs orders, or rotate it."
+    help = __doc__
 
     def add_arguments(self, parser):
-        parser.add_argument("what", nargs="?", choices=("show", "rotate"), default="show")
+        parser.add_argument("what", nargs="?", choices=("show", "rotate", "begin-anew"), default="show")
+        parser.add_argument("--why", default="", help="what the ledger will say")
+        parser.add_argument("--by", default="command line", help="who asked for it")
 
-    def handle(self, *args, what, **options):
-        rotation.settle()
-        if what == "rotate":
-            self.stdout.write(
-                f"Orders are signed with {rotation.rotate('command line', timezone.now())} from now on. Agents follow by themselves."
-            )
-        else:
-            self.stdout.write(f"Orders are signed with {keys.order_key().key_id} ({keys.order_key_path()}).")
+    def handle(self, *args, what, why, by, **options):
+        try:
+            self.stdout.write({"show": self.show, "rotate": self.rotate, "begin-anew": self.begin_anew}[what](why.strip(), by))
+        except LedgerDown as down:
+            raise CommandError(str(down)) from down
+
+    def show(self, why, by):
+        keyring.finish()
+        return f"Orders are signed with {keys.order_key().key_id} ({keys.order_key_path()})."
+
+    def rotate(self, why, by):
+        key_id = rotation.rotate(by, timezone.now(), why or "Asked for on the command line.")
+        return f"Orders are signed with {key_id} from now on. Agents follow by themselves."
+
+    def begin_anew(self, why, by):
+        if not why:
+            raise CommandError("Say with --why what became of the key. The ledger keeps it.")
+        keyring.begin_anew(why, by)
+        return f"Orders are signed with {keys.order_key().key_id} from now on. No agent trusts it yet: enrol every node again."

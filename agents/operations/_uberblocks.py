@@ -1,0 +1,77 @@
+"""What the uberblock rings of an unimported pool's disks hold, and from which uberblock an import took the pool.
+
+The rings say whether anything was written since the plan was made. Which uberblock an import took is said by ZFS's own log only: `-T N`
+is an upper bound, and ZFS goes further back by itself when it cannot load what was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agents.collectors import _disks, dbgmsg, zdb_label, zdb_uberblocks
+from agents.collectors.base import Unparsed
+from agents.collectors.zdb_uberblocks import Uberblock
+from agents.host import Host
+from agents.operations._candidate import NONE
+from agents.operations._tree import Unread
+
+Ring = tuple  # of Uberblock, the newest first
+_TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
+
+
+def rings(host: Host, params: Mapping[str, str]) -> dict[str, Ring]:
+    """By partition, for every disk whose label is of this pool. Raises Unread when one of them does not say."""
+    members = _members(host, params["pool_guid"])
+    captures = _disks.each(lambda key: zdb_uberblocks.collect_one(host, key), members)
+    found = {}
+    for key, capture in zip(members, captures):
+        said = zdb_uberblocks.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(said, Unparsed):
+            raise Unread(f"the uberblocks of {key} cannot be read: {said.reason}")
+        found[key] = said
+    return found
+
+
+def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
+    found = []
+    for capture in zdb_label.collect(host):
+        said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(said, Unparsed):
+            raise Unread(f"the label of {capture.key} cannot be read: {said.reason}")
+        if any(str(label.pool_guid) == pool_guid for label in said.labels):
+            found.append(capture.key)
+    return tuple(found)
+
+
+def newest(host: Host, params: Mapping[str, str]) -> str:
+    """The best uberblock over all disks. As long as it is the same, nobody has written to the pool."""
+    found = [uberblock for ring in rings(host, params).values() for uberblock in ring]
+    if not found:
+        raise Unread("no disk of the pool shows an uberblock")
+    best: Uberblock = max(found, key=lambda u: (u.txg, u.timestamp))
+    return f"txg {best.txg} of {best.timestamp}"
+
+
+def holders(host: Host, params: Mapping[str, str]) -> str:
+    """The partitions that hold the uberblock asked for."""
+    held = [key for key, ring in rings(host, params).items() if any(str(u.txg) == params["txg"] for u in ring)]
+    return ", ".join(held) or NONE
+
+
+def times(host: Host, params: Mapping[str, str]) -> str:
+    """When it was written; several times mean that two systems wrote it."""
+    found = {u.timestamp for ring in rings(host, params).values() for u in ring if str(u.txg) == params["txg"]}
+    return ", ".join(map(str, sorted(found))) or NONE
+
+
+def took(host: Host, pool: str) -> str:
+    """The txg from which the last import of this pool took it. Raises Unread where the log does not say."""
+    capture = dbgmsg.collect(host)[0]
+    said = dbgmsg.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"ZFS's own log cannot be read: {said.reason}")
+    found = [match.group(2) for message in said if (match := _TOOK.search(message.text)) and match.group(1) == pool]
+    if not found:
+        raise Unread(f"ZFS's own log does not say from which txg it took {pool}")
+    return found[-1]

@@ -1,0 +1,51 @@
+"""What a look at a page of the fleet asks before anything is made: equal for as long as the page would say the same.
+
+A report that says nothing new leaves all of this as it is. Words that follow from time alone ("3 min ago") come with the minute.
+"""
+
+from typing import Any
+
+from django.db.models import Count, Max
+from django.http import HttpRequest
+from django.utils import timezone
+
+from app.fleet.models import Node, Sighting, Situation
+from app.fleet.rows import STALE_SECONDS
+from app.htmx import beside, minute
+
+NODE = ("name", "state", "mode", "version", "report_digest", "set_at")
+
+
+def fleet(request: HttpRequest) -> Any:
+    return nodes(), situations(), beside(), minute()
+
+
+def node(request: HttpRequest, name: str, pool_name: str = "") -> Any:
+    return nodes(name=name), situations(node__name=name), beside(), minute()
+
+
+def pool(request: HttpRequest, name: str, pool_name: str) -> Any:
+    return node(request, name)
+
+
+def disk(request: HttpRequest, wwid: str) -> Any:
+    where = Sighting.objects.filter(disk__wwid=wwid).aggregate(newest=Max("pk"), open=Count("pk") - Count("until"))
+    return nodes(pk__in=Sighting.objects.filter(disk__wwid=wwid, until=None).values("node")), where, beside(), minute()
+
+
+def situation(request: HttpRequest, pk: int) -> Any:
+    own = list(Situation.objects.filter(pk=pk).values_list("key", "severity", "title", "data", "closed_at"))
+    around = situations(data__cause=own[0][0]) + situations(key=own[0][3].get("cause", "")) if own else []
+    return own, around, beside()
+
+
+def nodes(**which) -> list:
+    """What each node stands by, and whether it has fallen silent."""
+    now = timezone.now()
+    rows = Node.objects.filter(**which).order_by("name").values_list(*NODE, "last_report_at")
+    return [(*row, heard is not None and (now - heard).total_seconds() > STALE_SECONDS) for *row, heard in rows]
+
+
+def situations(**which) -> list:
+    found = Situation.objects.filter(closed_at=None, **which).order_by("pk").values_list("pk", "severity", "title", "data__cause")
+    return list(found)

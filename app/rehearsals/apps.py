@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class RehearsalsConfig(AppConfig):
+    name = "app.rehearsals"
+    label = "rehearsals"
+    default_auto_field = "django.db.models.BigAutoField"

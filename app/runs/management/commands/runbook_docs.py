@@ -1,0 +1,21 @@
+"""`./run manage runbook_docs`: write docs/runbooks/ from the definitions; with --check only say which pages are behind."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from app.runs import handbook
+
+
+class Command(BaseCommand):
+    help = "Write docs/runbooks/ from the definitions of the runbooks."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser):
+        parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is not what its runbook gives")
+
+    def handle(self, *args, **options):
+        if options["check"]:
+            if behind := handbook.behind():
+                raise CommandError(f"Behind: {', '.join(behind)}. Run `./run manage runbook_docs` and commit what it writes.")
+            return
+        for name in handbook.write():
+            self.stdout.write(f"docs/runbooks/{name}")

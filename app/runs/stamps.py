@@ -1,0 +1,59 @@
+"""What a look at a page about runs asks before anything is made: equal for as long as the page would say the same."""
+
+from typing import Any
+
+from django.db.models import Max
+from django.http import HttpRequest
+
+from app.fleet.models import Node
+from app.htmx import minute
+from app.ledger.models import LedgerEvent
+from app.runs import services
+from app.runs.models import BrokenGlass, OpenLoop, ResourceLock, Run
+from workflows.runbooks import RUNBOOKS
+
+RUNS_SHOWN = 200
+
+
+def beside() -> Any:
+    """What pages of other apps show of runs: which are open, on what, what they hold, and what they have left switched on."""
+    return list(Run.objects.filter(ended_at=None).order_by("pk").values_list("pk", "version")), loops_open(), locks()
+
+
+def loops_open() -> list[int]:
+    return list(OpenLoop.objects.order_by("pk").values_list("pk", flat=True))
+
+
+def runs(request: HttpRequest) -> Any:
+    return list(Run.objects.values_list("pk", "version", "status", "step")[:RUNS_SHOWN]), locks(), loops_open()
+
+
+def run(request: HttpRequest, pk: int) -> Any:
+    own = Run.objects.filter(pk=pk).values("version", "state", "runbook", "step", "status", "node").first()
+    newest = LedgerEvent.objects.filter(run=str(pk)).aggregate(Max("run_seq"))
+    glasses = list(BrokenGlass.objects.filter(run=pk).values_list("pk", "reviewed_at"))
+    return own, newest, glasses, locks(), services.ledger_is_well(), _what_may_be_chosen(own)
+
+
+def now(request: HttpRequest, pk: int) -> Any:
+    return run(request, pk), list(Node.objects.filter(name__in=Run.objects.filter(pk=pk).values("node")).values_list("set_at"))
+
+
+def _what_may_be_chosen(own: dict | None) -> Any:
+    """What a DECIDE step offers follows from what the node says."""
+    book = RUNBOOKS.get(own["runbook"]) if own and own["status"] == "open" else None
+    step = next((step for step in book.steps if step.slug == own["step"]), None) if book else None
+    return list(Node.objects.filter(name=own["node"]).values_list("set_at")) if step and step.kind == "DECIDE" else None
+
+
+def locks() -> list:
+    return list(ResourceLock.objects.values_list("key", "fence", "run"))
+
+
+def loops(request: HttpRequest) -> Any:
+    return list(OpenLoop.objects.order_by("pk").values_list("pk", "run__version", "run__ended_at")), minute()
+
+
+def approvals(request: HttpRequest) -> Any:
+    waiting = Run.objects.filter(status="open", step__in=services.approve_steps()).order_by("pk").values_list("pk", "version")
+    return list(waiting), list(BrokenGlass.objects.filter(reviewed_at=None).values_list("pk")), minute()

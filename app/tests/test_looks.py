@@ -1,0 +1,96 @@
+"""Who looked at which evidence is on the record, whichever page showed it: its digest, and once an hour."""
+
+import pytest
+from django.urls import reverse
+
+from app.ledger import looking
+from app.ledger import services as ledger
+from app.ledger.models import LedgerEvent
+from app.routes import EVIDENCE, ROUTES
+from app.runs import services
+from app.runs.tests.cast import Oss01, person
+from tests.test_architecture import imports, sources
+
+# Who may touch kept bytes at all, and why that shows nobody evidence without a record of it.
+READERS = {
+    "app/ledger/views.py": "the page of one piece of evidence records the look",
+    "app/ledger/bundle.py": "taking a bundle is an event of the run",
+    "app/runs/pages.py": "the answer to a look; its view records it",
+    "app/fleet/services.py": "reads captures into facts",
+    "app/fleet/intake.py": "keeps what nodes send",
+    "app/ledger/audit.py": "hashes them",
+    "app/ledger/redact.py": "erases them",
+    "app/ledger/services.py": "keeps and gives them",
+    "app/ledger/models.py": "says what they are",
+    "app/ledger/grants.py": "says who may write them",
+}
+HANDLES = ("app.ledger.services.blob", "app.ledger.models.Blob")
+
+
+@pytest.fixture
+def seen(committed_db, tmp_path, settings, client):
+    """ann at her browser, a node that has answered a look, and every path that shows evidence of it."""
+    settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
+    node, ann = Oss01(tmp_path), person("ann", "operators")
+    node.report()
+    order = services.look(ann, "oss01", ("zpool_status",))
+    node.work()
+    order.refresh_from_db()
+    [digest] = [capture["digest"] for capture in order.receipt["captures"]]
+    ledger.record("run.started", {"capture": digest}, "ann", run="7")
+    client.force_login(person("eve", "operators"))
+    return {
+        "ledger-blob": (digest, lambda: client.get(reverse("ledger-blob", args=[digest]))),
+        "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
+        "look": (order.receipt_digest, lambda: _answered(client, node)),
+        "run-bundle": (None, lambda: client.get(reverse("run-bundle", args=["7"]))),
+    }
+
+
+def _answered(client, node):
+    """The page that was loaded again after its node answered shows what `look-answer` shows."""
+    asked = client.post(reverse("look", args=["oss01"]), {"source": "zpool_status"})
+    node.work()
+    return client.get(asked.headers["Location"])
+
+
+def looks() -> list[LedgerEvent]:
+    return list(LedgerEvent.objects.filter(type__in=set(EVIDENCE.values()), actor="eve"))
+
+
+def test_the_routes_that_show_evidence_are_those_of_the_portal(seen):
+    assert set(EVIDENCE) <= set(ROUTES)
+    assert set(seen) == set(EVIDENCE)
+
+
+@pytest.mark.parametrize("route", sorted(EVIDENCE))
+def test_whoever_is_shown_evidence_is_on_the_record(seen, route):
+    digest, opened = seen[route]
+    assert opened().status_code == 200
+    [look] = looks()
+    assert look.type == EVIDENCE[route]
+    if route in ("ledger-blob", "look-answer"):
+        assert look.said["body"] == {"digest": digest}, "the digest and nothing else"
+
+
+@pytest.mark.parametrize("route", ["ledger-blob", "look-answer"])
+def test_opened_again_and_again_it_is_one_event(seen, route):
+    for _ in range(5):
+        seen[route][1]()
+    assert len(looks()) == 1
+
+
+def test_a_look_that_is_still_out_shows_nothing_and_records_nothing(committed_db, tmp_path, client):
+    node, eve = Oss01(tmp_path), person("eve", "operators")
+    node.report()
+    client.force_login(eve)
+    order = services.look(eve, "oss01", ("zpool_status",))
+    assert client.get(reverse("look-answer", args=[order.pk])).status_code == 200
+    assert not LedgerEvent.objects.filter(type=looking.LOOKED).exists()
+
+
+def test_nobody_else_reads_kept_bytes():
+    """A new page that shows evidence has to be named above, and to record the look."""
+    found = {str(path) for path in sources("app") for name, _ in imports(path) if name in HANDLES}
+    found |= {str(path) for path in sources("app") if "ledger.blob(" in path.read_text() or "ledger_blob" in path.read_text()}
+    assert {path for path in found if "/migrations/" not in path} == set(READERS)

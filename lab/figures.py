@@ -1,0 +1,48 @@
+"""What the agent costs on the node it runs on: how long each source takes, its memory, and its CPU while nothing happens."""
+
+import json
+import re
+from collections import defaultdict
+from typing import NamedTuple
+
+from lab.guest import Guest
+
+REST_SECONDS = 180
+TICKS = 100  # a second, on every Linux a node runs
+
+
+class Figures(NamedTuple):
+    seconds: dict[str, tuple[int, float, float]]  # source -> how many captures, their mean and their longest seconds
+    resident_kib: dict[str, int]  # agent and relay
+    cpu_percent: dict[str, float]  # of one CPU, over REST_SECONDS
+
+
+def measure(guest: Guest) -> Figures:
+    said = guest.sh("slotlight-agent once --print", check=False, seconds=600)
+    taken: dict[str, list[float]] = defaultdict(list)
+    for line in said.splitlines():
+        if line.startswith("{"):
+            capture = json.loads(line)
+            taken[capture["source"]].append(float(capture["seconds"]))
+    seconds = {source: (len(all_), sum(all_) / len(all_), max(all_)) for source, all_ in taken.items()}
+    pids = {unit: guest.sh(f"systemctl show -P MainPID slotlight-{unit}").strip() for unit in ("agent", "relay")}
+    resident = {unit: int(re.search(r"VmRSS:\s+(\d+)", guest.sh(f"cat /proc/{pid}/status"))[1]) for unit, pid in pids.items()}
+    before = {unit: _ticks(guest, pid) for unit, pid in pids.items()}
+    guest.sh(f"sleep {REST_SECONDS}", seconds=REST_SECONDS + 60)
+    used = {unit: (_ticks(guest, pid) - before[unit]) / TICKS for unit, pid in pids.items()}
+    return Figures(seconds, resident, {unit: 100 * spent / REST_SECONDS for unit, spent in used.items()})
+
+
+def _ticks(guest: Guest, pid: str) -> int:
+    """Of the process and of the children it has waited for: the tools it asks are part of what it costs."""
+    fields = guest.sh(f"cat /proc/{pid}/stat").rsplit(")", 1)[1].split()
+    return sum(int(fields[index]) for index in (11, 12, 13, 14))
+
+
+def table(figures: Figures) -> str:
+    rows = [f"| {source} | {count} | {mean:.2f} | {longest:.2f} |" for source, (count, mean, longest) in sorted(figures.seconds.items())]
+    costs = [
+        f"{unit}: {kib / 1024:.1f} MiB resident, {figures.cpu_percent[unit]:.2f} % of one CPU at rest"
+        for unit, kib in figures.resident_kib.items()
+    ]
+    return "\n".join(["| source | captures | mean s | longest s |", "|---|---|---|---|", *rows, "", *costs])

@@ -1,0 +1,58 @@
+"""What a person with a shell on the node can do: run a line, hand over a file."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from launcher.say import Stop
+
+LINE_SECONDS = 300
+
+
+class GuestSaid(Exception):
+    """A line ended with another exit code than 0. The message has what it said."""
+
+
+class Guest(NamedTuple):
+    port: int
+    key: Path
+    folder: Path
+
+    def argv(self, *more: str) -> list[str]:
+        control = ("-o", "ControlMaster=auto", "-o", f"ControlPath={self.folder}/ssh", "-o", "ControlPersist=60")
+        known = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectTimeout=60", "-o", "LogLevel=ERROR")
+        return ["ssh", "-i", str(self.key), "-p", str(self.port), *control, *known, "root@127.0.0.1", *more]
+
+    def sh(self, line: str, seconds: float = LINE_SECONDS, check: bool = True, stdin: bytes = b"") -> str:
+        """What one shell line prints, both streams as they come. Raises GuestSaid, TimeoutExpired."""
+        given = {"input": stdin} if stdin else {"stdin": subprocess.DEVNULL}
+        argv = self.argv(f"exec 2>&1; {line}")
+        ran = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False, **given)
+        said = ran.stdout.decode(errors="replace")
+        if check and ran.returncode:
+            raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
+        return said
+
+    def put(self, path: str, text: str | bytes) -> None:
+        data = text.encode() if isinstance(text, str) else text
+        self.sh(f"cat > {path}", stdin=data)
+
+    def shell(self) -> None:
+        """Become the shell. Does not return."""
+        argv = self.argv()
+        os.execvp(argv[0], argv)
+
+    def wait(self, alive, seconds: float) -> None:
+        """Until a shell answers. Raises Stop."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and alive():
+            try:
+                self.sh("true", seconds=20)
+                return
+            except (GuestSaid, subprocess.TimeoutExpired):
+                time.sleep(1)
+        raise Stop(
+            f"The node did not come up within {seconds:.0f} s. Its console is {self.folder}/console.log, QEMU's words are {self.folder}/qemu.log."
+        )

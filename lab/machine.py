@@ -1,0 +1,352 @@
+"""One node: QEMU with SAS adapters, shelves and disks, and what hands at the rack can do to it.
+
+Everything that must be known of a running machine stands in its folder, so `up`, `shell`, `down` and a test may be different
+processes. The root file system is an overlay of the image and outlives a power cut, as a server's does.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from lab import places, qmp
+from lab.disks import BAYS, Disk
+from lab.guest import Guest
+from lab.image import Image
+from lab.shelf import hands
+from lab.shelf.enclosure import shelf_id
+from lab.shelf.iscsi import TARGET
+from launcher.say import Stop
+
+BOOT_SECONDS = 400
+END_SECONDS = 20
+STATE = "machine.json"
+MIB = 1024**2
+ADAPTER_ADDRESS = 0x500605B000270000
+HOSTID = "5b2f9c01"
+
+
+@dataclass
+class Settings:
+    """What does not change while the machine runs, and which disk sits in which bay; bays count from 0 over all shelves."""
+
+    host: str = "oss01"
+    hostid: str = HOSTID
+    image: str = ""
+    memory: int = 1536
+    shelves: int = 1
+    names: str = "Slot{n:02d}"
+    size: str = "512M"
+    ssh_port: int = 0
+    shelf_port: int = 0
+    disks_folder: str = ""
+    bays: dict[int, int] = field(default_factory=dict)  # bay -> disk number
+    pids: dict[str, int] = field(default_factory=dict)
+
+
+class Machine:
+    def __init__(self, name: str) -> None:
+        self.name, self.folder = name, places.machines() / name
+        self.settings = self._read()
+        self.extra: list[str] = []  # for QEMU, from who knows what he does
+
+    # what is known
+
+    def _read(self) -> Settings:
+        path = self.folder / STATE
+        if not path.exists():
+            return Settings()
+        said = json.loads(path.read_text())
+        return Settings(**{**said, "bays": {int(bay): disk for bay, disk in said["bays"].items()}})
+
+    def _write(self) -> None:
+        new = self.folder / f"{STATE}.new"
+        new.write_text(json.dumps(asdict(self.settings), indent=1))
+        new.replace(self.folder / STATE)
+
+    @property
+    def shelf_folder(self) -> Path:
+        return self.folder / "shelf"
+
+    @property
+    def guest(self) -> Guest:
+        return Guest(self.settings.ssh_port, Image(Path(self.settings.image)).key, self.folder)
+
+    def disk(self, number: int) -> Disk:
+        return Disk(number, Path(self.settings.disks_folder or self.folder / "disks"))
+
+    def bay_of(self, number: int) -> int:
+        return next(bay for bay, disk in self.settings.bays.items() if disk == number)
+
+    def runs(self) -> bool:
+        return _alive(self.settings.pids.get("qemu", 0))
+
+    def lit(self) -> dict[tuple[int, int], list[str]]:
+        return hands.lit(self.shelf_folder)
+
+    # from nothing to a node
+
+    def make(self, image: Image, disks: int, fresh: bool = True, **settings) -> None:
+        """Lay out the machine; `disks` of them in the first bays. With `fresh` nothing is kept of one of that name."""
+        if self.runs():
+            raise Stop(f"{self.name} runs. `./run lab down {self.name}` ends it.")
+        if fresh:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        bays = {number: number for number in range(disks)}
+        shelves = max(1, -(-disks // BAYS))
+        self.settings = Settings(image=str(image.folder), **{"bays": bays, "shelves": shelves, **settings})
+        for number in self.settings.bays.values():
+            self.disk(number).make(self.settings.size)
+        self._write()
+
+    def start(self, tied: bool = False) -> None:
+        """Boot and wait for a shell. A `tied` machine ends with the process that started it, also when that is killed."""
+        if self.runs():
+            raise Stop(f"{self.name} runs already.")
+        self._overlay()
+        self.settings.ssh_port, self.settings.shelf_port = _free_port(), _free_port()
+        prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []
+        self._start_shelf(prefix)
+        try:
+            self._spawn("qemu", [*prefix, *self._qemu()])
+            self.guest.wait(self.runs, BOOT_SECONDS)
+        except BaseException:
+            self.cut()
+            raise
+
+    def _overlay(self) -> None:
+        path = self.folder / "root.qcow2"
+        if not path.exists():
+            base = str(Image(Path(self.settings.image)).disk)
+            subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, str(path)], check=True)
+
+    def _start_shelf(self, prefix: list[str]) -> None:
+        """The shelf is up, and knows its disks, before the node looks at it."""
+        self.shelf_folder.mkdir(exist_ok=True)
+        named = ["--shelves", str(self.settings.shelves), "--bays", str(BAYS), "--names", self.settings.names]
+        module = [sys.executable, "-m", "lab.shelf", str(self.shelf_folder), "--port", str(self.settings.shelf_port), *named]
+        self._spawn("shelf", [*prefix, *module])
+        for _ in range(200):
+            with contextlib.suppress(hands.ShelfDown):
+                hands.ask(self.shelf_folder)
+                break
+            time.sleep(0.05)
+        for shelf in range(self.settings.shelves):  # where no disk is, the last phy shows the shelf's own processor
+            hands.ask(self.shelf_folder, shelf=shelf, bay=BAYS, address=shelf_id(shelf) - 2)
+        for bay, number in self.settings.bays.items():
+            hands.ask(self.shelf_folder, shelf=bay // BAYS, bay=bay % BAYS + 1, address=self.disk(number).wwn, present=True)
+
+    def _spawn(self, name: str, argv: list[str]) -> None:
+        with (self.folder / f"{name}.log").open("w") as log:
+            root = str(Path(__file__).resolve().parent.parent)
+            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=root)
+        _children.append(process)
+        self.settings.pids[name] = process.pid
+        self._write()
+
+    def _qemu(self) -> list[str]:
+        image = Image(Path(self.settings.image))
+        words = f"console=ttyS0 root=/dev/vda rw quiet panic=-1 net.ifnames=0 mitigations=off systemd.hostname={self.settings.host} lab.hostid={self.settings.hostid}"
+        argv = [
+            "nice",
+            "-n",
+            "10",
+            "qemu-system-x86_64",
+            "-accel",
+            "tcg,thread=multi",
+            "-cpu",
+            "max",
+            "-smp",
+            "2",
+            "-m",
+            str(self.settings.memory),
+        ]
+        argv += [
+            "-nodefaults",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-kernel",
+            str(image.kernel),
+            "-initrd",
+            str(image.initrd),
+            "-append",
+            words,
+        ]
+        argv += ["-serial", f"file:{self.folder}/console.log", "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
+        argv += ["-drive", f"if=virtio,file={self.folder}/root.qcow2,format=qcow2,cache=unsafe", "-device", "virtio-rng-pci"]
+        argv += [
+            "-netdev",
+            f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.settings.ssh_port}-:22",
+            "-device",
+            "virtio-net-pci,netdev=net0,romfile=",
+        ]
+        for shelf in range(self.settings.shelves):
+            argv += ["-device", json.dumps({"driver": "mptsas1068", "id": f"sas{shelf}", "sas_address": ADAPTER_ADDRESS + (shelf << 8)})]
+        for bay, number in sorted(self.settings.bays.items()):
+            argv += ["-blockdev", json.dumps(self.disk(number).blockdev()), "-device", json.dumps(self.disk(number).device(bay))]
+        for shelf in range(self.settings.shelves):
+            argv += self._shelf_device(shelf)
+        return argv + self.extra
+
+    def _shelf_device(self, shelf: int) -> list[str]:
+        """LUN 1 of the last phy costs no bay."""
+        portal = f"127.0.0.1:{self.settings.shelf_port}"
+        drive = {"driver": "iscsi", "node-name": f"shelf{shelf}", "transport": "tcp", "portal": portal, "target": TARGET, "lun": shelf}
+        device = {
+            "driver": "scsi-generic",
+            "id": f"ses{shelf}",
+            "bus": f"sas{shelf}.0",
+            "scsi-id": BAYS - 1,
+            "lun": 1,
+            "drive": f"shelf{shelf}",
+        }
+        return ["-blockdev", json.dumps(drive), "-device", json.dumps(device)]
+
+    # the end
+
+    def cut(self) -> None:
+        """A power cut: the node gets no chance to flush or export anything. QEMU ends first, else it waits for its shelf."""
+        _end(self.settings.pids.get("qemu", 0))
+        _end(self.settings.pids.get("shelf", 0))
+        self.settings.pids = {}
+        if self.folder.exists():
+            self._write()
+
+    def down(self) -> None:
+        """As a careful person: what is written is on the disks, pools stay imported as over a reboot."""
+        with contextlib.suppress(Exception):  # a node that is ill is ended all the same
+            self.guest.sh("sync; timeout 20 zpool sync", seconds=40, check=False)
+        self.cut()
+
+    # hands at the rack
+
+    def qmp(self, command: str, **arguments):
+        return qmp.ask(self.folder / "qmp", command, **arguments)
+
+    def name_of(self, number: int) -> str:
+        """What the node calls a disk just now ("sdc"), by its WWN; "" when it does not see it."""
+        return self.guest.sh(f"lsblk -dno NAME,WWN | awk '$2 == \"0x{self.disk(number).wwn:016x}\" {{print $1}}'").strip()
+
+    def pull(self, number: int, noticed: bool = True) -> int:
+        """Take a disk out; returns its bay. The emulated adapter raises no event, so the kernel is told, unless it must not notice."""
+        bay, name = self.bay_of(number), self.name_of(number) if noticed else ""
+        self.qmp("device_del", id=self.disk(number).id)
+        del self.settings.bays[bay]
+        hands.ask(self.shelf_folder, shelf=bay // BAYS, bay=bay % BAYS + 1, present=False)
+        self._let_go(number)
+        if name:
+            self.guest.sh(f"echo 1 > /sys/block/{name}/device/delete; udevadm settle -t 20")
+        self._write()
+        return bay
+
+    def _let_go(self, number: int) -> None:
+        for _ in range(100):
+            try:
+                self.qmp("blockdev-del", **{"node-name": self.disk(number).node})
+                return
+            except qmp.QemuSaysNo:  # the device is still being taken away
+                time.sleep(0.1)
+        raise Stop(f"QEMU does not let go of disk {number}.")
+
+    def insert(self, number: int, bay: int, size: str = "", rescan: bool = True) -> None:
+        """Put a disk, a new one if need be, into a bay. The shelf knows it before the node looks.
+
+        The adapter keeps the SAS address a phy had first, so the shelf names that one; a phy that was empty at boot is only found
+        after a reset of its adapter.
+        """
+        disk, shelf = self.disk(number), bay // BAYS
+        disk.make(size or self.settings.size)
+        had = int(hands.ask(self.shelf_folder)[shelf]["bays"][bay % BAYS]["address"], 16)
+        hands.ask(self.shelf_folder, shelf=shelf, bay=bay % BAYS + 1, address=had or disk.wwn, present=True)
+        self.qmp("blockdev-add", **disk.blockdev())
+        self.qmp("device_add", **disk.device(bay))
+        self.settings.bays[bay] = number
+        self._write()
+        if rescan:
+            self._rescan()
+            if not self.name_of(number):
+                self.guest.sh(RESET.format(shelf=shelf + 1))
+                self._rescan()
+
+    def _rescan(self) -> None:
+        self.guest.sh('for h in /sys/class/sas_host/*; do echo "- - -" > /sys/class/scsi_host/${h##*/}/scan; done; udevadm settle -t 30')
+
+    def slow(self, number: int, iops: int = 0, bytes_per_second: int = 0, writes_only: bool = False) -> None:
+        """Throttle a disk; one byte a second stalls it; nothing given lets it run again."""
+        limits = dict.fromkeys(("bps", "bps_rd", "bps_wr", "iops", "iops_rd", "iops_wr"), 0)
+        end = "_wr" if writes_only else ""
+        limits |= {f"bps{end}": bytes_per_second, f"iops{end}": iops}
+        self.qmp("block_set_io_throttle", id=self.disk(number).id, **limits)
+
+    def errors(self, number: int, rules: list[dict]) -> None:
+        """Have a disk answer with errors by QEMU's `blkdebug` rules; no rules make it well again."""
+        disk, device = self.disk(number), f"/machine/peripheral/{self.disk(number).id}"
+        filter_name = f"errors{number}"
+        if self.qmp("qom-get", path=device, property="drive") != disk.node:  # the same once more would end QEMU
+            self.qmp("qom-set", path=device, property="drive", value=disk.node)
+        with contextlib.suppress(qmp.QemuSaysNo):  # there was none
+            self.qmp("blockdev-del", **{"node-name": filter_name})
+        if rules:
+            self.qmp("blockdev-add", **{"driver": "blkdebug", "node-name": filter_name, "image": disk.node, "inject-error": rules})
+            self.qmp("qom-set", path=device, property="drive", value=filter_name)
+
+    def rot(self, number: int, begin_mib: int, length_mib: int) -> None:
+        """Let the medium hold something else there than was written: what only a checksum finds."""
+        with self.disk(number).image.open("r+b") as image:
+            image.seek(begin_mib * MIB)
+            for _ in range(length_mib):
+                image.write(os.urandom(MIB))
+
+    def rearrange(self, bays: dict[int, int]) -> None:
+        """Other disks in other bays, at the next start; what is named in no bay lies on the table."""
+        if self.runs():
+            raise Stop(f"{self.name} runs: pull and insert, or cut the power first.")
+        self.settings.bays = dict(bays)
+        self._write()
+
+
+RESET = (
+    "h=$(for x in /sys/class/sas_host/*; do echo ${{x##*host}}; done | sort -n | sed -n {shelf}p); "
+    "sg_reset -H /dev/$(ls /sys/class/scsi_device/$h:*/device/scsi_generic | grep -m1 sg) && sleep 6; udevadm settle -t 30"
+)
+_children: list[subprocess.Popen] = []  # ours to collect when they end
+
+
+def everyone() -> list[Machine]:
+    return [Machine(path.parent.name) for path in sorted(places.machines().glob(f"*/{STATE}"))]
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def _alive(pid: int) -> bool:
+    """A process of ours that has ended but was not collected is not alive. The name guards against a pid that was given out again."""
+    for child in _children:
+        child.poll()
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"qemu-system" in words or b"lab.shelf" in words
+
+
+def _end(pid: int) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if not _alive(pid):
+            return
+        os.kill(pid, number)
+        until = time.monotonic() + END_SECONDS
+        while _alive(pid) and time.monotonic() < until:
+            time.sleep(0.05)

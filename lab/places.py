@@ -1,0 +1,20 @@
+"""Where the lab keeps its images and its machines: outside the repository, so that every checkout shares one cache."""
+
+import os
+from pathlib import Path
+
+
+def home() -> Path:
+    """SLOTLIGHT_LAB, else the user's cache folder."""
+    told = os.environ.get("SLOTLIGHT_LAB")
+    if told:
+        return Path(told).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slotlight-lab"
+
+
+def images() -> Path:
+    return home() / "images"
+
+
+def machines() -> Path:
+    return home() / "machines"

@@ -1,0 +1,95 @@
+"""What a node's image is made of: Debian packages and a few files, none of which knows the product.
+
+The digest of this recipe is the image's name in the cache; a changed recipe is another image.
+"""
+
+import hashlib
+import json
+from typing import NamedTuple
+
+RELEASE = "bookworm"
+BASE = (
+    "systemd",
+    "systemd-sysv",
+    "dbus",
+    "udev",
+    "kmod",
+    "iproute2",
+    "python3",
+    "sudo",
+    "openssh-server",
+    "ca-certificates",
+    "curl",
+    "sg3-utils",
+    "lsscsi",
+    "smartmontools",
+    "ledmon",
+    "sdparm",
+    "parted",
+)
+# The whole kernel and not the cloud one: that has no mptsas, ses and enclosure.
+KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
+ZFS = ("zfs-dkms", "zfsutils-linux", "zfs-zed")
+SUITES = {"2.1": RELEASE, "2.3": f"{RELEASE}-backports"}  # OpenZFS series -> where Debian has it
+SIZE = "6G"
+
+NETWORK = """\
+[Match]
+Type=ether
+
+[Network]
+Address=10.0.2.15/24
+Gateway=10.0.2.2
+"""
+# Two nodes on one image must differ in their hostid, as two servers do.
+HOSTID = """\
+[Unit]
+Description=The hostid that the machine was started with
+DefaultDependencies=no
+Before=zfs-load-module.service zfs-import.target
+After=systemd-remount-fs.service
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'for w in $(cat /proc/cmdline); do case $w in lab.hostid=*) zgenhostid -f $${w#lab.hostid=};; esac; done'
+
+[Install]
+WantedBy=sysinit.target
+"""
+SSHD = "PermitRootLogin prohibit-password\nUseDNS no\nMaxStartups 100\nMaxSessions 100\n"
+FILES = {
+    "etc/dpkg/dpkg.cfg.d/lab": "force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n",
+    "etc/initramfs-tools/conf.d/lab": "MODULES=list\n",
+    "etc/initramfs-tools/modules": "virtio_pci\nvirtio_blk\next4\n",
+    "etc/systemd/network/lab.network": NETWORK,
+    "etc/systemd/system/lab-hostid.service": HOSTID,
+    "etc/ssh/sshd_config.d/lab.conf": SSHD,
+    "etc/fstab": "",
+    "etc/hosts": "127.0.0.1 localhost\n",
+}
+# After the packages: what runs at boot, and nothing that works in the background of a measurement.
+FINISH = (
+    ("systemctl", "enable", "systemd-networkd.service", "ssh.service", "lab-hostid.service"),
+    ("systemctl", "mask", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
+    # ledmon would reset the emulated adapter with a request it does not know; the others look for what is not there.
+    ("systemctl", "mask", "ledmon.service", "openipmi.service", "e2scrub_reap.service"),
+    ("apt-get", "clean"),
+)
+
+
+class Recipe(NamedTuple):
+    series: str  # of OpenZFS: "2.1" or "2.3"
+
+    @property
+    def suite(self) -> str:
+        return SUITES[self.series]
+
+    @property
+    def digest(self) -> str:
+        """Over everything that shapes the image; twelve digits are enough to tell a handful of images apart."""
+        whole = [self.series, RELEASE, self.suite, BASE, KERNEL, ZFS, SIZE, FILES, FINISH]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        return f"zfs-{self.series}-{self.digest}"

@@ -1,0 +1,81 @@
+"""A node and a portal that meet as the product means them to: by the line of the "Add node" page and a policy file of the node's owner."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+from lab import verdict
+from lab.machine import Machine
+from lab.portal import NAME, Portal
+from lab.visitor import PATIENCE_SECONDS, Visitor
+
+POLICY = "/etc/slotlight/policy.json"
+# What the portal made of the node's reports, without a page in between. `known` values only; what is not known stands as its reason.
+FACTS = """
+import json
+from app.fleet.services import fleet_facts
+from workflows.facts import known
+def said(value): return value if known(value) else {"unknown": value.reason}
+def vdev(v): return {"name": v.name, "kind": v.kind, "state": v.state, "was": v.was, "guid": str(said(v.guid)), "wwid": said(v.wwid), "children": [vdev(c) for c in v.children]}
+def pool(p): return {"name": p.name, "guid": str(said(p.guid)), "state": p.state, "tops": [[k, vdev(v)] for k, v in p.tops] if known(p.tops) else said(p.tops)}
+def bay(b): return {"enclosure": b.enclosure_id, "slot": b.slot, "locate": said(b.locate), "fault": said(b.fault), "device": b.device} if known(b) else said(b)
+def disk(d): return {"wwid": said(d.wwid), "serial": said(d.serial), "size": said(d.size_bytes), "names": list(d.names), "bay": bay(d.bay), "labels": len(d.labels) if known(d.labels) else said(d.labels)}
+def many(values, one): return [one(v) for v in values] if known(values) else said(values)
+facts = fleet_facts().nodes.get(NODE)
+print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(facts.hostid), "zfs": [said(facts.zfs_userland), said(facts.zfs_module)],
+    "pools": many(facts.pools, pool), "disks": many(facts.disks, disk), "bays": many(facts.bays, bay), "failures": dict(facts.failures)}))
+"""
+
+
+class Stage:
+    def __init__(self, portal: Portal, machine: Machine) -> None:
+        self.portal, self.machine, self.node = portal, machine, machine.settings.host
+
+    def sh(self, line: str, **more) -> str:
+        return self.machine.guest.sh(line, **more)
+
+    def trust(self) -> None:
+        """What a site does to a server before any product comes: the name of the portal, and the site's own authority."""
+        self.sh(f"grep -q {NAME} /etc/hosts || printf '127.0.1.1 %s\\n10.0.2.2 {NAME}\\n' $(hostname) >> /etc/hosts")
+        self.machine.guest.put("/etc/ssl/certs/site.crt", self.portal.certificate.read_text())
+        # As update-ca-certificates does it, which takes minutes here: for curl the bundle, for OpenSSL a name by hash.
+        self.sh("cd /etc/ssl/certs && cat site.crt >> ca-certificates.crt && ln -sf site.crt $(openssl x509 -hash -noout -in site.crt).0")
+
+    def give_the_disks_a_verdict(self) -> None:
+        """QEMU's disks have no SMART, and a disk that says nothing of its health is refused as a new one; see `verdict`."""
+        self.machine.guest.put("/root/smartctl", Path(verdict.__file__).read_text())
+        self.sh(
+            "dpkg-divert --quiet --divert /usr/sbin/smartctl.real --rename --add /usr/sbin/smartctl; install -m 755 /root/smartctl /usr/sbin/smartctl"
+        )
+
+    def enrol(self, who: Visitor) -> str:
+        """The line of the page, typed on the node as it stands there; returns what the node printed."""
+        who.go("/add-node/")
+        who.press("Make a token", name=self.node)
+        return self.sh(f"cd /tmp && {who.page.pre[0]}")
+
+    def allow(self, *operations: str) -> None:
+        """The node's owner says what the portal may do there."""
+        policy = {"mode": "operate", "operations": list(operations), "pools": ["*"]}
+        self.machine.guest.put(POLICY, json.dumps(policy))
+        self.sh(f"chmod 0644 {POLICY}")
+
+    def facts(self) -> dict | None:
+        said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")
+        return json.loads(said.strip().splitlines()[-1])
+
+    def until(self, holds, what: str, seconds: float = PATIENCE_SECONDS) -> dict:
+        """The facts, once they show it."""
+        end = time.monotonic() + seconds
+        while True:
+            facts = self.facts()
+            if facts and holds(facts):
+                return facts
+            if time.monotonic() > end:
+                raise AssertionError(f"The portal never learnt that {what}. It holds: {json.dumps(facts, indent=1)}")
+            time.sleep(2)
+
+    def replaces(self, pool: str) -> list[str]:
+        """Every replace and attach that ZFS itself remembers, whoever gave it."""
+        return [line for line in self.sh(f"zpool history {pool}").splitlines() if re.search(r"zpool (replace|attach)", line)]

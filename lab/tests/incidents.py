@@ -1,0 +1,46 @@
+"""How an incident is brought about on a node that is well."""
+
+import re
+from typing import NamedTuple
+
+from lab.stage import Stage
+from lab.visitor import Visitor
+
+LOST, NEW = 2, 8
+MEMBERS = 6
+AFTER = {0: 1, 1: 0, 2: 4, 3: 3, 4: 5, 5: NEW}  # bay -> disk
+
+
+class Lost(NamedTuple):
+    guid: str
+    was: str  # its name when the pool was made: "sdc"
+
+    def now(self, stage: Stage) -> int:
+        """Which disk has that name today."""
+        return next(number for number in AFTER.values() if stage.machine.name_of(number) == self.was)
+
+
+def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60) -> Lost:
+    """A pool on raw names, a power cut, and a boot with the disks in other bays and one of them missing.
+
+    Which disk gets which name is the kernel's to choose at each boot; all it takes is that six disks share the same six names.
+    The agent is there before, and must come back by itself.
+    """
+    names = [stage.machine.name_of(n) for n in range(MEMBERS)]
+    stage.sh(f"zpool create -o ashift=12 {pool} raidz2 {' '.join(names)}")
+    stage.sh(f"dd if=/dev/urandom of=/{pool}/data bs=1M count={mib} 2>/dev/null; sync; zpool sync")
+    stage.enrol(ann)
+    stage.allow("zpool_replace")
+    stage.until(lambda facts: facts["pools"], "there is a pool")
+    guid = re.search(r"^ {4}guid: (\d+)", stage.sh(f"zdb -l /dev/{names[LOST]}1"), re.M)[1]
+    stage.machine.cut()
+    stage.machine.disk(NEW).make(stage.machine.settings.size)
+    stage.machine.rearrange(AFTER)
+    stage.machine.start(tied=True)
+    return Lost(guid, names[LOST])
+
+
+def import_if_need_be(stage: Stage, pool: str) -> None:
+    """What the one who booted the node does when the cachefile did not bring the pool back."""
+    if pool not in stage.sh("zpool list -H -o name", check=False).split():
+        stage.sh(f"zpool import -d /dev {pool}")

@@ -1,0 +1,39 @@
+"""multihost is on, and all disks stall: ZFS suspends the pool, `zpool` hangs, and the portal still knows what is the matter."""
+
+import pytest
+
+NODE, DISKS = "oss04", 4
+POOL = "ost_4"
+
+
+@pytest.fixture(scope="module")
+def suspended(stage, ann):
+    members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
+    stage.sh(f"zpool create -o ashift=12 -o multihost=on {POOL} raidz1 {members}")
+    stage.enrol(ann)
+    stage.until(lambda facts: facts["pools"], "there is a pool")
+    for number in range(DISKS):
+        stage.machine.slow(number, bytes_per_second=1, writes_only=True)
+    yield
+    for number in range(DISKS):
+        stage.machine.slow(number)
+
+
+def test_it_is_known_while_zpool_hangs_and_the_advice_is_for_this_release(stage, ann, suspended):
+    ann.until(
+        lambda page: any("suspended: its multihost writes did not get through" in words for words, _ in page.links), "the suspension", "/"
+    )
+    page = ann.follow("suspended: its multihost writes did not get through")
+    print(page.text)
+    state = stage.sh(f"cat /proc/spl/kstat/zfs/{POOL}/state").strip()
+    assert state == "SUSPENDED"
+    assert "clear" in page.text
+
+
+def test_the_agent_goes_on_reporting(stage, suspended):
+    before = stage.portal.manage("shell", "-v", "0", "-c", LAST.format(node=NODE)).strip()
+    stage.sh("sleep 45")
+    assert stage.portal.manage("shell", "-v", "0", "-c", LAST.format(node=NODE)).strip() != before
+
+
+LAST = "from app.fleet.models import Node; print(Node.objects.get(name={node!r}).last_report_at)"

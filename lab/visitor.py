@@ -1,0 +1,214 @@
+"""A person at the portal without JavaScript: reads pages, follows links, fills in forms and presses their buttons."""
+
+import http.client
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.message import Message
+from html.parser import HTMLParser
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from lab.portal import NAME, PASSWORD, Portal
+
+PATIENCE_SECONDS = 240.0
+ANSWER_SECONDS = 60
+VOID = {"input", "br", "img", "meta", "link", "hr", "path", "circle", "rect", "line", "polyline", "source", "wbr"}
+
+
+class NotThere(Exception):
+    """A page has no such link, button or field, or never said what was waited for. The message has the page's text."""
+
+
+@dataclass
+class Form:
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    choices: list[tuple[str, str, str]] = field(default_factory=list)  # field, value, the words of its label
+    buttons: list[tuple[str, str, str]] = field(default_factory=list)  # words, name, value
+
+
+@dataclass
+class Page:
+    status: int
+    path: str
+    text: str = ""
+    links: list[tuple[str, str]] = field(default_factory=list)  # words, address
+    forms: list[Form] = field(default_factory=list)
+    current: str = ""  # the words of the current step
+    codes: list[str] = field(default_factory=list)  # what stands in <code> within it
+    pre: list[str] = field(default_factory=list)
+
+
+class Reader(HTMLParser):
+    """Makes a Page of HTML: words between tags, joined by single blanks."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page, self.words, self.open = page, [], []
+        self.form: Form | None = None
+        self.radio: tuple[str, str, int] | None = None
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in attributes}
+        if tag == "form":
+            self.form = Form(told.get("action", ""), told.get("method", "get").lower())
+            self.page.forms.append(self.form)
+        if tag == "input" and self.form is not None:
+            self._field(told)
+        if tag not in VOID:
+            self.open.append((tag, told, len(self.words)))
+
+    def _field(self, told: dict[str, str]) -> None:
+        if told.get("type") == "radio":
+            self.radio = (told["name"], told.get("value", ""), len(self.words))
+        elif "name" in told:
+            self.form.fields[told["name"]] = told.get("value", "")
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1][0] not in ("script", "style"):
+            self.words.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open:
+            name, told, begin = self.open.pop()
+            self._closed(name, told, _joined(self.words[begin:]), begin)
+            if name == tag:
+                return
+
+    def _closed(self, tag: str, told: dict[str, str], words: str, begin: int) -> None:
+        if tag == "a" and "href" in told:
+            self.page.links.append((words, told["href"]))
+        if tag == "button" and self.form is not None:
+            self.form.buttons.append((words, told.get("name", ""), told.get("value", "")))
+        if tag == "label" and self.radio and self.radio[2] >= begin and self.form is not None:
+            self.form.choices.append((self.radio[0], self.radio[1], words))
+            self.radio = None
+        if told.get("aria-current") == "step":
+            self.page.current = words
+        if tag == "code" and any(outer.get("aria-current") == "step" for _, outer, _ in self.open):
+            self.page.codes.append(words)
+        if tag == "pre":
+            self.page.pre.append("".join(self.words[begin:]))
+        if tag == "form":
+            self.form = None
+
+    def done(self) -> Page:
+        self.page.text = _joined(self.words)
+        return self.page
+
+
+def _joined(words: list[str]) -> str:
+    return " ".join("".join(words).split())
+
+
+class Visitor:
+    def __init__(self, portal: Portal, name: str) -> None:
+        self.portal, self.name, self.cookies = portal, name, {}
+        self.page = Page(0, "/")
+        self.go("/")
+        self.press("Sign in", username=name, password=PASSWORD)
+        if "Sign out" not in self.page.text:
+            raise NotThere(f"{name} could not sign in: {self.page.text}")
+
+    # the web
+
+    def _ask(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, Message, bytes]:
+        context = ssl.create_default_context(cafile=str(self.portal.certificate))
+        connection = http.client.HTTPSConnection(NAME, self.portal.port, timeout=ANSWER_SECONDS, context=context)
+        raw = socket.create_connection(("127.0.0.1", self.portal.port), ANSWER_SECONDS)
+        connection.sock = context.wrap_socket(raw, server_hostname=NAME)
+        headers = {
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
+            "Referer": f"{self.portal.url}{self.page.path}",
+        }
+        body = urlencode(form) if form is not None else None
+        if body is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        for line in answer.headers.get_all("Set-Cookie") or ():
+            self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
+        data = answer.read()
+        connection.close()
+        return answer.status, answer.headers, data
+
+    def fetch(self, path: str) -> bytes:
+        """A file, such as a run's audit trail."""
+        status, _, data = self._ask("GET", path)
+        if status != 200:
+            raise NotThere(f"{path} was answered {status}")
+        return data
+
+    def go(self, path: str, form: dict[str, str] | None = None) -> Page:
+        status, headers, data = self._ask("POST" if form is not None else "GET", path, form)
+        if status in (301, 302, 303):
+            target = urlsplit(urljoin(path, headers["Location"]))
+            return self.go(target.path + (f"?{target.query}" if target.query else ""))
+        reader = Reader(Page(status, path.split("#")[0]))
+        reader.feed(data.decode())
+        reader.close()
+        self.page = reader.done()
+        return self.page
+
+    # a person
+
+    def follow(self, words: str) -> Page:
+        for said, address in self.page.links:
+            if words in said:
+                return self.go(urljoin(self.page.path, address))
+        raise NotThere(f"No link says {words!r} on {self.page.path}: {self.page.text}")
+
+    def press(self, words: str, choose: str = "", within: str = "", **typed: str) -> Page:
+        """Press a button, with what is typed into fields by their names; `choose` picks the radio button with these words.
+        `within` tells forms with equal buttons apart by a value in them."""
+        for form in self.page.forms:
+            for said, name, value in form.buttons:
+                if said == words and (not within or within in form.fields.values()):
+                    sent = {**form.fields, **typed} | ({name: value} if name else {})
+                    if choose:
+                        sent |= self._choice(form, choose)
+                    path = urljoin(self.page.path, form.action) if form.action else self.page.path
+                    return self._sent(path, sent)
+        raise NotThere(f"No button says {words!r} on {self.page.path}: {self.page.text}")
+
+    def _sent(self, path: str, form: dict[str, str]) -> Page:
+        """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
+        here = self.page.path
+        page = self.go(path, form)
+        asked = next((form for form in page.forms if page.status == 422 and "password" in form.fields), None)
+        if asked:  # it is a while since we signed in
+            page = self.go(path, {**asked.fields, "password": PASSWORD})
+        if page.path == path:
+            page.path = here
+        return page
+
+    def _choice(self, form: Form, words: str) -> dict[str, str]:
+        for name, value, said in form.choices:
+            if words in said:
+                return {name: value}
+        raise NotThere(f"Nothing to choose says {words!r}: {[said for _, _, said in form.choices]}")
+
+    def options(self) -> dict[str, str]:
+        """What may be chosen on this page: value -> words."""
+        return {value: said for form in self.page.forms for _, value, said in form.choices}
+
+    def until(self, holds: Callable[[Page], object], what: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
+        """Load the page again until it is so."""
+        end = time.monotonic() + seconds
+        path = path or self.page.path
+        while not (self.go(path) and holds(self.page)):
+            if time.monotonic() > end:
+                raise NotThere(f"{path} never showed {what}. It shows: {self.page.text}")
+            time.sleep(1)
+        return self.page
+
+    def until_says(self, words: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
+        return self.until(lambda page: words in page.text, repr(words), path, seconds)
+
+    def step(self, title: str, seconds: float = PATIENCE_SECONDS) -> Page:
+        """The run's page, once the current step is the one with this title."""
+        return self.until(lambda page: title in page.current, f"the step {title!r}", "", seconds)

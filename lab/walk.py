@@ -1,0 +1,62 @@
+"""A run, walked on its page by the one who asks and the one who approves."""
+
+from lab.visitor import Visitor
+
+APPROVE = "Have another person approve the plan"
+
+
+class Walk:
+    def __init__(self, asker: Visitor, approver: Visitor) -> None:
+        self.asker, self.approver = asker, approver
+
+    def begin(self, situation: str, runbook: str) -> None:
+        """From the fleet page over the situation, once it is there, to the run's first step."""
+        self.asker.until(lambda page: any(situation in words for words, _ in page.links), f"a situation of {situation!r}", "/")
+        self.asker.follow(situation)
+        self.asker.until(lambda page: any(runbook in form.fields.values() for form in page.forms), f"that {runbook} answers it")
+        self.asker.press("Start this runbook", within=runbook)
+
+    @property
+    def path(self) -> str:
+        return self.asker.page.path
+
+    def order(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
+        """Plan, confirm, approve and run one command, and return when its button is pressed."""
+        self.plan(title, confirm, seconds, approved)
+        self.asker.step(title, seconds)
+        self.asker.press(title)
+
+    def plan(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
+        ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
+        self.asker.step(ask, seconds)
+        self.asker.press("Ask the node for its plan")
+        if confirm:
+            self.confirm_and_approve(confirm, seconds)
+        elif approved:
+            self.asker.step(APPROVE, seconds)
+            self.approve()
+
+    def confirm_and_approve(self, confirm: str, seconds: float = 120) -> None:
+        page = self.asker.step(confirm, seconds)
+        self.asker.press("Confirm", text=page.codes[0])
+        self.asker.step(APPROVE, seconds)
+        self.approve()
+
+    def approve(self) -> None:
+        self.approver.go(self.path)
+        self.approver.step(APPROVE)
+        self.approver.press("Approve this plan")
+
+    def to_the_button_that_replaces(self, serial: str) -> None:
+        """wwid-mismatch-replace, from the choice of the disk up to the command."""
+        self.asker.step("Choose the new disk")
+        self.asker.press("Take this disk", choose=serial)
+        self.asker.step("Check pool, lost member and new disk")
+        self.asker.press("Check now")
+        self.asker.step("Have the node plan it")
+        self.asker.press("Ask the node for its plan")
+        self.confirm_and_approve("Confirm what is replaced")
+        self.asker.step("Replace the disk")
+
+    def until_done(self, seconds: float = 300) -> None:
+        self.asker.until(lambda page: " done Member " in page.text, "that the run is done", "", seconds)

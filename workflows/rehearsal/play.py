@@ -1,0 +1,390 @@
+"""Plays a runbook on twins: the real engine decides, the operations themselves carry out, and nobody's node is asked anything.
+
+What an agent asks before it runs an order is asked here too: the same argv, the same facts, the operation's own guards. Where hands
+or a second person are needed, the rehearsal says so and takes it for done. Where a person has to choose and has not, it ends and asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from agents.collectors.base import decode
+from agents.operations import OPERATIONS, base
+from agents.twin.host import TwinHost
+from agents.twin.model import Node
+from workflows import events as ev
+from workflows.core import Option, Runbook, Step, Verdict, blockers
+from workflows.engine import Decision, Refused, decide
+from workflows.facts import FleetFacts
+from workflows.rehearsal import fidelity
+from workflows.rehearsal.hands import HANDS, SAID, CannotSuppose, Hand
+from workflows.rehearsal.looking import Stage
+from workflows.rehearsal.supposed import Supposition, suppositions
+from workflows.rehearsal.told import Act, Choice, Ending, Line, Rehearsed
+from workflows.rewind import timeline
+from workflows.state import ENDED, RunState
+
+LOOKS = 12  # at a waiting step
+LOOK_SECONDS_MAX = 1800.0
+STEPS_MAX = 120  # no runbook comes near it; ways lead forward only
+RESILVER_SECONDS = 600.0
+SUPPOSE = "suppose"  # no step: what whoever rehearses takes for so
+OPERATOR, APPROVER = "the operator", "the approver"
+WHO = {
+    "DECIDE": "an operator chooses",
+    "CHECK": "an operator asks",
+    "PLAN": "the node plans",
+    "CONFIRM": "an operator types",
+    "APPROVE": "another person approves",
+    "EXECUTE": "the node does it",
+    "WAIT": "the portal waits",
+    "VERIFY": "the node looks again",
+    "MANUAL": "somebody does it by hand",
+}
+# What the twin makes up where a real node has its own mind.
+MADE_UP = {
+    "zpool_replace": "That no other content is found on the new disk, and how long the resilver takes.",
+    "zpool_scrub": "That the scrub finds nothing, and how long it takes.",
+    "set_tunable": "How much faster it gets and how much longer others wait.",
+    "set_drive_mode": "That the disk takes the mode.",
+    "smart_self_test": "That the self-test ends as this disk's last one.",
+    "zpool_import_readonly": "That what the labels lead to can be read.",
+    "zpool_import_dry_run": "What it would discard.",
+    "zpool_import_rewind": "That what the labels lead to can be read.",
+    "zpool_import_txg": "Which point can be loaded. That is what was supposed at the beginning, and nothing the node has said.",
+    "zpool_import_writable": "That what the labels lead to can be read.",
+    "zpool_rewind": "Which point can be loaded, and how fast the pool is used and writes past what it left behind.",
+    "disk_rescan": "That no disk comes up that the node did not show before.",
+    "zpool_clear": "That the disks answer afterwards.",
+}
+
+
+class Over(Exception):
+    """The rehearsal ends here."""
+
+    def __init__(self, ending: Ending, reason: str) -> None:
+        super().__init__(reason)
+        self.ending, self.reason = ending, reason
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is rehearsed. `choices` is what a person picked, by step; `late` says that the time for it is up."""
+
+    runbook: Runbook
+    params: Mapping[str, str]
+    choices: Mapping[str, str]
+    late: Callable[[], bool] = lambda: False
+
+
+def rehearse(asked: Asked, stage: Stage) -> Rehearsed:
+    """Walk the runbook as far as it can be foretold. Nothing but the stage's twins is touched."""
+    play = Play(asked, stage)
+    try:
+        play.to_the_end()
+    except Over as over:
+        play.told.ending, play.told.reason = over.ending, over.reason
+    except CannotSuppose as why:
+        play.told.ending, play.told.reason = "stops", str(why)
+    return play.closed()
+
+
+class Play:
+    def __init__(self, asked: Asked, stage: Stage) -> None:
+        self.asked, self.runbook, self.stage = asked, asked.runbook, stage
+        self.state = RunState(params=dict(asked.params), requester=OPERATOR)
+        self.kept: dict[str, Any] = {}  # what hands hold
+        self.told = Rehearsed(self.runbook.slug, gaps=list(stage.gaps))
+        self._hand_done: set[str] = set()
+        self._effects: tuple[ev.Effect, ...] = ()
+        for seen in stage.seen.values():
+            with seen.host.store.changing() as node:
+                node.knobs.resilver_seconds = RESILVER_SECONDS
+            self.told.gaps += seen.made.gaps
+            self.told.gaps += fidelity.elsewhere(seen.report.facts, seen.at_first)
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        return self.state.params
+
+    @property
+    def host(self) -> TwinHost:
+        return self.stage.host(self.params["node"])
+
+    @property
+    def node(self) -> Node:
+        return self.host.view().node
+
+    @property
+    def step(self) -> Step:
+        return self.runbook.step(self.state.step)
+
+    def to_the_end(self) -> None:
+        self._is_the_node()
+        self._suppose()
+        self._must(ev.Start, by=OPERATOR)
+        for _ in range(STEPS_MAX):
+            if self.state.status in ENDED:
+                self.told.ending, self.told.reason = "done", "The run would come to its end."
+                return
+            self._on_time()
+            before = self.state.finished
+            self._do(self.step)
+            self._passed_over(before)
+        raise Over("stops", "The run takes more steps than any runbook has. Report this as a fault of the runbook.")
+
+    def closed(self) -> Rehearsed:
+        self.told.loops = [open_.what for open_ in self.state.loops]
+        self.told.commands = [line["argv"] for line in self.host.store.logged()]
+        self.told.pool = self._pool()
+        return self.told
+
+    def _is_the_node(self) -> None:
+        seen, guid = self.stage.seen[self.params["node"]], self.params.get("pool_guid", "")
+        if guid and (against := fidelity.of_the_pool(seen.report.facts, seen.at_first, guid)):
+            raise Over("stops", f"A twin made from this report does not show the pool as the node does. {' '.join(against)}")
+
+    def _suppose(self) -> None:
+        """Why a pool cannot be read only an import shows, so a person says what is to be supposed."""
+        name = self.params.get("pool", "")
+        for node, seen in self.stage.seen.items():
+            if name in seen.made.damaged:
+                pool = seen.host.view().node.pool(name)
+                line = timeline(self.stage.facts(), node, pool.guid)
+                picked = self._supposed(name, suppositions(pool, seen.made.damaged[name], line))
+                with seen.host.store.changing() as twin:
+                    picked.applied_to(twin, twin.pool(name))
+
+    def _supposed(self, name: str, offered: tuple[Supposition, ...]) -> Supposition:
+        picked = next((one for one in offered if one.choice.value == self.asked.choices.get(SUPPOSE)), None)
+        if picked is None:
+            self.told.asks, self.told.choices = SUPPOSE, [one.choice for one in offered]
+            raise Over("asks", f"Why {name} cannot be read only an import shows. Say what is to be supposed, and the rehearsal goes on.")
+        said = f"{picked.choice.title}. {picked.choice.detail}"
+        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=said))
+        return picked
+
+    # --- one step
+
+    def _do(self, step: Step) -> None:
+        act = Act(step.slug, step.title, step.kind, WHO[step.kind])
+        self.told.acts.append(act)
+        _STEPS[step.kind](self, step, act)
+
+    def _on_time(self) -> None:
+        if self.asked.late():
+            raise Over("stops", "The time for this rehearsal is over. What is above holds as far as it goes.")
+
+    def _passed_over(self, before: tuple) -> None:
+        for finished in self.state.finished[len(before) :]:
+            if finished.passed_over:
+                step = self.runbook.step(finished.step)
+                self.told.acts.append(Act(step.slug, step.title, step.kind, "passed over", note=finished.note))
+
+    def _send(self, kind: type[ev.Event], **said: Any) -> Decision | Refused:
+        self.stage.clock.sleep(1)
+        outcome = decide(self.runbook, self.state, kind(at=self.stage.clock.at, **said))
+        if isinstance(outcome, Decision):
+            self.state, self._effects = outcome.state, outcome.effects
+        return outcome
+
+    def _must(self, kind: type[ev.Event], **said: Any) -> Decision:
+        outcome = self._send(kind, **said)
+        if isinstance(outcome, Refused):
+            self._refused(outcome.reason, outcome.verdicts)
+        return outcome
+
+    def _refused(self, reason: str, verdicts: tuple[Verdict, ...]) -> NoReturn:
+        if self.told.acts and verdicts:
+            self.told.acts[-1].lines = _lines(verdicts)
+        raise Over("refused", reason)
+
+    def _ask(self, act: Act, kind: type[ev.Event], **said: Any) -> None:
+        """A step that guards answer. What they said is told, whatever it was."""
+        outcome = self._must(kind, facts=self._facts(), **said)
+        act.lines = _lines(_verdicts_told(outcome))
+        act.note = act.note or _note(self.state, act.step)
+
+    def _facts(self) -> FleetFacts:
+        self._on_time()
+        return self.stage.facts()
+
+    def _by(self, step: Step) -> str:
+        return "" if step.unattended else OPERATOR
+
+    # --- steps of people
+
+    def _decide(self, step: Step, act: Act) -> None:
+        options = step.options(self._facts(), self.params) if step.options else ()
+        value = self.asked.choices.get(step.slug, "")
+        if not any(option.value == value for option in options):
+            value = self._only(options) or self._which(step, options)
+        picked = next(option for option in options if option.value == value)
+        act.note = f"{picked.title}." if len(options) > 1 else f"{picked.title}. There is no other way."
+        self._ask(act, ev.Chosen, by=OPERATOR, value=value)
+
+    @staticmethod
+    def _only(options: tuple[Option, ...]) -> str:
+        return options[0].value if len(options) == 1 and not blockers(options[0].verdicts) else ""
+
+    def _which(self, step: Step, options: tuple[Option, ...]) -> NoReturn:
+        fit = [option for option in options if not blockers(option.verdicts)]
+        self.told.choices = [Choice(o.value, o.title, o.detail, tuple(v.reason for v in blockers(o.verdicts))) for o in options]
+        if not fit:
+            raise Over("refused", f"{step.title}: nothing can be chosen here. What speaks against each is below.")
+        self.told.asks = step.slug
+        raise Over("asks", f"{step.title}: pick one below, and the rehearsal goes on.")
+
+    def _check(self, step: Step, act: Act) -> None:
+        self._ask(act, ev.CheckAsked, by=OPERATOR)
+
+    def _manual(self, step: Step, act: Act) -> None:
+        said = self._by_hand(step, act)
+        self._ask(act, ev.HandsDone, by=OPERATOR, evidence=said)
+
+    def _by_hand(self, step: Step, act: Act) -> str:
+        hand = HANDS.get((self.runbook.slug, step.slug), Hand("") if step.kind == "WAIT" else Hand("It was done as the step asks."))
+        act.supposed = hand.supposes
+        return hand.does(self) if hand.supposes else SAID
+
+    def _confirm(self, step: Step, act: Act) -> None:
+        phrase = step.phrase(self.params, self.state.plan or {}) if step.phrase else ""
+        act.note = f"To be typed: {phrase}"
+        self._must(ev.Confirmed, by=OPERATOR, text=phrase)
+
+    def _approve(self, step: Step, act: Act) -> None:
+        needed = max(1, step.approvals)
+        act.note = f"{needed} other {'person' if needed == 1 else 'people'} must read and approve the plan. It is taken for approved."
+        for number in range(needed):
+            self._must(ev.Approved, by=f"{APPROVER} {number + 1}", plan_digest=self.state.plan_digest)
+
+    # --- the node
+
+    def _plan(self, step: Step, act: Act) -> None:
+        self._ask(act, ev.PlanAsked, by=self._by(step))
+        asked = self.state.asked
+        if asked is None:
+            raise Over("stops", "The engine asked the node for nothing. Report this as a fault.")
+        answer = OPERATIONS["plan"].run(self.host, {"operation": asked.operation, "params": json.dumps(dict(asked.params))})
+        if answer.outcome != "succeeded":
+            raise Over("refused", f"The node would not plan this: {answer.reason}")
+        self._must(ev.PlanArrived, number=asked.number, plan=answer.result, facts=self._facts())
+        if self.state.step == step.slug and self.state.status == "open":
+            self._refused(self.state.note, self.state.verdicts)
+        act.argv = tuple((self.state.plan or {}).get("argv", ()))
+        act.note = "The node would run this."
+
+    def _execute(self, step: Step, act: Act) -> None:
+        self._ask(act, ev.ExecuteAsked, by=self._by(step))
+        seal = next(effect for effect in self._effects if isinstance(effect, ev.Seal))
+        act.argv, act.supposed = seal.argv, MADE_UP.get(seal.operation, "")
+        for status in ("OFFERED", "CLAIMED", "STARTED"):
+            self._moved(status)
+        self._carry_out(seal, act)
+        act.pool = self._pool()
+        act.note = self.state.note if self.state.status == "stopped" else act.note
+        if self.state.status in ("stopped", "unknown"):
+            raise Over("refused", self.state.note)
+
+    def _moved(self, status: str, **said: Any) -> None:
+        self._must(ev.OrderMoved, plan_digest=self.state.order.plan_digest if self.state.order else "", status=status, **said)
+
+    def _carry_out(self, seal: ev.Seal, act: Act) -> None:
+        operation, params = OPERATIONS[seal.operation], dict(seal.params)
+        if why := _refusal(operation, self.host, params, seal):
+            return self._moved("REFUSED", reason=why)
+        ran = base.act(operation, self.host, params)
+        said = decode(ran.stdout + ran.stderr)
+        act.exit_code, act.printed, act.note = ran.exit_code, said, "The command is done." if ran.exit_code is not None else ran.why
+        if ran.exit_code is not None and base.went_well(operation, ran):
+            operation.aftermath(self.host, params)
+            return self._moved("SUCCEEDED", said=said)
+        probe = operation.probe(self.host, params, seal.preconditions)
+        how = "FAILED" if ran.exit_code is not None and probe.result == "did_not" else "UNKNOWN"
+        act.note = f"`{' '.join(ran.argv)}` would exit {ran.exit_code}. {probe.reason}"
+        return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=said)
+
+    def _wait(self, step: Step, act: Act) -> None:
+        self._by_hand(step, act)
+        lasts = step.lasts(self.params) if step.lasts else 0
+        pause = max(min(LOOK_SECONDS_MAX, (step.deadline_seconds or 3600) / LOOKS), 1.2 * lasts / LOOKS)
+        for look in range(LOOKS):
+            self.stage.clock.sleep(pause)
+            if look >= LOOKS // 2 and not lasts:
+                self._to_the_end_of_its_scan()
+            self._must(ev.FactsArrived, facts=self._facts())
+            if self.state.step != step.slug or self.state.status in ENDED:
+                act.note = _note(self.state, step.slug)
+                return
+        act.lines = _lines(self.state.verdicts)
+        why = self.state.alarm or " ".join(verdict.reason for verdict in blockers(self.state.verdicts))
+        raise Over("stops", f"This step waits for what only the node can show. {why}".strip())
+
+    def _to_the_end_of_its_scan(self) -> None:
+        ends = [pool.scan.ends_at for pool in self.node.pools if pool.scan and pool.scan.state == "running"]
+        if ends:
+            self.stage.clock.sleep(max(0.0, max(ends) - self.stage.clock.at) + 1)
+
+    def _verify(self, step: Step, act: Act) -> None:
+        self.stage.clock.sleep(2)
+        asked = self.state.asked
+        if asked is None:
+            raise Over("stops", "The engine asked the node for nothing. Report this as a fault.")
+        self._must(ev.FactsArrived, facts=self._facts(), number=asked.number, taken_after=self.stage.clock.at)
+        act.lines = _lines(self.state.verdicts)
+        if self.state.step == step.slug and self.state.status not in ENDED:
+            self._refused(f"{step.title}: not everything would be as it should be.", self.state.verdicts)
+        act.note = _note(self.state, step.slug)
+
+    def _pool(self) -> str:
+        """How the pool of the run stands by the twin: its `zpool status`, or that it is not imported."""
+        name = self.params.get("pool", "")
+        if not name:
+            return ""
+        ran = self.host.run(("zpool", "status", name), 30.0)
+        return decode(ran.stdout) if ran.exit_code == 0 else f"{name} is not imported.\n"
+
+
+_STEPS: dict[str, Callable[[Play, Step, Act], None]] = {
+    "DECIDE": Play._decide,
+    "CHECK": Play._check,
+    "PLAN": Play._plan,
+    "CONFIRM": Play._confirm,
+    "APPROVE": Play._approve,
+    "EXECUTE": Play._execute,
+    "WAIT": Play._wait,
+    "VERIFY": Play._verify,
+    "MANUAL": Play._manual,
+}
+
+
+def _lines(verdicts: tuple[Verdict, ...]) -> list[Line]:
+    return [Line(verdict.outcome, verdict.reason) for verdict in verdicts]
+
+
+def _verdicts_told(decision: Decision) -> tuple[Verdict, ...]:
+    """What the guards said, as the ledger would have it."""
+    for effect in decision.effects:
+        if isinstance(effect, ev.Record) and "verdicts" in effect.body:
+            return tuple(Verdict(outcome, reason, guard) for guard, outcome, reason in effect.body["verdicts"])
+    return ()
+
+
+def _note(state: RunState, step: str) -> str:
+    return next((finished.note for finished in reversed(state.finished) if finished.step == step), "")
+
+
+def _refusal(operation: Any, host: TwinHost, params: Mapping[str, str], seal: ev.Seal) -> str:
+    """What the agent has against the order, as its executor asks; empty when nothing."""
+    if bad := operation.check(params):
+        return bad
+    if tuple(operation.argv(params)) != seal.argv:
+        return "The order's argv is not what this agent would run."
+    pre = operation.preconditions(host, params)
+    changed = sorted(name for name in {*pre, *seal.preconditions} if pre.get(name) != seal.preconditions.get(name))
+    if changed:
+        return f"The node is not as it was planned: {', '.join(changed)} changed. Plan again."
+    return " ".join(reason for outcome, reason in operation.guards(pre, params) if outcome != "pass")

@@ -1,0 +1,12 @@
+"""What a walk told of itself goes with the report of its test."""
+
+import pytest
+
+from workflows.tests import tally
+
+
+@pytest.fixture(autouse=True)
+def _tally(record_property):
+    yield
+    for told in tally.take():
+        record_property(tally.PROPERTY, list(told))

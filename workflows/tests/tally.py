@@ -1,0 +1,55 @@
+"""What the tests really walked, runbook by runbook: good ends, refusals, ends on the way, crashes. Printed when a test run is over.
+
+A walk tells what happened to it while it happens; what a test told counts when the test passed. With pytest-xdist it travels to the
+controller with the test's own report, in its properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+PROPERTY = "runbook"
+GOOD, REFUSED, UNKNOWN, ENDED, CRASHED = "good end", "refused", "not known", "ended", "crashed"
+Told = tuple[str, str, str]  # runbook, one of the kinds above, what: a guard, a step, an order and how it died
+TOLD: set[Told] = set()
+
+
+def tell(runbook: str, kind: str, what: str) -> None:
+    TOLD.add((runbook, kind, what))
+
+
+def take() -> list[Told]:
+    """What was told since it was asked for last."""
+    told = sorted(TOLD)
+    TOLD.clear()
+    return told
+
+
+def of_report(properties: Iterable[Any]) -> Iterator[Told]:
+    for name, value in properties:
+        if name == PROPERTY:
+            yield tuple(value)
+
+
+def table(told: set[Told]) -> list[str]:
+    """A line for each runbook, those without any walk included: `12 of 14` is of what its definition has."""
+    from workflows.runbooks import RUNBOOKS
+
+    rows = [("runbook", "good ends", "guards refused", "guards not knowing", "ended at steps", "orders crashed")]
+    rows += [_row(slug, runbook, told) for slug, runbook in RUNBOOKS.items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
+    forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
+    guards = {guard.__name__ for step in runbook.steps for guard in (*step.guards, *filter(None, (step.until,)))}
+    orders = {f"{step.slug} {crash}" for step in forward if step.kind == "EXECUTE" for crash in ("before", "after")}
+    whole = {REFUSED: guards, UNKNOWN: guards, ENDED: {step.slug for step in forward}, CRASHED: orders}
+
+    def of(kind: str) -> str:
+        found = {what for book, how, what in told if (book, how) == (slug, kind)}
+        return f"{len(found & whole[kind])} of {len(whole[kind])}" if kind in whole else str(len(found))
+
+    return (slug, *map(of, (GOOD, REFUSED, UNKNOWN, ENDED, CRASHED)))

@@ -1,0 +1,276 @@
+"""A rehearsal of a node's own report ends as the run on that node ends: the same commands, the same end; and it touches nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+
+from agents.collectors import COLLECTORS
+from agents.tests.scenarios import STEPS
+from agents.twin import demo, scenarios
+from agents.twin.host import TwinHost
+from agents.twin.memory import MemoryStore
+from agents.twin.scenarios import Clock
+from workflows.core import Answer
+from workflows.facts import FleetFacts, node_facts
+from workflows.facts.tests.played import captures, fleet
+from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, rehearse
+from workflows.rehearsal.hands import HANDS, NEW_WWID
+from workflows.rehearsal.looking import merged
+from workflows.rehearsal.play import SUPPOSE
+from workflows.runbooks import RUNBOOKS
+from workflows.situations import detect_all
+from workflows.state import ENDED
+from workflows.tests.stories import STORIES
+from workflows.tests.walks import Walk, assert_readable, taken
+
+NOW = 1795248315.0
+CHOICES_MAX = 8
+# What only an import shows. A rehearsal asks for it, and the story knows.
+SUPPOSED = {
+    **dict.fromkeys(("device-delete-reimport", "device-delete-reimport, nothing is written"), "disk"),
+    **dict.fromkeys(("read-only-import, one disk blocks it", "read-only-import, handed over at once"), "disk"),
+    **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
+    **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),
+}
+UNHEARD_OF = ["write", "/sys/class/scsi_host/host3/scan", "- - -"]  # no disk and no HBA in the report tells of this host
+
+
+def reports(walk: Walk) -> dict[str, Report]:
+    facts, found = walk.facts(), {}
+    for name, host in walk.hosts.items():
+        earlier = {
+            where: (body, walk.clock.at - when)
+            for when, bodies in reversed(walk.history._said[name])
+            for where, body in bodies.items()
+            if when < walk.clock.at
+        }
+        found[name] = Report(facts.nodes[name], bodies_of(host), earlier)
+    return found
+
+
+def bodies_of(host: TwinHost) -> dict[str, Mapping]:
+    return {where: capture.body() for where, capture in taken(host).items()}
+
+
+def chosen_on_the_way(walk: Walk) -> dict[str, str]:
+    """Walk to the end; what was picked where."""
+    picked = {}
+    while walk.state.status not in ENDED:
+        if walk.step.kind == "DECIDE":
+            wwid = walk._choice()
+            picked[walk.state.step] = NEW_WWID if wwid == scenarios.shelf_disk().wwid else wwid
+        walk.go()
+    return picked
+
+
+@pytest.mark.parametrize("title", STORIES)
+def test_it_ends_as_the_run_itself(title, tmp_path):
+    walk = Walk(STORIES[title], tmp_path / "walk")
+    known, facts, at, params = reports(walk), walk.facts(), walk.clock.at, dict(walk.state.params)
+    choices = chosen_on_the_way(walk) | {SUPPOSE: SUPPOSED.get(title, "rewind")}
+    before = copy.deepcopy({name: report.said for name, report in known.items()})
+    told = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
+    assert (told.ending, walk.state.status) == ("done", "done")
+    new = str(scenarios.shelf_disk().wwid).removeprefix("naa:")
+    ran = [[word.replace(new, NEW_WWID.removeprefix("naa:")) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
+    assert told.commands == ran
+    assert told.loops == []
+    assert [act.step for act in told.acts if act.who != "passed over" and act.step != SUPPOSE] == [
+        finished.step for finished in walk.state.finished if not finished.passed_over
+    ]
+    assert {name: report.said for name, report in known.items()} == before
+    json.dumps(told.to_json())
+
+
+@cache
+def demo_reports() -> tuple[FleetFacts, dict[str, Report]]:
+    found = {}
+    for name, build in demo.NODES.items():
+        said = bodies_of(TwinHost(MemoryStore(build(NOW)), Clock(NOW), lambda seconds: None))
+        found[name] = Report(node_facts(name, said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), said)
+    return FleetFacts({name: report.facts for name, report in found.items()}), found
+
+
+def to_the_end(answer: Answer, known: dict[str, Report], facts: FleetFacts) -> Rehearsed:
+    """With the first option that is fit, wherever one is asked for."""
+    choices: dict[str, str] = {}
+    for _ in range(CHOICES_MAX):
+        told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), Stage(known, facts, NOW))
+        if told.ending != "asks":
+            break
+        choices[told.asks] = next(choice.value for choice in told.choices if not choice.against)
+    return told
+
+
+@pytest.mark.parametrize("node", ["oss01", "oss03"])
+def test_every_answer_in_the_demo_fleet_can_be_rehearsed(node):
+    facts, known = demo_reports()
+    answers = [answer for s in detect_all(facts) if s.node == node for answer in s.answers]
+    assert answers
+    for answer in answers:
+        told = to_the_end(answer, {node: known[node]}, facts)
+        assert told.ending == "done", (answer.runbook, told.reason)
+        assert told.commands
+        assert told.gaps == []
+
+
+def test_it_shows_the_incident_as_it_would_go():
+    facts, known = demo_reports()
+    (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
+    wwid = f"naa:{demo.BLANK_WWN}"
+    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {"choose": wwid}), Stage({"oss01": known["oss01"]}, facts, NOW))
+    (command,) = [act for act in told.acts if act.kind == "EXECUTE"]
+    assert command.argv == ("zpool", "replace", "ost_0", str(demo.LOST_GUID), f"/dev/disk/by-id/wwn-0x{demo.BLANK_WWN}")
+    assert command.exit_code == 0
+    assert "replacing-0" in command.pool
+    assert "(resilvering)" in command.pool or "resilver in progress" in command.pool
+    assert "replacing" not in told.pool
+    assert "resilvered" in told.pool
+    (approval,) = [act for act in told.acts if act.kind == "APPROVE"]
+    assert approval.note.startswith("1 other person must")
+    assert "how long the resilver takes" in command.supposed
+
+
+def test_it_asks_for_a_choice_and_shows_what_speaks_against_each():
+    facts, known = demo_reports()
+    (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
+    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {}), Stage({"oss01": known["oss01"]}, facts, NOW))
+    assert (told.ending, told.asks) == ("asks", "choose")
+    assert [choice.value for choice in told.choices if not choice.against] == [f"naa:{demo.BLANK_WWN}"]
+    assert told.commands == []
+
+
+def test_it_ends_when_its_time_is_over():
+    facts, known = demo_reports()
+    (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
+    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {}, late=lambda: True), Stage({"oss01": known["oss01"]}, facts, NOW))
+    assert told.ending == "stops"
+    assert "time" in told.reason
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_genuine_report_is_rehearsed_or_says_why_not(name):
+    """Never an error, never a sentence that nobody can read, and never a command on a disk that was not read."""
+    facts = fleet(name)
+    for answer in (answer for s in detect_all(facts) for answer in s.answers):
+        said = {where: capture.body() for where, capture in captures(name).items()}
+        try:
+            told = to_the_end(answer, {"oss01": Report(facts.nodes["oss01"], said)}, facts)
+        except CannotRebuild as why:
+            assert_readable(str(why))
+            continue
+        assert told.ending in ("done", "refused", "stops")
+        for sentence in (told.reason, *told.gaps, *(line.reason for act in told.acts for line in act.lines)):
+            assert_readable(sentence)
+
+
+def test_what_is_missing_from_a_report_is_said():
+    facts, known = demo_reports()
+    said = {where: body for where, body in known["oss03"].said.items() if where != "zpool_status_guid"}
+    with pytest.raises(CannotRebuild, match="zpool_status_guid was not collected"):
+        Stage({"oss03": Report(known["oss03"].facts, said)}, facts, NOW)
+
+
+def test_a_disk_whose_label_was_not_read_is_never_blank():
+    said = dict(demo_reports()[1]["oss03"].said)
+    where = next(where for where in said if where.startswith("zdb_label/sdu"))
+    said[where] = {**said[where], "outcome": "failed", "reason": "zdb -l: timeout after 20.0 s"}
+    facts = node_facts("oss03", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))
+    stage = Stage({"oss03": Report(facts, said)}, FleetFacts({"oss03": facts}), NOW)
+    assert stage.seen["oss03"].made.node.faults.hangs
+    assert any("answers nothing in the rehearsal" in gap for gap in stage.seen["oss03"].made.gaps)
+
+
+def test_what_the_node_said_stands_until_the_rehearsal_changes_it():
+    def body(text, outcome="data"):
+        return {"text": text, "outcome": outcome}
+
+    real = {"smart/sda": body("real"), "zpool_status": body("real"), "zdb_label/sdx1": body("", "failed"), "kernel_log": body("real")}
+    first = {where: body("twin") for where in (*real, "mdb")}
+    now = first | {
+        "zpool_status": body("changed"),
+        "zdb_label/sdx1": body("changed"),
+        "kernel_log": body("changed"),
+        "mdb": body("changed"),
+    }
+    shown = merged(real, first, now)
+    assert {where: said["text"] for where, said in shown.items()} == {
+        "smart/sda": "real",
+        "zpool_status": "changed",
+        "zdb_label/sdx1": "",
+        "kernel_log": "real",
+    }
+
+
+def lost(how=lambda node: None) -> tuple[dict[str, Report], FleetFacts, dict[str, str]]:
+    """A report of a node whose pool does not come in, after `how` has changed it; and what a run on it would begin with."""
+    node = scenarios.lost_txgs()
+    how(node)
+    said = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
+    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    params = {"node": "oss01", "pool": "ost_0", "pool_guid": str(node.pool("ost_0").guid)}
+    return {"oss01": Report(facts.nodes["oss01"], said)}, facts, params
+
+
+def rewound(known, facts, params, **choices: str) -> Rehearsed:
+    return rehearse(Asked(RUNBOOKS["rewind-import"], params, choices), Stage(known, facts, NOW))
+
+
+def old_labels(node) -> None:
+    """As on real disks: labels are written seldom, and transaction groups do not come every five seconds."""
+    for disk in node.disks[:6]:
+        label = disk.partitions[0].label
+        label.txg, label.ring = 77, [[4000 - back, 1795000000 - 60 * back] for back in range(32)]
+
+
+def test_the_points_are_those_of_the_disks_whatever_their_labels_say():
+    told = rewound(*lost(old_labels))
+    assert (told.ending, told.asks) == ("asks", SUPPOSE)
+    details = {choice.value: choice.detail for choice in told.choices}
+    assert list(details) == ["rewind", "older", "never"]
+    assert "txg 3999 and before, and that loses 60 s. -F reaches that." in details["rewind"]
+    assert "txg 3983 and before, and that loses 17 min 0 s. -F does not reach that" in details["older"]
+    assert all(detail.endswith("made up.") for value, detail in details.items() if value != "never")
+    told = rewound(*lost(old_labels), suppose="rewind", point="3998", way="back", after="rewind")
+    assert told.ending == "done", told.reason
+    notes = {act.step: act.note for act in told.acts}
+    assert notes["verify-rewind"] == "All is as it should be."
+    assert "passed 4000, which it left behind" in notes["passed"]
+
+
+def test_it_lands_where_was_supposed_and_no_further():
+    told = rewound(*lost(old_labels), suppose="older", point="3997")
+    assert (told.ending, told.asks) == ("asks", "landed")
+    assert told.choices[0].title == "Look at it as it came in: txg 3983 = lose 17 min 0 s"
+    assert [choice.against for choice in told.choices] == [(), ()]
+
+
+def test_without_uberblocks_it_says_that_the_seconds_are_made_up():
+    known, facts, params = lost()
+    said = {where: body for where, body in known["oss01"].said.items() if not where.startswith("zdb_uberblocks")}
+    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    told = rehearse(Asked(RUNBOOKS["read-only-import"], params, {}), Stage({"oss01": Report(facts.nodes["oss01"], said)}, facts, NOW))
+    assert [choice.value for choice in told.choices] == ["rewind", "never"]
+    assert told.choices[0].detail == "ost_0 can be read as it was 5 s earlier. The seconds are made up."
+
+
+def test_a_log_of_the_node_goes_on_with_what_the_rehearsal_wrote():
+    def log(*lines):
+        return {"dbgmsg": {"text": "".join(f"{line}\n" for line in lines), "outcome": "data"}}
+
+    shown = merged(log("the node's own"), log("heading", "old"), log("heading", "old", "new"))
+    assert shown == log("the node's own", "new")
+    failed = {"dbgmsg": {"text": "", "outcome": "failed"}}
+    assert merged(failed, log("heading"), log("heading", "new")) == failed
+
+
+def test_every_hand_is_a_step_that_hands_do():
+    for runbook, step in HANDS:
+        assert RUNBOOKS[runbook].step(step).kind in ("MANUAL", "WAIT")
+    stated = {(runbook.slug, step.slug) for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "MANUAL" and step.judges}
+    assert stated <= set(HANDS)

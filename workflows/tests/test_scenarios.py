@@ -1,0 +1,41 @@
+"""Every runbook has a scenario that needs it: its node, looked at twice as the portal does, shows a situation that the runbook answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.twin import stories
+from agents.twin.host import TwinHost
+from agents.twin.scenarios import Clock
+from agents.twin.store import Store
+from workflows.facts import FleetFacts
+from workflows.runbooks import RUNBOOKS
+from workflows.situations import detect_all
+from workflows.tests.walks import History
+
+WATCHED_SECONDS = 1700.0  # some things show only in how they change
+
+
+def seen(name: str, folder) -> FleetFacts:
+    clock, history = Clock(), History()
+    hosts = {}
+    for host, node in stories.nodes(name, clock.at).items():
+        (folder / host).mkdir()
+        Store(folder / host / "state.json").create(node)
+        hosts[host] = TwinHost(folder / host / "state.json", clock, clock.sleep)
+    for seconds in (0.0, WATCHED_SECONDS):
+        clock.at += seconds
+        facts = FleetFacts({host: history.seen(history.told(twin, host, clock.at), clock.at) for host, twin in hosts.items()})
+    return facts
+
+
+@pytest.mark.parametrize("slug", RUNBOOKS)
+def test_a_scenario_is_called_after_it(slug):
+    assert slug in stories.names()
+
+
+@pytest.mark.parametrize("name", stories.names())
+def test_a_situation_of_its_node_is_answered_by_the_runbook_it_is_called_after(name, tmp_path):
+    (slug,) = [slug for slug in RUNBOOKS if name == slug or name.removeprefix(f"{slug}-") != name]
+    found = detect_all(seen(name, tmp_path))
+    assert slug in {answer.runbook for situation in found for answer in situation.answers}, [(s.slug, s.title) for s in found]
