@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import places
-from lab.recipe import BASE, FILES, FINISH, KERNEL, RELEASE, SIZE, ZFS, Recipe
+from lab.recipe import BASE, FILES, FINISH, KERNEL, MKFS, RELEASE, SIZE, ZFS, Recipe
 from launcher.say import Stop, say
 
 TOOLS = {
@@ -176,7 +176,7 @@ def _pack(tree: Path, folder: Path) -> None:
     shutil.copyfile(tree / f"boot/initrd.img-{kernel}", folder / "initrd.img")
     disk = str(folder / "root.img")
     subprocess.run(["truncate", "-s", SIZE, disk], check=True)
-    subprocess.run(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=1", "-d", str(tree), disk], check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-F", *MKFS, "-d", str(tree), disk], check=True)
 
 
 def _mirror() -> str:

@@ -27,6 +27,7 @@ from launcher.say import Stop
 
 BOOT_SECONDS = 400
 END_SECONDS = 20
+STARTS_MAX, SETTLE_SECONDS = 4, 3
 STATE = "machine.json"
 MIB = 1024**2
 ADAPTER_ADDRESS = 0x500605B000270000
@@ -116,11 +117,19 @@ class Machine:
         prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []
         self._start_shelf(prefix)
         try:
-            self._spawn("qemu", [*prefix, *self._qemu()])
+            self._start_qemu([*prefix, *self._qemu()])
             self.guest.wait(self.runs, BOOT_SECONDS)
         except BaseException:
             self.cut()
             raise
+
+    def _start_qemu(self, argv: list[str]) -> None:
+        """About one start in ten, libiscsi gives its first connection to the shelf up for no reason that we found; the next one succeeds."""
+        for _ in range(STARTS_MAX):
+            self._spawn("qemu", argv)
+            time.sleep(SETTLE_SECONDS)
+            if self.runs() or "Failed to connect to LUN" not in (self.folder / "qemu.log").read_text():
+                return
 
     def _overlay(self) -> None:
         path = self.folder / "root.qcow2"

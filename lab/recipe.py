@@ -32,6 +32,7 @@ KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
 ZFS = ("zfs-dkms", "zfsutils-linux", "zfs-zed")
 SUITES = {"2.1": RELEASE, "2.3": f"{RELEASE}-backports"}  # OpenZFS series -> where Debian has it
 SIZE = "6G"
+MKFS = ("-E", "lazy_itable_init=1")  # with a journal: power is cut here, and the node must come back as a server does
 
 NETWORK = """\
 [Match]
@@ -87,7 +88,7 @@ class Recipe(NamedTuple):
     @property
     def digest(self) -> str:
         """Over everything that shapes the image; twelve digits are enough to tell a handful of images apart."""
-        whole = [self.series, RELEASE, self.suite, BASE, KERNEL, ZFS, SIZE, FILES, FINISH]
+        whole = [self.series, RELEASE, self.suite, BASE, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

@@ -15,6 +15,7 @@ from lab.portal import NAME, PASSWORD, Portal
 
 PATIENCE_SECONDS = 240.0
 ANSWER_SECONDS = 60
+INLINE = {"a", "abbr", "b", "code", "em", "i", "small", "span", "strong", "time"}  # after any other element there is a blank to see
 VOID = {"input", "br", "img", "meta", "link", "hr", "path", "circle", "rect", "line", "polyline", "source", "wbr"}
 
 
@@ -76,6 +77,8 @@ class Reader(HTMLParser):
         while self.open:
             name, told, begin = self.open.pop()
             self._closed(name, told, _joined(self.words[begin:]), begin)
+            if name not in INLINE:
+                self.words.append(" ")
             if name == tag:
                 return
 

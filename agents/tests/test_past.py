@@ -116,8 +116,8 @@ def test_it_reads_who_gave_a_command():
 
 
 def test_who_handed_something_to_an_ioctl_has_a_line_of_his_own():
-    """Genuine, from the lab: ZED reopened a pool that was just made."""
-    read = zpool_history.parse((MADE_UP / "zpool_history" / "zpool-history-2.1.11--reopened-by-zed.txt").read_text())
+    """Genuine, from the lab: the vdevs of a pool that was just made were reopened, by whom is not said."""
+    read = zpool_history.parse((MADE_UP / "zpool_history" / "zpool-history-2.1.11--ioctl-reopen.txt").read_text())
     made, first = [entry for entry in read.entries if entry.kind != "internal"][:2]
     assert (made.kind, made.who) == ("command", "user 0 (root) on oss02:linux")
     assert (first.kind, first.text, first.who) == ("ioctl", "reopen\n    input:\n        scrub_restart: false", made.who)

@@ -46,8 +46,8 @@ class Connection:
                         self._send(0x26, header)
                         return
                     answers[kind](header, data)
-            except (EOFError, OSError):
-                return  # QEMU has ended
+            except (EOFError, OSError) as error:
+                print(f"A connection ended after {self.status_number - 1} answers: {error or 'the other side hung up'}.", flush=True)
 
     def _login(self, header: bytes, data: bytes) -> None:
         asked = dict(pair.split("=", 1) for pair in data.decode().split("\0") if "=" in pair)

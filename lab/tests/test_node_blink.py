@@ -123,6 +123,7 @@ def test_another_bay_than_the_lit_one_is_refused(walk):
     walk.asker.press("Done", evidence=str(SICK + 2))
     assert "Pull nothing." in walk.asker.page.text
     walk.asker.press("Done", evidence=str(SICK + 1))
+    print(walk.asker.page.current)
     walk.asker.step("Pull the disk from the lit bay")
 
 

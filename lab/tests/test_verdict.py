@@ -1,0 +1,19 @@
+"""What stands before smartctl adds nothing where there is SMART."""
+
+import json
+
+from lab.verdict import with_verdict
+
+LACKS = {"smartctl": {"version": [7, 3]}, "smart_support": {"available": False}, "serial_number": "ZA20006X"}
+
+
+def test_a_disk_without_smart_is_given_a_verdict_and_a_self_test():
+    said = json.loads(with_verdict(json.dumps(LACKS).encode()))
+    assert said["smart_status"] == {"passed": True}
+    assert said["serial_number"] == "ZA20006X"
+    assert said["scsi_self_test_0"]["result"]["value"] == 0
+
+
+def test_what_is_said_of_a_disk_with_smart_and_what_is_no_json_stays():
+    for said in (json.dumps({**LACKS, "smart_support": {"available": True}}).encode(), b"smartctl 7.3\n", b"[]"):
+        assert with_verdict(said) == said
