@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -66,16 +67,19 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
     """Cut into pools, and each pool into its fields."""
     blocks: list[Block] = []
     block: Block = []
+    below: list[str] = []  # texts of more than one line, but for the tree
     key, pieces = "", [""]
     before, *rest = form.line.split("\n" + text)
     if before.strip():
         return Unparsed("a line stands before the first pool", before.strip("\n").partition("\n")[0])
     parts = iter(rest)
     for start, colon, value in zip(parts, parts, parts):
+        name = key if start is None else start.strip()
+        if "\n\t" in value and name != "config":
+            below.append(value)
         if start is None:
             pieces.append(value)  # a blank line parts nothing
             continue
-        name = start.strip()
         if name == "pool" and colon:
             block = []
             blocks.append(block)
@@ -86,7 +90,7 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
             return Unparsed("no version we know prints such a line", first_line(start + colon + value))
         key, pieces = name, [value]
         block.append((key, pieces))
-    return _stray_row(blocks) or blocks or Unparsed("there is no pool in this text")
+    return _stray_row(below) or blocks or Unparsed("there is no pool in this text")
 
 
 _STRAY = re.compile(
@@ -94,17 +98,10 @@ _STRAY = re.compile(
 )
 
 
-def _stray_row(blocks: Sequence[Block]) -> Unparsed | None:
+def _stray_row(texts: Sequence[str]) -> Unparsed | None:
     """A row of the tree, or a heading in it, below another field. Left where it is, the tree would lack that vdev and look whole."""
-    for block in blocks:
-        for key, pieces in block:
-            if key == "config":
-                continue
-            for piece in pieces:
-                found = _STRAY.search(piece) if "\n\t" in piece else None
-                if found:
-                    return Unparsed("a row of the vdev tree stands outside of it", found.group(1))
-    return None
+    found = next(filter(None, map(_STRAY.search, texts)), None)
+    return Unparsed("a row of the vdev tree stands outside of it", found.group(1)) if found else None
 
 
 def first_line(text: str) -> str:
@@ -116,11 +113,11 @@ def first_of_each(block: Block) -> Fields:
 
 
 def lines_of(fields: Fields, key: str) -> str:
-    return stripped(fields[key], "\n") if key in fields else ""
+    return stripped(fields.get(key, ""), "\n")
 
 
 def prose_of(fields: Fields, key: str) -> str:
-    return stripped(fields[key], " ") if key in fields else ""
+    return stripped(fields.get(key, ""), " ")
 
 
 def stripped(value: str, joint: str) -> str:
@@ -212,14 +209,19 @@ class _Rests(dict[str, _Rest]):
 
 
 def _rests(columns: tuple[str, ...]) -> _Rests:
-    rests = _Rests(_BARE if columns[5:] else _USUAL)
+    rests = _Rests(_usual(columns[5:]))
     rests.extra = columns[5:]
     return rests
 
 
-_BARE: dict[str, _Rest] = {"": ("", None, None, "")}
-# As a row is printed that has no errors, no note and no more columns.
-_USUAL = {**_BARE, **{f"{state:8}     0     0     0": (state, (0, 0, 0), None, "") for state in STATES}}
+@cache
+def _usual(extra: tuple[str, ...]) -> dict[str, _Rest]:
+    """As a row is printed that has no errors, no note, and nothing slow where that is counted."""
+    ends: dict[str, int | None] = {"": None} if not extra else {"     0": 0, "     -": None} if extra == ("SLOW",) else {}
+    clean = {f"{state:8}     0     0     0{end}": (state, (0, 0, 0), slow, "") for state in STATES for end, slow in ends.items()}
+    return {"": ("", None, None, ""), **clean}
+
+
 _CLEAN = ["0", "0", "0"]
 
 
