@@ -109,19 +109,21 @@ def first_line(text: str) -> str:
 
 
 def first_of_each(block: Block) -> Fields:
-    return {key: "".join(pieces) for key, pieces in reversed(block)}
+    return {key: "".join(pieces).strip() for key, pieces in reversed(block)}
 
 
 def lines_of(fields: Fields, key: str) -> str:
-    return stripped(fields.get(key, ""), "\n")
+    value = fields.get(key, "")
+    return stripped(value, "\n") if "\n" in value else value
 
 
 def prose_of(fields: Fields, key: str) -> str:
-    return stripped(fields.get(key, ""), " ")
+    value = fields.get(key, "")
+    return stripped(value, " ") if "\n" in value else value
 
 
 def stripped(value: str, joint: str) -> str:
-    return joint.join(map(str.strip, value.split("\n"))) if "\n" in value else value.strip()
+    return joint.join(map(str.strip, value.split("\n")))
 
 
 def read_tree(text: str, pool: str) -> Tree | Unparsed:

@@ -74,7 +74,7 @@ def _pool(block: Block) -> Importable | Unparsed:
     if state not in STATES or destroyed not in ("", "(DESTROYED)"):
         return Unparsed(f"the state of {name} cannot be read", lines_of(fields, "state"))
     rows, more, _ = fields.get("config", "").partition(_MORE)
-    tree = read_tree("\tNAME STATE" + "".join(rows.partition("\n")[1:]), name)
+    tree = read_tree("NAME STATE\n\t" + rows, name)  # it prints no header
     if isinstance(tree, Unparsed):
         return tree
     return Importable(

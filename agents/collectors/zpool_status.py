@@ -110,7 +110,7 @@ def _pool(block: Block) -> Pool | Unparsed:
     name, state = lines_of(fields, "pool"), lines_of(fields, "state")
     if not name or state not in STATES:
         return Unparsed(f"the state of {name or 'a pool'} cannot be read", state)
-    tree = read_tree(fields.get("config", "").partition("\n")[2], name)
+    tree = read_tree(fields.get("config", ""), name)
     if isinstance(tree, Unparsed):
         return tree
     if "errors" not in fields:
@@ -147,7 +147,7 @@ def _scans(block: Block) -> tuple[Scan, ...] | Unparsed:
     scans: list[Scan] = []
     for key, pieces in block:
         if key in ("scan", "scrub"):
-            scan = _scan(stripped("".join(pieces), "\n"))
+            scan = _scan(stripped("".join(pieces).strip(), "\n"))
             if isinstance(scan, Unparsed):
                 return scan
             scans.append(scan)
