@@ -3,10 +3,10 @@
 What the facts do not know leaves the history as it is: a node whose `zpool status` hangs has not lost its pools.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
@@ -24,19 +24,28 @@ SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for s
 def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None = None) -> None:
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
     if known(facts.disks):
-        told, seen, labelled = (before is None or of(before) != of(facts) for of in (_all_told, _places, _labels))
-        disks = _record_disks(node, facts.disks, at) if told or seen or labelled else {}
+        seen = before is None or _places(before) != _places(facts)
+        told, labelled = (_changed(before, facts, of) for of in (_told, _labels))
+        written = _wwids(facts) if seen or told is None or labelled is None else told | labelled
+        disks = _record_disks(node, [disk for disk in facts.disks if disk.wwid in written], at) if written else {}
         if seen:
             _record_sightings(node, facts, disks, at)
-        if labelled:
-            _record_labels(node, facts.disks, disks, at)
+        if labelled is None or labelled:
+            _record_labels(node, facts.disks, disks, at, labelled)
     if lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
         _record_leaves(node, facts.pools, at)
 
 
-def _all_told(facts: NodeFacts) -> object:
-    """All that disks are written from."""
-    return known(facts.disks) and [(disk.wwid, _told(disk)) for disk in facts.disks]
+def _changed(before: NodeFacts | None, facts: NodeFacts, of: Callable[[DiskFacts], object]) -> frozenset[str] | None:
+    """The disks of which `of` says another thing than before, with those that came or went; None when nobody knows what was before."""
+    if before is None or not known(before.disks):
+        return None
+    was, now = ({disk.wwid: of(disk) for disk in each.disks if known(disk.wwid)} for each in (before, facts))
+    return frozenset(wwid for wwid in was.keys() | now.keys() if wwid not in was or wwid not in now or was[wwid] != now[wwid])
+
+
+def _wwids(facts: NodeFacts) -> frozenset[str]:
+    return frozenset(disk.wwid for disk in facts.disks if known(disk.wwid))
 
 
 def _places(facts: NodeFacts) -> object:
@@ -45,9 +54,8 @@ def _places(facts: NodeFacts) -> object:
     return places, _pool_of(facts), known(facts.bays), known(facts.pools), "disk_links" in facts.failures
 
 
-def _labels(facts: NodeFacts) -> object:
-    """All that labels are written from."""
-    return known(facts.disks) and [(disk.wwid, disk.labels) for disk in facts.disks]
+def _labels(disk: DiskFacts) -> object:
+    return disk.labels
 
 
 def _states(facts: NodeFacts) -> object:
@@ -92,7 +100,7 @@ def _serials(row: Disk, at: datetime) -> tuple[tuple[str, str], ...]:
     return tuple((said["serial"], f"{said['node']}, until {said['until'][:16].replace('T', ' ')} UTC") for said in fresh)
 
 
-def _record_disks(node: Node, disks: tuple[DiskFacts, ...], at: datetime) -> dict[str, Disk]:
+def _record_disks(node: Node, disks: Iterable[DiskFacts], at: datetime) -> dict[str, Disk]:
     """The rows of these disks by WWID. A disk without an identity has no history."""
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
     rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
@@ -167,7 +175,10 @@ def _leaves(pool: PoolFacts) -> Iterator[VdevFacts]:
         yield from vdev.leaves()
 
 
-def _record_labels(node: Node, facts: tuple[DiskFacts, ...], disks: dict[str, Disk], at: datetime) -> None:
+def _record_labels(node: Node, facts: tuple[DiskFacts, ...], disks: dict[str, Disk], at: datetime, changed: frozenset[str] | None) -> None:
+    """Labels of the disks that are `changed`, or of all of the node's when that is None."""
+    facts = tuple(disk for disk in facts if changed is None or disk.wwid in changed)
+    among = () if changed is None else (Q(disk__wwid__in=changed),)
     unread = {disks[disk.wwid].pk for disk in facts if known(disk.wwid) and not known(disk.labels)}
     current = {
         (disks[disk.wwid].pk, label.partition, _text(label.pool_guid), str(label.guid), label.state): {
@@ -183,7 +194,7 @@ def _record_labels(node: Node, facts: tuple[DiskFacts, ...], disks: dict[str, Di
         key = (row.disk_id, row.partition, row.pool_guid, row.vdev_guid, row.state)
         current[key] = {"pool": row.pool, "hostname": row.hostname, "txg": row.txg}
     key = ("disk_id", "partition", "pool_guid", "vdev_guid", "state")
-    intervals.record(LabelSeen, node, key, current, at, passing=("pool", "hostname", "txg"))
+    intervals.record(LabelSeen, node, key, current, at, passing=("pool", "hostname", "txg"), among=among)
 
 
 def _text(number: int | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.db.models import Model
+from django.db.models import Model, Q
 
 from app.fleet.models import NOW, Node
 
@@ -22,14 +22,15 @@ def record(
     passing: tuple[str, ...] = (),
     before: str = "",
     same: tuple[str, ...] = (),
+    among: tuple[Q, ...] = (),
 ) -> int:
-    """Make the open rows of `model` on `node` say `current` and nothing else; returns how many rows were opened.
+    """Make the open rows of `model` on `node` that are `among` these say `current` and nothing else; returns how many rows were opened.
 
     `key` names the fields of the mapping's keys. A change in a `passing` field is written into the open row and makes
     no history. With `before` a new row keeps the value that field had in the row it follows. A value may be `KEPT`; `same`
     names the fields that must be equal for the open row to speak of the same thing.
     """
-    was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, node=node)}
+    was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, *among, node=node)}
     current = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}
     ended = {row.pk for k, row in was.items() if k not in current or _differs(row, current[k], passing)}
     touched = [_touch(row, current[k]) for k, row in was.items() if row.pk not in ended and _differs(row, current[k], ())]

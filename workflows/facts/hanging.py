@@ -56,7 +56,10 @@ class Hanging:
 
 def hanging(node: NodeFacts) -> tuple[Hanging, ...]:
     """Every disk that hangs, or that the kernel had to call back more than once."""
-    aborts, asked = _aborts(node), _asked(node)
+    aborts = _aborts(node)
+    if not aborts and not any(map(_gave_up, node.failures.values())):
+        return ()  # as nearly always
+    asked = _asked(node)
     found = []
     for name in dict.fromkeys((*(a.name or a.hctl for a in aborts), *asked)):
         mine = tuple(a for a in aborts if (a.name or a.hctl) == name)
