@@ -44,8 +44,13 @@ def main(argv: Sequence[str]) -> int:
     os.umask(0o077)
     try:
         return args.command(args)
-    except (NoIdentity, Busy, PortalDown, installing.CannotInstall, JournalError, ValueError, PermissionError) as error:
+    except (NoIdentity, Busy, PortalDown, installing.CannotInstall, JournalError, ValueError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:  # a read-only or damaged file system: systemd tries again, and each time says what is so
+        if error.filename is None:
+            raise
+        print(f"{error.filename} cannot be used: {error.strerror}. Look at its file system, then start the agent again.", file=sys.stderr)
         return 1
 
 

@@ -162,3 +162,10 @@ def test_it_runs_as_a_zipapp(tmp_path):
     ran = subprocess.run([sys.executable, "-I", str(tmp_path / "agent.pyz"), "once"], capture_output=True, text=True, check=False)
     assert ran.returncode in (0, 3), ran.stderr
     assert {"source", "key", "digest", "seconds"} <= set(json.loads(ran.stdout)[0])
+
+
+def test_a_folder_that_the_file_system_refuses_is_a_sentence(home, capsys):
+    (home / "agent.lock").mkdir()
+    words = ["run", "--dir", str(home), "--run-dir", str(home / "run"), "--policy", str(home / "policy.json")]
+    assert main(words) == 1
+    assert f"{home}/agent.lock cannot be used: Is a directory. Look at its file system" in capsys.readouterr().err
