@@ -264,8 +264,10 @@ def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...
     if known(odd) and len(odd) == 1:
         # What one disk of many tells of another host is its own story, and is asked about elsewhere.
         labels = tuple(label for label in labels if label not in (odd[0].disk.labels if known(odd[0].disk.labels) else ()))
-    strangers = {(x.hostid, x.hostname or "an unknown host") for x in labels if x.state == ACTIVE and x.hostid not in (None, own)}
-    for hostid, name in sorted(strangers):
+    in_use = {(x.hostid, x.hostname or "an unknown host") for x in labels if x.state == ACTIVE}
+    if nameless := sorted(name for hostid, name in in_use if hostid is None and name != node.hostname):
+        return unknown(f"{nameless[0]} used it last, never exported it, and had no hostid, so it may be any host. Fence it first.")
+    for hostid, name in sorted((hostid, name) for hostid, name in in_use if hostid not in (None, own)):
         there = next((n for n in facts.nodes.values() if known(n.hostid) and int(n.hostid, 16) == hostid), None)
         if there is None:
             return unknown(

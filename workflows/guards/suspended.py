@@ -237,7 +237,9 @@ def it_is_not_suspended_again(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
     if not known(pool):
         return unknown(pool.reason)
-    if known(pool.suspended) and pool.suspended:
+    if not known(pool.suspended):
+        return unknown(pool.suspended.reason)
+    if pool.suspended:
         return refuse(f"{pool.name} is suspended again. Stop here: find what stalls before anything is tried once more.")
     return ok(f"{pool.name} is not suspended.")
 

@@ -10,6 +10,7 @@ import pytest
 from agents.twin import scenarios
 from workflows.core import blockers
 from workflows.facts import Unknown
+from workflows.guards.importing import no_other_node_has_or_may_have_it
 from workflows.runbooks.read_only_import import what_the_dry_run_said
 from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
@@ -67,6 +68,16 @@ def test_a_host_that_used_it_last_and_has_no_agent_may_have_it(stages):
     with walk.changing() as node:
         used_by(node, 0x5B2F9C77, "oss77")
     assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and no agent speaks for that host. Fence it first." in said(walk)
+
+
+def test_a_host_without_a_hostid_that_used_it_last_may_be_any_host(stages):
+    walk = stages(PLAIN).at("check")
+    facts = walk.facts()
+    node = facts.nodes[walk.state.params["node"]]
+    nameless = tuple(replace(d, labels=tuple(replace(x, hostid=None, hostname="oss77") for x in d.labels)) for d in node.disks)
+    verdict = no_other_node_has_or_may_have_it(replace(facts, nodes={node.node: replace(node, disks=nameless)}), walk.state.params)
+    assert verdict.outcome == "unknown"
+    assert "oss77 used it last, never exported it, and had no hostid, so it may be any host. Fence it first." in verdict.reason
 
 
 def test_it_is_forced_only_when_the_last_user_says_that_it_has_it_no_more(stages, tmp_path):
