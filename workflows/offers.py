@@ -65,6 +65,12 @@ def _links(here: NodeFacts) -> Found:
         yield {"node": here.node}, f"every SAS link of {here.node}"
 
 
+def _listed(here: NodeFacts) -> Found:
+    """Whether somebody else has it, and may have it, the run asks; a pool of a moved shelf is listed like one in use elsewhere."""
+    for pool in here.importable if known(here.importable) else ():
+        yield {"node": here.node, "pool": pool.name, "pool_guid": str(pool.guid)}, f"{pool.name}, which {here.node} could import"
+
+
 def _scan(here: NodeFacts, pool: PoolFacts) -> Found:
     if known(pool.scans) and any(scan.state == "running" for scan in pool.scans):
         yield _pool(here, pool), f"what {pool.name} is scanning now"
@@ -104,7 +110,7 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
                     yield here, pool, leaf, disk
 
 
-OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links}
+OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
 OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins}
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,

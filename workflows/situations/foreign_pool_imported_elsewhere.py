@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Evidence, Situation
+from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
@@ -121,9 +121,18 @@ def _situation(fleet: FleetFacts, foreign: Foreign) -> Situation:
         title=_title(foreign),
         meaning=" ".join(_meaning(foreign)),
         evidence=tuple(_lines(foreign)),
+        answers=_answers(foreign),
         subject=_subject(foreign),
         sure=bool(foreign.active_host or foreign.holders),
     )
+
+
+def _answers(foreign: Foreign) -> tuple[Answer, ...]:
+    """Only where nobody is known to have it; whether nobody has it is what the runbook asks first."""
+    if foreign.holders or foreign.active_host or foreign.listed is None or foreign.listed.state == "UNAVAIL":
+        return ()
+    params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
+    return (Answer("read-only-import", params, "It proves first that nobody else has the pool, and imports it so that nothing is written."),)
 
 
 def _is_harmless(foreign: Foreign) -> bool:

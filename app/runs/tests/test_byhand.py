@@ -83,3 +83,11 @@ def test_a_spare_that_stands_in_is_offered_at_its_pool_too(tmp_path, ann, client
     form = forms(client, f"/nodes/{node.name}/pools/ost_0/")["spare-return"]
     assert client.post(START, form).status_code == 302
     assert set(Run.objects.get().params) == set(RUNBOOKS["spare-return"].params)
+
+
+def test_a_pool_that_could_be_imported_is_offered_at_its_node(tmp_path, ann, client):
+    node = try_out(tmp_path, "read-only-import")
+    client.force_login(ann)
+    form = forms(client, f"/nodes/{node.name}/")["read-only-import"]
+    assert client.post(START, form).status_code == 302
+    assert set(Run.objects.get().params) == set(RUNBOOKS["read-only-import"].params)

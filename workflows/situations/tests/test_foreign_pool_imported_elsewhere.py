@@ -30,6 +30,7 @@ def test_a_pool_that_another_host_writes_now_is_never_to_be_imported():
     assert "oss09 (hostid abcdef) has imported right now" in found.title
     assert "Importing it here, -f included, would destroy it." in found.meaning
     assert "read-only" not in found.meaning
+    assert found.answers == ()
     assert all(e.digest for e in found.evidence)
 
 
@@ -38,6 +39,7 @@ def test_a_pool_of_a_host_that_may_be_dead_asks_for_proof_first():
     assert "oss01 (hostid 5b2f9c01) used last and never exported" in found.title
     assert "Prove first that this host is off" in found.meaning
     assert "readonly=on" in found.meaning
+    assert [(a.runbook, a.params["pool_guid"], a.params["node"]) for a in found.answers] == [("read-only-import", OFF, found.node)]
 
 
 HOLDER, PARTNER = replace(played(AFTER), node="oss02"), replace(played(BEFORE), node="oss03")
@@ -47,6 +49,7 @@ def test_a_partner_without_multihost_is_watched_and_told_so():
     found = of(HOLDER, PARTNER)
     assert {(s.node, s.severity, s.subject["other_host"]) for s in found} == {("oss03", "watch", "oss02")}
     assert "multihost is off" in found[0].meaning
+    assert found[0].answers == ()
     assert {e.node for e in found[0].evidence} == {"oss02", "oss03"}
 
 
