@@ -1,0 +1,104 @@
+"""`zpool import -F -n` on a real node: once it really imports, because nothing has to be discarded, and once it offers a rewind.
+
+The newest root block cannot be read at first: that fails the import. Then it can again, as after a loose cable; or it never can.
+"""
+
+import re
+
+import pytest
+
+from lab.walk import Walk
+
+NODE, DISKS = "oss10", 2
+POOL = "ost_10"
+LABELS_BYTES, SECTOR = 0x400000, 512  # two labels and the boot block come before offset 0 of a vdev
+PARTITION_SECTORS = 2048  # where the first partition begins that ZFS makes on a whole disk
+ROOT = re.compile(r"txg = (\d+)(?:(?!Uberblock).)*?rootbp = (.*?)\n", re.S)
+COPY = re.compile(r"DVA\[\d\]=<0:([0-9a-f]+):([0-9a-f]+)>")
+
+
+@pytest.fixture(scope="module")
+def walk(ann, bob):
+    return Walk(ann, bob)
+
+
+@pytest.fixture(scope="module")
+def exported(stage, ann) -> str:
+    """The guid of a pool that waits to be imported."""
+    members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
+    stage.sh(f"zpool create -o ashift=12 {POOL} mirror {members}")
+    for n in range(8):
+        stage.sh(f"dd if=/dev/urandom of=/{POOL}/{n} bs=1M count=2 2>/dev/null; zpool sync {POOL}; sleep 1")
+    guid = stage.sh(f"zpool get -Hpo value guid {POOL}").strip()
+    stage.enrol(ann)
+    stage.allow("zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind", "zpool_export_readonly")
+    stage.until(lambda facts: facts["pools"], "there is a pool")
+    stage.sh(f"zpool export {POOL}")
+    return guid
+
+
+def root_sectors(stage) -> list[int]:
+    """Of every copy of the newest root block, on each side of the mirror alike."""
+    said = stage.sh(f"zdb -luuu /dev/{stage.machine.name_of(0)}1")
+    _, copies = max(((int(txg), copies) for txg, copies in ROOT.findall(said)), key=lambda found: found[0])
+    return [(LABELS_BYTES + int(offset, 16)) // SECTOR + PARTITION_SECTORS for offset, _ in COPY.findall(copies)]
+
+
+def unreadable(stage, sectors: list[int]) -> None:
+    rules = [{"event": "read_aio", "errno": 5, "sector": sector, "once": False} for sector in sectors]
+    for number in range(DISKS):
+        stage.machine.errors(number, rules)
+
+
+def begin(ann, walk, guid: str) -> None:
+    offer = f"by-hand:read-only-import:{NODE}:{guid}"
+    ann.until(
+        lambda page: any(form.fields.get("offer") == offer and form.buttons for form in page.forms),
+        "that it may be begun",
+        f"/nodes/{NODE}/",
+    )
+    ann.press("Start", within=offer)
+    ann.step("Check that nobody has it and enough of it is here")
+    ann.press("Check now")
+    walk.plan("Import it read-only", approved=True)
+    ann.step("Import it read-only")
+
+
+def ask_for_the_dry_run(stage, ann, walk) -> None:
+    ann.press("Import it read-only")
+    ann.step("Choose how to go on")
+    assert stage.sh("zpool list -H -o name", check=False).split() == []
+    ann.press("Go this way", choose="Ask what a rewind would discard")
+    walk.plan("Ask what a rewind would discard", approved=True)
+    ann.step("Ask what a rewind would discard")
+
+
+def test_a_dry_run_that_really_imports_is_noticed_and_dealt_with(stage, ann, walk, exported):
+    begin(ann, walk, exported)
+    unreadable(stage, root_sectors(stage))
+    ask_for_the_dry_run(stage, ann, walk)
+    for number in range(DISKS):
+        stage.machine.errors(number, [])
+    ann.press("Ask what a rewind would discard")
+    ann.step("Choose by what it said")
+    assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"
+    ann.press("Go this way", choose="The dry run has imported the pool, read-only")
+    ann.step("Look, and copy out what is needed")
+    ann.press("Done", evidence="Looked at the datasets; nothing was copied.")
+    walk.order("Let go of the pool")
+    ann.until(lambda page: " done " in page.text, "that the run is done")
+    assert stage.sh("zpool list -H -o name", check=False).split() == []
+
+
+def test_a_rewind_is_offered_in_the_tools_own_words_and_imports_read_only(stage, ann, walk, exported):
+    begin(ann, walk, exported)
+    unreadable(stage, root_sectors(stage))
+    ask_for_the_dry_run(stage, ann, walk)
+    ann.press("Ask what a rewind would discard")
+    page = ann.step("Choose by what it said")
+    print(page.text)
+    assert stage.sh("zpool list -H -o name", check=False).split() == []
+    ann.press("Go this way", choose="Import it as it was then, read-only")
+    walk.order("Import it as it was then, read-only", "Confirm what is left out")
+    ann.step("Look, and copy out what is needed")
+    assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"

@@ -1,0 +1,72 @@
+"""Two nodes at one shelf: what the other node has, or may have, is not imported here; what it let go of is."""
+
+import pytest
+
+from lab.stage import Stage
+from lab.walk import Walk
+
+NODE, DISKS = "oss09", 4
+OTHER, HOSTID = "oss08", "0badcafe"
+POOL = "ost_8"
+RUNBOOK = "read-only-import"
+
+
+@pytest.fixture(scope="module")
+def other(stage, ann, portal, boot) -> Stage:
+    """The node that has the pool. It has no agent yet; the one that has is the tests' own."""
+    stage.enrol(ann)
+    stage.allow("zpool_import_readonly", "zpool_export_readonly")
+    machine = boot(OTHER, DISKS, hostid=HOSTID, disks_folder=str(stage.machine.folder / "disks"))
+    members = " ".join(machine.disk(n).by_id for n in range(DISKS))
+    machine.guest.sh(f"zpool create -o ashift=12 {POOL} raidz1 {members}; echo kept > /{POOL}/file; zpool sync {POOL}")
+    stage.sh("for d in /sys/block/sd*; do blockdev --rereadpt /dev/${d##*/}; done; udevadm settle -t 30", check=False)
+    return Stage(portal, machine)
+
+
+@pytest.fixture(scope="module")
+def walk(ann, bob):
+    return Walk(ann, bob)
+
+
+def here(ann, words: str) -> None:
+    ann.until(lambda page: words in page.text, words, f"/nodes/{NODE}/", seconds=400)
+
+
+def test_a_pool_of_a_host_that_nobody_speaks_for_is_not_imported(ann, other):
+    here(ann, f"Not now: {OTHER} (hostid {HOSTID.lstrip('0')}) used it last and never exported it, and no agent speaks for that host.")
+
+
+def test_with_multihost_the_other_host_is_seen_writing(ann, other):
+    other.sh(f"zpool set multihost=on {POOL}")
+    here(ann, f"{POOL} is imported on {OTHER} right now. Export it there; never force it here.")
+
+
+def test_an_agent_there_says_that_it_has_it(ann, other):
+    other.trust()
+    other.enrol(ann)
+    other.until(lambda facts: facts["pools"], "there is a pool")
+    here(ann, f"{NODE} sees {POOL}, which {OTHER} has imported")
+    form = next((form for form in ann.page.forms if f":{RUNBOOK}:" in form.fields.get("offer", "")), None)
+    assert form is not None
+    assert form.buttons == []
+
+
+def test_once_it_is_exported_there_it_is_imported_here_and_nothing_is_written(stage, ann, walk, other):
+    guid = other.sh(f"zpool get -Hpo value guid {POOL}").strip()
+    other.sh(f"zpool export {POOL}")
+    offer = f"by-hand:{RUNBOOK}:{NODE}:{guid}"
+    ann.until(
+        lambda page: any(form.fields.get("offer") == offer and form.buttons for form in page.forms),
+        "that it may be begun",
+        f"/nodes/{NODE}/",
+    )
+    ann.press("Start", within=offer)
+    ann.step("Check that nobody has it and enough of it is here")
+    ann.press("Check now")
+    walk.order("Import it read-only", approved=True)
+    ann.step("Look, and copy out what is needed")
+    assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"
+    ann.press("Done", evidence="Looked at the datasets; nothing was copied.")
+    walk.order("Let go of the pool")
+    ann.until(lambda page: " done " in page.text, "that the run is done")
+    assert stage.sh("zpool list -H -o name", check=False).split() == []
