@@ -36,6 +36,7 @@ from workflows.tests.bends import (
 )
 
 OLD = ("wwid", "old_wwid")
+OLD_MODULE = "zfs-kmod-0.7.9-1"
 
 
 def cached(facts: FleetFacts, params: Params) -> FleetFacts:
@@ -114,6 +115,11 @@ def nothing_written(kstats: KstatFacts) -> KstatFacts:
     return replace(kstats, writes={name: put(writes, txgs=()) if known(writes) else writes for name, writes in kstats.writes.items()})
 
 
+def each_top_but_one_leaf(tops: tuple) -> tuple:
+    """The listing does not show the last disk of each vdev."""
+    return tuple((role, put(top, children=lambda leaves: leaves[:-1])) for role, top in tops)
+
+
 REFUSED = (
     Bad("a_rewind_is_offered", "is imported on", add_pool()),
     Bad("enough_of_its_disks_are_here", "Attach them first", listed_leaves(state="UNAVAIL")),
@@ -153,7 +159,7 @@ REFUSED = (
         "a rewind for good goes back",
         rings(gone_on),
     ),
-    Bad("this_zfs_can_go_back", "cannot go back before a label was written", node(zfs_module="zfs-kmod-0.7.9-1")),
+    Bad("this_zfs_can_go_back", "cannot go back before a label was written", node(zfs_module=OLD_MODULE)),
     # --- the disk that blocks it
     Bad("it_alone_tells_another_story", "With more than one suspect a person must decide", ahead),
     Bad("it_is_back_or_out", "so something is in it", both(is_away("old_wwid"), bay(status="OK"))),
@@ -201,6 +207,8 @@ UNSURE = (
     Bad("the_pool_is_imported_for_writing", "is not known", pool(properties=UNREAD)),
     Bad("the_rewind_is_short_enough", "are not known", node(timelines=UNREAD)),
     Bad("this_zfs_can_go_back", "is not known", node(zfs_module=UNREAD)),
+    Bad("this_zfs_can_go_back", "not every label says when", both(node(zfs_module=OLD_MODULE), labels(txg=None))),
+    Bad("this_zfs_can_go_back", "not every label says when", both(node(zfs_module=OLD_MODULE), every_disk(labels=()))),
     # --- the disk that blocks it
     Bad("it_alone_tells_another_story", "are not known", node(timelines=UNREAD)),
     Bad("it_is_back_or_out", "are not known", node(disks=UNREAD)),
@@ -209,6 +217,8 @@ UNSURE = (
     Bad("it_may_be_looked_for", "is not known", node(pools=UNREAD)),
     Bad("its_bay_is_known", "is not known for certain", disk(*OLD, bay=UNREAD)),
     Bad("its_vdev_can_do_without_it", "is not known", node(importable=UNREAD)),
+    Bad("its_vdev_can_do_without_it", "What is not listed may be what it cannot do without", listed(tops=each_top_but_one_leaf)),
+    Bad("its_vdev_can_do_without_it", "How many disks", node(expected=UNREAD)),
     Bad("nothing_else_needs_it", "is not known", disk(*OLD, in_use=UNREAD)),
     Bad("the_pool_lacks_exactly_this_disk", "are not known", pool(tops=UNREAD)),
     Bad("two_kinds_of_evidence_name_it", "are not known", node(timelines=UNREAD)),
