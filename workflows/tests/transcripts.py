@@ -58,7 +58,7 @@ class Told(Walk):
         if kind is ev.FactsArrived and self.state.step == at and self.state.status not in ("done",):
             self.looks += 1
             return outcome
-        self._event(kind, said, title)
+        self._event(kind, said, at, title)
         self._checks(kind, at, said)
         for record in (e for e in self.effects if isinstance(e, ev.Record)):
             self._say(f"ledger  {' '.join(_told(record))}")
@@ -70,7 +70,7 @@ class Told(Walk):
     def _title(self) -> str:
         return f"“{self.step.title}”" if self.state.step else "the run"
 
-    def _event(self, kind: type, said: dict[str, Any], title: str) -> None:
+    def _event(self, kind: type, said: dict[str, Any], at: str, title: str) -> None:
         by = said.get("by") or "the portal"
         if kind in PERSON:
             self._say(f"{by} {PERSON[kind]}" + ("" if kind is ev.Start else f" at {title}"))
@@ -80,14 +80,11 @@ class Told(Walk):
             self._say(f"{by} has done by hand {title} and says: {said['evidence']}")
         elif kind is ev.Confirmed:
             self._say(f"{by} types {said['text']} at {title}")
-        elif kind is ev.OrderMoved:
-            self._say(f"the order is {said['status']}" + (f": {said['reason']}" if said.get("reason") else ""))
         elif kind is ev.PlanArrived:
             self._say(f"{self.state.params['node']} has planned: {' '.join(said['plan']['argv'])}")
         elif kind is ev.FactsArrived:
-            self._say(
-                f"{self.state.params['node']} reports, {self.looks + 1} times since, and {title} is over: {self.state.note or 'it is so'}"
-            )
+            note = next(done.note for done in reversed(self.state.finished) if done.step == at)
+            self._say(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")
             self.looks = 0
 
     def _checks(self, kind: type, at: str, said: dict[str, Any]) -> None:
