@@ -17,7 +17,7 @@ from agents.operations import _member
 from agents.operations._candidate import NONE, known
 from agents.operations._member import Question
 from agents.operations._tree import Unread
-from agents.operations.base import Probe, check_guid, check_names, check_pool
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
 
 PARAMS = ("pool", "pool_guid", "force")
 TIMEOUT_SECONDS = 1800.0  # a large pool with a sick disk; what is slower is looked at by a person
@@ -60,7 +60,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
         "import.listed": known(lambda: str(len(_listed(host, params)))),
         "import.state": known(lambda: _one(host, params).state),
         "import.says": known(lambda: says(_one(host, params))),
-        "import.here": known(lambda: imported(host, params)),
+        "import.here": known(lambda: in_the_way(host, params)),
         "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in _labels(host, params)})) or NONE),
         "labels.members": known(lambda: str(len({label.guid for label in _labels(host, params)}))),
         "node.hostid": known(lambda: _hostid(host)),
@@ -80,8 +80,12 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     verdicts = _member.judge(questions(params), pre, FACTS)
-    writers, own = pre.get("labels.writers", ""), pre.get("node.hostid", "")
-    if writers and own and params["force"] == "no" and any(f"({own})" not in w and "exported" not in w for w in writers.split(", ")):
+    writers, own = (pre.get(name) or f"{UNKNOWN}it was not read" for name in ("labels.writers", "node.hostid"))
+    if params["force"] == "yes" or writers.startswith(UNKNOWN) or own.startswith(UNKNOWN):
+        return verdicts  # where something is not known, they say so already
+    if writers == NONE:
+        return (*verdicts, ("refuse", f"No disk here carries a label of {params['pool']}, so nobody can tell who used it last."))
+    if any(f"({own})" not in w and "exported" not in w for w in writers.split(", ")):
         return (*verdicts, ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that nobody has it."))
     return verdicts
 
@@ -107,12 +111,12 @@ def probe(host: Host, params: Mapping[str, str], readonly: bool = True) -> Probe
     evidence = aftermath(host)
     try:
         here = imported(host, params)
-        on = setting(host, params["pool"], "readonly") if here == params["pool"] else ""
+        on = setting(host, here, "readonly") if here != NONE else ""
     except Unread as unread:
         return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
     if here == NONE:
         return Probe("did_not", evidence, f"{params['pool']} is not imported.")
-    if on == "on":
+    if on == "on" and here == params["pool"]:
         return Probe("did", evidence, f"{params['pool']} is imported, read-only.")
     return Probe("cannot_tell", evidence, f"{here} is imported, and its property readonly is {on or 'not known'}.")
 
@@ -147,12 +151,27 @@ def _one(host: Host, params: Mapping[str, str]) -> Importable:
 
 
 def imported(host: Host, params: Mapping[str, str]) -> str:
-    """The imported pool that stands in the way, by name: two pools of one name cannot be imported together."""
+    """The imported pool that has this guid, by the name it has here. Another pool may have its name. Raises Unread."""
+    return next((name for name, guid in _pools(host).items() if guid == params["pool_guid"]), NONE)
+
+
+def in_the_way(host: Host, params: Mapping[str, str]) -> str:
+    """The imported pool that this one could not be imported beside: itself, under whatever name, or another one with its name."""
+    pools = _pools(host)
+    return next((name for name, guid in pools.items() if guid == params["pool_guid"] or name == params["pool"]), NONE)
+
+
+def _pools(host: Host) -> dict[str, str]:
+    """Name -> guid of every imported pool. One whose guid nobody can read may be any pool, so that is not knowing."""
     capture = zpool_status.collect(host)[0]
     said = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(said, Unparsed):
         raise Unread(f"the imported pools cannot be read: {said.reason}")
-    return params["pool"] if any(pool.name == params["pool"] for pool in said) else NONE
+    guids = {pool.name: setting(host, pool.name, "guid") for pool in said}
+    unread = [name for name, guid in guids.items() if not guid]
+    if unread:
+        raise Unread(f"the guid of the imported pool {unread[0]} cannot be read")
+    return guids
 
 
 def _labels(host: Host, params: Mapping[str, str]) -> tuple[Written, ...]:

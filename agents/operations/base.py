@@ -95,9 +95,9 @@ def check_pool(value: str) -> str:
 
 
 def unknowns(pre: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """A verdict for every reason why facts could not be read, naming the facts."""
+    """A verdict for every reason why facts could not be read, naming the facts. An empty one says nothing, so it is not known either."""
     by_reason: dict[str, list[str]] = {}
     for name, value in sorted(pre.items()):
-        if value.startswith(UNKNOWN):
-            by_reason.setdefault(value[len(UNKNOWN) :], []).append(name)
+        if value.startswith(UNKNOWN) or not value.strip():
+            by_reason.setdefault(value[len(UNKNOWN) :] or "it is empty", []).append(name)
     return tuple(("unknown", f"{', '.join(names)}: not known, because {reason}.") for reason, names in by_reason.items())

@@ -1,7 +1,8 @@
 """Take a disk away from the kernel without touching it: write to `device/delete` of every path that leads to it.
 
 The disk spins on in its bay and nothing on it changes; it comes back with a rescan or a boot, perhaps under another name. The kernel
-deletes whatever is written, so the disk is found by its WWID in the moment of writing, and nothing is written for any other.
+deletes whatever is written, so the disk is found by its WWID in the moment of writing, and each of its names is asked once more right
+before its own write: a name may have gone to another disk since the last one, and then nothing more is written.
 """
 
 from __future__ import annotations
@@ -77,11 +78,20 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
     try:
         disk: Candidate = _candidate.find(host, params["wwid"])
         for path in disk.paths:
+            still_leads_to(host, path.name, params["wwid"])
             host.write(f"/sys/block/{path.name}/device/delete", b"1")
             said.append(f"{path.name}: deleted\n")
     except (Unread, OSError) as error:
-        return Ran(argv(params), 1, "".join(said).encode(), f"{error}\n".encode(), host.now() - begun)
+        return Ran(argv(params), 1, "".join(said).encode(), f"{error}.\n".encode(), host.now() - begun)
     return Ran(argv(params), 0, "".join(said).encode(), b"", host.now() - begun)
+
+
+def still_leads_to(host: Host, name: str, wwid: str) -> None:
+    """Raises Unread when this kernel name is another disk's by now, or nobody's."""
+    found = block.wwid_of(host, name)
+    if found != wwid:
+        who = f"is {found} by now" if found else "does not say which disk it is any more"
+        raise Unread(f"{name} {who}, and was {wwid}. It was not deleted, and nothing after it")
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

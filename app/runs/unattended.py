@@ -5,6 +5,7 @@ order write only a value that an order of this run, given by a person, had taken
 and tried again; a person may press the same button meanwhile.
 """
 
+import json
 import logging
 from datetime import UTC, datetime, timedelta
 
@@ -62,11 +63,19 @@ def _move(run: Run, now: datetime) -> type[ev.Event]:
 
 
 def why_not_allowed(order: Order) -> str:
-    """Whether an order that nobody gave may go to the node: the same rule as in the database, asked again when it is offered and started."""
-    given = Order.objects.filter(run_id=order.run_id, node=order.node, operation=order.operation, started_at__isnull=False)
-    if order.effect == "idempotent" and not order.destructive and given.exclude(sealed_by=None).exists():
+    """Whether an order that nobody gave may go to the node: the rule of the database's `runs_puts_back`, asked again when it is offered and
+    started. It writes only the value that an order of this run, given by a person and started, had taken away from the same thing."""
+    given = Order.objects.filter(run_id=order.run_id, node=order.node, operation=order.operation, effect="idempotent")
+    repeatable = order.effect == "idempotent" and not order.destructive and order.plan_id is not None and order.proved_at is None
+    if repeatable and any(_takes_back(order, other) for other in given.exclude(sealed_by=None).filter(started_at__isnull=False)):
         return ""
     return "Nobody gave this order, and it does not put back what a person had ordered."
+
+
+def _takes_back(order: Order, given: Order) -> bool:
+    back, before = (json.loads(each.canonical)["params"] for each in (order, given))
+    names = (back.get("name"), back.get("value"))
+    return None not in names and names == (before.get("name"), before.get("before"))
 
 
 def in_the_way(run: Run) -> tuple[Verdict, ...] | None:

@@ -10,6 +10,7 @@ from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, Node
 from workflows.facts.divergence import rows
 from workflows.guards.fresh import stale
 from workflows.guards.subject import number, sharing_nodes
+from workflows.rewind import spare
 
 SOURCES = ("zpool_import", "zpool_status", "zdb_label", "block", "node")
 OF_OTHERS = ("zpool_status", "zdb_label", "block")
@@ -122,9 +123,8 @@ def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"The listing of {listed.name} shows no vdevs.")
     for _, top in listed.tops:
         absent = [leaf.name for leaf in top.leaves() if leaf.state != "ONLINE"]
-        spare = top.parity if top.parity else len(top.children) - 1 if top.kind == "mirror" else 0
-        if len(absent) > spare:
-            return refuse(f"{top.name} lacks {len(absent)} disks ({', '.join(absent)}) and can do without {spare}. Attach them first.")
+        if len(absent) > spare(top):
+            return refuse(f"{top.name} lacks {len(absent)} disks ({', '.join(absent)}) and can do without {spare(top)}. Attach them first.")
     return ok(f"Every vdev of {listed.name} has enough of its disks here.")
 
 

@@ -84,12 +84,21 @@ def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
     if not known(version):
         return unknown(f"The ZFS version of {node.node} is not known: {version.reason}")
     said = ".".join(map(str, version))
-    newest = max((row.label.txg or 0 for row in rows(node, guid)), default=0)
-    if version < LABELS_ARE_RETRIED_SINCE and newest > int(params.get("txg") or 0):
-        return refuse(
-            f"OpenZFS {said} cannot go back before a label was written (txg {newest}). Read the disks on a node with 0.8 or newer."
+    if version >= LABELS_ARE_RETRIED_SINCE:
+        return ok(f"OpenZFS {said} tries again without the limit where a label is newer than the point in time.")
+    chosen, written = number({"txg": agreed(params)}, "txg"), [row.label.txg for row in rows(node, guid)]
+    if not known(chosen):
+        return unknown(chosen.reason)
+    if not written or None in written:
+        return unknown(
+            f"OpenZFS {said} cannot go back before a label was written, and of {params.get('pool', guid)} not every label says when. "
+            "Read the disks on a node with 0.8 or newer."
         )
-    return ok(f"OpenZFS {said} tries again without the limit where a label is newer than the point in time.")
+    if max(written) > chosen:
+        return refuse(
+            f"OpenZFS {said} cannot go back before a label was written (txg {max(written)}). Read the disks on a node with 0.8 or newer."
+        )
+    return ok(f"No label is newer than txg {chosen}, so OpenZFS {said} can go back to it.")
 
 
 def it_lies_behind_the_newest(facts: FleetFacts, params: Params) -> Verdict:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workflows.core import Guard, Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known, lookup
 from workflows.facts.census import title
-from workflows.facts.divergence import Suspect, apart
+from workflows.facts.divergence import Suspect, apart, rows
 from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
 from workflows.guards.subject import number, the_disk, the_pool
-from workflows.rewind import duration
+from workflows.rewind import duration, spare
 
 METHODS = {
     **dict.fromkeys(("label-ahead", "other-host", "copies", "other-label"), "its label"),
@@ -46,19 +46,42 @@ def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{' and '.join(methods)} speak against {title(found.disk)}: {said}.".capitalize())
 
 
+def names_of(disk: DiskFacts) -> set[str]:
+    """What the listing may call it."""
+    return {link.rsplit("/", 1)[-1] for path in disk.paths for link in path.by_id} | set(disk.names)
+
+
 def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
     pool, disk = listed_pool(facts, params), the_disk(facts, params)
     if not known(pool) or not known(disk):
         return unknown(disk.reason if known(pool) else pool.reason)
-    names = {link.rsplit("/", 1)[-1] for path in disk.paths for link in path.by_id} | set(disk.names)
+    names = names_of(disk)
     top = next((top for _, top in pool.tops if any(leaf.name.rsplit("/", 1)[-1] in names for leaf in top.leaves())), None)
     if top is None:
         return unknown(f"Which vdev of {pool.name} {title(disk)} belongs to is not known.")
-    absent = sum(leaf.state != "ONLINE" for leaf in top.leaves())
-    spare = top.parity if top.parity else len(top.children) - 1 if top.kind == "mirror" else 0
-    if absent + 1 > spare:
-        return refuse(f"{top.name} lacks {absent} disks already and can do without {spare}. Taking another away helps nobody.")
-    return ok(f"{top.name} can do without {spare - absent} more disks.")
+    others = [leaf for leaf in top.leaves() if leaf.name.rsplit("/", 1)[-1] not in names]
+    spoken_of = _members_by_label(facts.nodes[params["node"]], pool.guid, {leaf.name.rsplit("/", 1)[-1] for leaf in others})
+    if not known(spoken_of):
+        return unknown(f"How many disks {top.name} has is not known: {spoken_of.reason}")
+    if spoken_of != len(top.leaves()):
+        return unknown(
+            f"The listing shows {len(top.leaves())} disks of {top.name}, and the labels speak of {spoken_of}. "
+            "What is not listed may be what it cannot do without; have the node look again."
+        )
+    absent = sum(leaf.state != "ONLINE" for leaf in others)
+    if absent + 1 > spare(top):
+        return refuse(f"{top.name} lacks {absent} disks already and can do without {spare(top)}. Taking another away helps nobody.")
+    return ok(f"{top.name} can do without {spare(top) - absent} more disks.")
+
+
+def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Known[int]:
+    """How many leaves the labels give the top-level vdev of these disks. The disk in question is not asked where it belongs."""
+    if not known(node.expected):
+        return node.expected
+    tops = {row.label.top_guid for row in rows(node, pool_guid) if siblings & names_of(row.disk)}
+    if len(tops) != 1:
+        return Unknown("The labels of its other disks do not agree on which vdev they are of.")
+    return len({leaf.guid for leaf in node.expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
 
 
 def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:

@@ -43,10 +43,12 @@ def table(told: set[Told]) -> list[str]:
 
 
 def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
+    from workflows.tests import bad
+
     forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
-    guards = {guard.__name__ for step in runbook.steps for guard in (*step.guards, *filter(None, (step.until,)))}
+    refusing, unsure = (set(bad.possible(runbook, outcome)) for outcome in (bad.REFUSE, bad.UNKNOWN))
     orders = {f"{step.slug} {crash}" for step in forward if step.kind == "EXECUTE" for crash in ("before", "after")}
-    whole = {REFUSED: guards, UNKNOWN: guards, ENDED: {step.slug for step in forward}, CRASHED: orders}
+    whole = {REFUSED: refusing, UNKNOWN: unsure, ENDED: {step.slug for step in forward}, CRASHED: orders}
 
     def of(kind: str) -> str:
         found = {what for book, how, what in told if (book, how) == (slug, kind)}

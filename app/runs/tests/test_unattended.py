@@ -255,6 +255,16 @@ def test_an_order_that_nobody_gave_does_not_leave_when_no_person_ordered_before(
     assert "Nobody gave this order" in unattended.why_not_allowed(order)
 
 
+@pytest.mark.parametrize(("name", "value"), [("value", "12"), ("name", "zfs_scan_mem_lim_fact"), ("value", None), ("name", None)])
+def test_an_order_that_nobody_gave_writes_only_what_was_there_before(raised, node, ann, name, value):
+    """Asked again when it is offered: the database asked when it was sealed, and both ask the same."""
+    order = forged(raised, node, ann)
+    said = json.loads(order.canonical)
+    said["params"] = {key: kept for key, kept in (said["params"] | {name: value}).items() if kept is not None}
+    order.canonical = json.dumps(said)
+    assert "Nobody gave this order" in unattended.why_not_allowed(order)
+
+
 def test_every_unattended_step_of_a_shipped_runbook_is_known_to_the_database(raised):
     """The rule reads `name`, `before` and `value`: an operation that says it otherwise needs a rule of its own."""
     steps = [step for runbook in RUNBOOKS.values() for step in runbook.steps if step.unattended]

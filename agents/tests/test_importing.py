@@ -1,0 +1,100 @@
+"""Which imported pool is the one meant: by its guid, whatever name it has, and where a guid cannot be read nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.host import Ran
+from agents.operations import _importing, disk_rescan, zpool_import_readonly
+from agents.operations._tree import Unread
+from agents.operations.base import UNKNOWN
+from agents.twin import scenarios
+from agents.twin.scenarios import Clock
+
+FREE = {
+    "import.listed": "1",
+    "import.state": "ONLINE",
+    "import.says": "free",
+    "import.here": "none",
+    "labels.writers": "oss01 (5b2f4c01)",
+    "labels.members": "6",
+    "node.hostid": "5b2f4c01",
+    "zfs.userland": "2.1.11",
+    "zfs.module": "2.1.11",
+}
+PARAMS = {"pool": "ost_0", "pool_guid": "15", "force": "no"}
+
+
+@pytest.fixture
+def twin(tmp_path):
+    return scenarios.host(tmp_path, scenarios.tiny(), Clock())
+
+
+def meant(twin, pool: str, guid: int | None = None) -> dict[str, str]:
+    return {**PARAMS, "pool": pool, "pool_guid": str(guid or twin.view().node.pool("ost_0").guid)}
+
+
+def test_it_is_the_pool_with_this_guid_whatever_name_it_has_here(twin):
+    assert _importing.imported(twin, meant(twin, "ost_0")) == "ost_0"
+    assert _importing.imported(twin, meant(twin, "renamed")) == "ost_0"
+    assert _importing.in_the_way(twin, meant(twin, "renamed")) == "ost_0"
+
+
+def test_another_pool_of_its_name_is_not_it_and_stands_in_its_way(twin):
+    assert _importing.imported(twin, meant(twin, "ost_0", 4711)) == "none"
+    assert _importing.in_the_way(twin, meant(twin, "ost_0", 4711)) == "ost_0"
+    assert _importing.imported(twin, meant(twin, "ost_9", 4711)) == _importing.in_the_way(twin, meant(twin, "ost_9", 4711)) == "none"
+
+
+def test_an_import_is_not_said_to_have_taken_place_because_another_pool_has_the_name(twin):
+    with twin.store.changing() as node:
+        node.pool("ost_0").readonly = True
+    assert zpool_import_readonly.probe(twin, meant(twin, "ost_0"), {}).result == "did"
+    assert zpool_import_readonly.probe(twin, meant(twin, "ost_0", 4711), {}).result == "did_not"
+    assert zpool_import_readonly.probe(twin, meant(twin, "renamed"), {}).result == "cannot_tell"
+
+
+class Mute:
+    """The twin, without a word about properties."""
+
+    def __init__(self, twin) -> None:
+        self._twin = twin
+
+    def __getattr__(self, name):
+        return getattr(self._twin, name)
+
+    def run(self, argv, *rest, **more):
+        return Ran(tuple(argv), 1, b"", b"no", 0.0) if argv[:2] == ("zpool", "get") else self._twin.run(argv, *rest, **more)
+
+
+def test_where_a_guid_cannot_be_read_any_pool_may_be_it(twin):
+    for asked in (_importing.imported, _importing.in_the_way):
+        with pytest.raises(Unread):
+            asked(Mute(twin), meant(twin, "ost_9", 4711))
+    wants = {**meant(twin, "ost_9", 4711), "wwid": "naa:5000c500a65b207b", "enclosure": "0x50050cc11ac016e2", "slot": "68"}
+    pre = disk_rescan.preconditions(Mute(twin), wants)
+    assert pre["pool.here"].startswith(UNKNOWN)
+    assert {outcome for outcome, _ in disk_rescan.guards(pre, wants)} == {"unknown"}
+
+
+def against(**changes: str) -> list[tuple[str, str]]:
+    return [verdict for verdict in _importing.guards({**FREE, **changes}, PARAMS) if verdict[0] != "pass"]
+
+
+def test_nothing_speaks_against_a_pool_that_this_node_used_last():
+    assert against() == []
+
+
+@pytest.mark.parametrize("fact", ["labels.writers", "node.hostid"])
+@pytest.mark.parametrize("value", ["", " ", f"{UNKNOWN}no answer"])
+def test_who_used_it_last_and_not_knowing_that_refuses(fact, value):
+    assert any(outcome == "unknown" and fact in reason for outcome, reason in against(**{fact: value}))
+
+
+def test_when_no_label_says_who_used_it_last_it_refuses():
+    assert [outcome for outcome, _ in against(**{"labels.writers": "none"})] == ["refuse"]
+
+
+def test_a_writer_that_is_no_known_host_refuses():
+    for writer in ("an unknown host", "oss07 (5b2f9c07)", "oss01 (5b2f4c01), oss07 (5b2f9c07)"):
+        assert [outcome for outcome, _ in against(**{"labels.writers": writer})] == ["refuse"]

@@ -1,0 +1,102 @@
+"""Each guard of each runbook refuses, and does not know, in a walk through the engine: by what is so, and in the words meant."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from workflows import events as ev
+from workflows.core import blockers
+from workflows.engine import Decision
+from workflows.runbooks import RUNBOOKS
+from workflows.tests import tally
+from workflows.tests.bad import BAD, NEVER, REFUSE, UNKNOWN, guards_in, possible
+from workflows.tests.bends import Bad, as_it_is
+from workflows.tests.moments import Moment, Outcome, asking, verdicts, walked
+from workflows.tests.stories import STORIES
+from workflows.tests.walks import assert_readable
+
+TOLD = {REFUSE: tally.REFUSED, UNKNOWN: tally.UNKNOWN}
+WALKS = [
+    pytest.param(slug, outcome, guard, id=f"{slug}-{guard}-{outcome}")
+    for slug, runbook in RUNBOOKS.items()
+    for outcome in (REFUSE, UNKNOWN)
+    for guard in possible(runbook, outcome)
+]
+NEVERS = [
+    pytest.param(slug, outcome, guard, id=f"{slug}-{guard}-{outcome}")
+    for slug, runbook in RUNBOOKS.items()
+    for guard, outcome in NEVER
+    if guard in guards_in(runbook)
+]
+
+
+@pytest.fixture(scope="module")
+def moments(tmp_path_factory):
+    @cache
+    def of(slug: str) -> tuple[Moment, ...]:
+        stories = [story for story in STORIES.values() if story.runbook == slug]
+        return tuple(moment for story in stories for moment in walked(story, tmp_path_factory.mktemp("walk")))
+
+    return of
+
+
+def said_by(guard: str, outcome: Outcome):
+    """What this guard had against it; None when it passed or was not asked."""
+    return next((verdict for verdict in blockers(verdicts(outcome)) if verdict.guard == guard), None)
+
+
+def stands_still(moment: Moment, outcome: Outcome) -> bool:
+    """The run is where it was, and nothing is asked of a node but to look or to wait."""
+    if not isinstance(outcome, Decision):
+        return True
+    allowed = (ev.Ring, ev.Record, ev.AskNode) if moment.step.kind in ("WAIT", "VERIFY") else ()
+    here = (outcome.state.step, outcome.state.finished) == (moment.state.step, moment.state.finished)
+    return here and all(isinstance(effect, allowed) for effect in outcome.effects)
+
+
+def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Outcome] | None:
+    """The first moment at which the guard says this because of what was changed, or says it by itself while the walk waits."""
+    for moment in asking(moments, bad.guard):
+        after = moment.again(bad.bend)
+        said, before = said_by(bad.guard, after), said_by(bad.guard, moment.again(as_it_is))
+        meant = said is not None and said.outcome == outcome and bad.says in said.reason
+        caused = bad.bend is as_it_is or before is None or bad.says not in before.reason
+        if meant and caused:
+            return moment, after
+    return None
+
+
+@pytest.mark.parametrize(("slug", "outcome", "guard"), WALKS)
+def test_it_is_met_in_a_walk_and_the_run_stands_still(slug, outcome, guard, moments):
+    """A guard that has no line in `bad` has none to be met by."""
+    assert BAD[outcome].get(guard), f"nothing makes {guard} answer {outcome}: list it in bad_disks, bad_imports or bad_pools"
+    for bad in BAD[outcome][guard]:
+        found = met(moments(slug), bad, outcome)
+        assert found, f"no walk of {slug} comes to {guard} saying {bad.says!r}"
+        moment, after = found
+        assert stands_still(moment, after)
+        assert_readable(said_by(guard, after).reason)
+    tally.tell(slug, TOLD[outcome], guard)
+
+
+@pytest.mark.parametrize(("slug", "outcome", "guard"), NEVERS)
+def test_what_is_said_never_to_be_answered_is_not_answered_whatever_is_changed(slug, outcome, guard, moments):
+    """Else it belongs among those that are walked."""
+    bends = {bad.bend for bads in BAD.values() for those in bads.values() for bad in those}
+    for moment in asking(moments(slug), guard):
+        for bend in bends:
+            verdict = moment.asks[guard](bend(moment.said["facts"], moment.params), moment.params)
+            assert verdict.outcome != outcome, verdict
+
+
+def test_no_line_is_about_a_guard_that_no_runbook_asks():
+    asked = {guard for runbook in RUNBOOKS.values() for guard in guards_in(runbook)}
+    assert {guard for bads in BAD.values() for guard in bads} | {guard for guard, _ in NEVER} == asked
+
+
+def test_a_guard_has_one_name_only():
+    """The table and a refusal tell guards by name."""
+    found = {(guard.__name__, guard.__module__) for runbook in RUNBOOKS.values() for step in runbook.steps for guard in step.guards}
+    assert len(found) == len({name for name, _ in found})

@@ -1,0 +1,140 @@
+"""Each runbook's walk to its good end, told line by line: what people do, what the engine says, what is recorded, what a node runs.
+
+`python -m workflows.tests.transcripts` walks the first story of every runbook on its twin and writes docs/transcripts/<runbook>.md;
+the tests hold those pages to the code.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workflows import events as ev
+from workflows.core import Step, Verdict
+from workflows.engine import Decision, Refused
+from workflows.runbooks import RUNBOOKS
+from workflows.situations import detect_all
+from workflows.tests.moments import guards_of
+from workflows.tests.stories import STORIES
+from workflows.tests.walks import Story, Walk
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs/transcripts"
+HEAD = """\
+<!-- Made by `python -m workflows.tests.transcripts` from a walk through the engine. Change the runbook, not this page. -->
+
+# {title}: a run to its good end
+
+{situation}
+`ann` asks, `bob` approves. The engine, the guards and the operations are the real ones; the node is a twin. Times are seconds since the run
+began. Lines that begin with `ledger` are what was recorded for ever; `+` is a check that passed, with what it found.
+
+```
+"""
+PERSON = {
+    ev.CheckAsked: "asks for the checks",
+    ev.PlanAsked: "asks the node for a plan",
+    ev.ExecuteAsked: "gives the order",
+    ev.Approved: "approves the plan",
+    ev.Start: "begins the run",
+}
+
+
+class Told(Walk):
+    """A walk that tells what happens while it happens."""
+
+    def __init__(self, story: Story, folder: Path) -> None:
+        self.lines: list[str] = []
+        self.looks, self.given, self.began = 0, 0, None
+        super().__init__(story, folder)
+
+    def send(self, kind: type, **said: Any) -> Decision | Refused:
+        self._commands()
+        at, title = self.state.step, self._title()
+        outcome = super().send(kind, **said)
+        self.began = self.clock.at if self.began is None else self.began
+        if kind is ev.FactsArrived and self.state.step == at and self.state.status not in ("done",):
+            self.looks += 1
+            return outcome
+        self._event(kind, said, at, title)
+        self._checks(kind, at, said)
+        for record in (e for e in self.effects if isinstance(e, ev.Record)):
+            self._say(f"ledger  {' '.join(_told(record))}")
+        return outcome
+
+    def _say(self, line: str) -> None:
+        self.lines.append(f"{self.clock.at - (self.began or self.clock.at):8.0f}  {line}")
+
+    def _title(self) -> str:
+        return f"“{self.step.title}”" if self.state.step else "the run"
+
+    def _event(self, kind: type, said: dict[str, Any], at: str, title: str) -> None:
+        by = said.get("by") or "the portal"
+        if kind in PERSON:
+            self._say(f"{by} {PERSON[kind]}" + ("" if kind is ev.Start else f" at {title}"))
+        elif kind is ev.Chosen:
+            self._say(f"{by} chooses {said['value']} at {title}")
+        elif kind is ev.HandsDone:
+            self._say(f"{by} has done by hand {title} and says: {said['evidence']}")
+        elif kind is ev.Confirmed:
+            self._say(f"{by} types {said['text']} at {title}")
+        elif kind is ev.PlanArrived:
+            self._say(f"{self.state.params['node']} has planned: {' '.join(said['plan']['argv'])}")
+        elif kind is ev.FactsArrived:
+            note = next(done.note for done in reversed(self.state.finished) if done.step == at)
+            self._say(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")
+            self.looks = 0
+
+    def _checks(self, kind: type, at: str, said: dict[str, Any]) -> None:
+        """Where a step is about nothing but its checks they are told each; elsewhere they are counted."""
+        step = self.runbook.step(at) if at else None
+        if step is None or "facts" not in said or kind is ev.PlanArrived:
+            return
+        if step.kind in ("CHECK", "VERIFY"):
+            for verdict in self._asked(step, said):
+                self._say(f"+ {verdict.reason}")
+        elif step.guards:
+            self._say(f"+ {len(step.guards)} {'check passes' if len(step.guards) == 1 else 'checks pass'}")
+
+    def _asked(self, step: Step, said: dict[str, Any]) -> Iterator[Verdict]:
+        yield from (guard(said["facts"], self.state.params) for guard in guards_of(step).values())
+
+    def _commands(self) -> None:
+        for name, host in self.hosts.items():
+            logged = host.store.logged()
+            for line in logged[self.given :] if name == self.state.params.get("node") else ():
+                self._say(f"{name} runs {' '.join(line['argv'])}")
+                self.given += 1
+
+
+def _told(record: ev.Record) -> Iterator[str]:
+    yield record.type
+    yield from (str(record.body[name]) for name in ("step", "status", "loop") if record.body.get(name))
+
+
+def first_story(slug: str) -> Story:
+    return next(story for story in STORIES.values() if story.runbook == slug)
+
+
+def page(slug: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        walk = Told(first_story(slug), Path(folder) / "walk")
+        begun = walk.facts()
+        walk.to_the_end()
+    found = [s for s in detect_all(begun) if any(answer.runbook == slug for answer in s.answers)]
+    situation = f"The situation: {found[0].title}.\n" if found else "No situation asks for it; a person begins it from the node's page.\n"
+    head = HEAD.format(title=RUNBOOKS[slug].title, situation=situation)
+    return "\n".join([head.rstrip("\n"), *walk.lines, "```", "", f"The run is {walk.state.status}.", ""])
+
+
+def main() -> int:
+    for slug in RUNBOOKS:
+        (FOLDER / f"{slug}.md").write_text(page(slug))
+    print(f"{len(RUNBOOKS)} pages are written to {FOLDER}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
