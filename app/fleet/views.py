@@ -36,7 +36,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
 @live(stamps.node)
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    fleet = services.fleet_facts()
+    fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
     situations = _open_situations(this)
     context = {
@@ -71,7 +71,7 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
 @live(stamps.pool)
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    fleet = services.fleet_facts()
+    fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
     pools = facts.pools if facts is not None and known(facts.pools) else ()
     found = next((p for p in pools if p.name == pool_name), None)
@@ -117,7 +117,7 @@ def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
 @live(stamps.disk)
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
-    fleet, now = services.fleet_facts(), timezone.now()
+    fleet, now = services.facts_near([wwid]), timezone.now()
     seen, remembered = rows.find_disk(fleet, wwid), history.remembered_of(this, now)
     nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
     sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
