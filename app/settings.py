@@ -65,6 +65,7 @@ TEMPLATES = [
         },
     }
 ]
+REPAIRS_BESIDE = "app.runs.repairs.under_way"  # which situations somebody works on, for the fleet's page
 LIVE_BESIDE = "app.runs.stamps.beside"  # what pages show of runs, for the stamps of apps that do not know runs
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"

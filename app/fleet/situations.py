@@ -104,12 +104,12 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
-    for key in seen.keys() & rows.keys():
-        _update(rows[key], _fields(seen[key]))
+    changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}
     Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
-    standing.keep(fleet, at)
+    moved = {row.node_id for row in (*over, *changed)} | {node.pk for node in nodes.values()}
+    standing.keep(fleet, at, moved)
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
 
@@ -131,9 +131,12 @@ def _said(node: NodeFacts | None, source: str) -> bool:
     return node is not None and source not in node.failures and lookup.trees_known(node)
 
 
-def _update(row: Situation, fields: dict) -> None:
-    if any(getattr(row, name) != value for name, value in fields.items()):
+def _update(row: Situation, fields: dict) -> bool:
+    """Whether there was anything to write."""
+    differs = any(getattr(row, name) != value for name, value in fields.items())
+    if differs:
         Situation.objects.filter(pk=row.pk).update(**fields)
+    return differs
 
 
 def _fields(seen: Seen) -> dict:

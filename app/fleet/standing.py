@@ -24,12 +24,12 @@ def silent(now: datetime | None = None) -> Q:
     return Q(last_report_at__lt=(now or timezone.now()) - timedelta(seconds=rows.STALE_SECONDS))
 
 
-def keep(fleet: FleetFacts, at: datetime) -> None:
-    """Write down how the nodes of `fleet` stand now that their situations are settled."""
+def keep(fleet: FleetFacts, at: datetime, moved: Iterable[int]) -> None:
+    """Write down how the nodes of `fleet` stand now that their situations are settled. Of the nodes `moved`, some situation changed."""
     nodes = {node.name: node for node in Node.objects.filter(name__in=fleet.nodes)}
     situations = _open_by_node(nodes.values())
     facts = {nodes[name]: one for name, one in fleet.nodes.items() if name in nodes}
-    changed = _keep_pools(facts)
+    changed = {*_keep_pools(facts), *moved}
     _keep_lines({node: _line(one, situations.get(node.pk, [])) for node, one in facts.items()}, changed, at)
 
 
