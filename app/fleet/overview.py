@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.http import QueryDict
 from django.utils.module_loading import import_string
 
@@ -215,6 +215,7 @@ def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
         When(last_report_at=None, then=Value(TONES.index("idle"))),
         When(silent(now), then=Value(TONES.index("bad"))),
         default=F("standing__rank"),
+        output_field=IntegerField(),
     )
     found = _listed()
     if filters.node:
