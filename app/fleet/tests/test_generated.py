@@ -16,7 +16,7 @@ DISKS = 20
 NUMBERS = (1, 7, 11, 14, 15, 19, 33)  # one of each kind, and a pair
 
 
-@pytest.mark.parametrize("number", (1, 7, 14, 15))
+@pytest.mark.parametrize("number", [1, 7, 14, 15])
 def test_nothing_of_the_pattern_is_left_in_what_a_node_says(number):
     left = re.compile("|".join(str(x) for n in (PATTERN, PARTNER) for x in (n, f"{_hostid(n):08x}", f"50{n:05x}", f"c{n:05x}")))
     assert not [c.source for c in generated.captures_of(number, DISKS, time.time()) if left.search(c.text)]
