@@ -23,6 +23,7 @@ ROUTES: Mapping[str, str] = {
     "disk": SIGNED_IN,
     "triage": SIGNED_IN,
     "situation": SIGNED_IN,
+    "search": SIGNED_IN,
     "rehearse": SIGNED_IN,  # nothing leaves
     "rehearsal": SIGNED_IN,
     "runs": SIGNED_IN,

@@ -27,6 +27,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.postgres",
     "app.static.StaticConfig",
     "django_htmx",
     "template_partials",
@@ -64,6 +65,7 @@ TEMPLATES = [
         },
     }
 ]
+REPAIRS_BESIDE = "app.runs.repairs.under_way"  # which situations somebody works on, for the fleet's page
 LIVE_BESIDE = "app.runs.stamps.beside"  # what pages show of runs, for the stamps of apps that do not know runs
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"
@@ -127,6 +129,7 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing
 
 # For which operations a person may go on without the approval that is missing ("zpool_replace,..."); nobody may for any other.
 BREAK_GLASS = tuple(filter(None, os.environ.get("SLOTLIGHT_BREAK_GLASS", "").split(",")))
+SLOTLIGHT_FACTS_BYTES_MAX = int(os.environ.get("SLOTLIGHT_FACTS_MIB", "384")) * 1024 * 1024  # parsed reports that a process remembers
 POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
 
 LOGGING = {

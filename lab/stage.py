@@ -14,7 +14,7 @@ POLICY = "/etc/slotlight/policy.json"
 # What the portal made of the node's reports, without a page in between. `known` values only; what is not known stands as its reason.
 FACTS = """
 import json
-from app.fleet.services import fleet_facts
+from app.fleet.services import facts_near
 from workflows.facts import known
 def said(value): return value if known(value) else {"unknown": value.reason}
 def vdev(v): return {"name": v.name, "kind": v.kind, "state": v.state, "was": v.was, "guid": str(said(v.guid)), "wwid": said(v.wwid), "children": [vdev(c) for c in v.children]}
@@ -22,7 +22,7 @@ def pool(p): return {"name": p.name, "guid": str(said(p.guid)), "state": p.state
 def bay(b): return {"enclosure": b.enclosure_id, "slot": b.slot, "locate": said(b.locate), "fault": said(b.fault), "device": b.device} if known(b) else said(b)
 def disk(d): return {"wwid": said(d.wwid), "serial": said(d.serial), "size": said(d.size_bytes), "names": list(d.names), "bay": bay(d.bay), "labels": len(d.labels) if known(d.labels) else said(d.labels)}
 def many(values, one): return [one(v) for v in values] if known(values) else said(values)
-facts = fleet_facts().nodes.get(NODE)
+facts = facts_near([NODE]).nodes.get(NODE)
 print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(facts.hostid), "zfs": [said(facts.zfs_userland), said(facts.zfs_module)],
     "pools": many(facts.pools, pool), "disks": many(facts.disks, disk), "bays": many(facts.bays, bay), "failures": dict(facts.failures)}))
 """

@@ -7,6 +7,7 @@ def schema_files(root: Path) -> tuple[Path, ...]:
     """Every file that can change what `migrate` does, in a fixed order."""
     made = ("app/**/migrations/*", "app/**/models*.py", "app/**/models/*.py", "app/**/apps.py", "app/**/*.sql", "app/settings.py")
     after = (
+        "app/fleet/touching.py",
         "app/ledger/grants.py",
         "app/nodes/rights.py",
         "app/runs/rights.py",

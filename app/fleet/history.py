@@ -3,7 +3,7 @@
 What the facts do not know leaves the history as it is: a node whose `zpool status` hangs has not lost its pools.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, Sighting
+from app.fleet.parts import parts_of
 from workflows.facts import DiskFacts, Gone, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
@@ -63,11 +64,11 @@ def _states(facts: NodeFacts) -> object:
     return _leaf_states(facts.pools) if known(facts.pools) else facts.pools
 
 
-def leaf_changes(at: datetime, node: Node | None = None) -> dict[str, tuple[LeafChange, ...]]:
-    """Leaves that left ONLINE lately, by node name."""
-    rows = LeafHistory.objects.filter(before="ONLINE", since__gt=at - timedelta(seconds=LEAF_CHANGES_SECONDS)).select_related("node")
+def leaf_changes(at: datetime, nodes: Collection[Node]) -> dict[str, tuple[LeafChange, ...]]:
+    """Leaves of these nodes that left ONLINE lately, by node name."""
+    lately = LeafHistory.objects.filter(before="ONLINE", since__gt=at - timedelta(seconds=LEAF_CHANGES_SECONDS), node__in=nodes)
     found: dict[str, tuple[LeafChange, ...]] = {}
-    for row in rows if node is None else rows.filter(node=node):
+    for row in lately.select_related("node") if nodes else ():
         age_seconds = max(0.0, (at - row.since).total_seconds())
         change = LeafChange(int(row.pool_guid), int(row.vdev_guid), row.before, row.state, age_seconds)
         found[row.node.name] = (*found.get(row.node.name, ()), change)
@@ -80,9 +81,10 @@ def remembered(rows: QuerySet[Disk], at: datetime) -> dict[str, Remembered]:
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
 
 
-def gone(at: datetime) -> dict[tuple[str, str], Gone]:
-    """Disks that a node saw until lately and sees no more, by node and WWID."""
-    left = Sighting.objects.filter(until__gt=at - GONE, until__lte=at).select_related("disk", "node").order_by("until")
+def gone(at: datetime, nodes: Collection[Node]) -> dict[tuple[str, str], Gone]:
+    """Disks that one of these nodes saw until lately and sees no more, by node and WWID."""
+    ended = Sighting.objects.filter(until__gt=at - GONE, until__lte=at, node__in=nodes)
+    left = list(ended.select_related("disk", "node").order_by("until")) if nodes else []
     there = set(Sighting.objects.filter(NOW, disk__in={row.disk_id for row in left}).values_list("node", "disk")) if left else set()
     lately = [row for row in left if (row.node_id, row.disk_id) not in there]
     return {(row.node.name, row.disk.wwid): Gone(row.disk.serial, row.enclosure_id, row.slot) for row in lately}
@@ -105,14 +107,20 @@ def _record_disks(node: Node, disks: Iterable[DiskFacts], at: datetime) -> dict[
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
     rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
     # In one order, so that two nodes that see the same new disks do not wait for each other.
-    fresh = [Disk(wwid=wwid, first_seen_at=at, **_told(disk)) for wwid, disk in sorted(seen.items()) if wwid not in rows]
+    fresh = [_findable(Disk(wwid=wwid, first_seen_at=at, **_told(disk))) for wwid, disk in sorted(seen.items()) if wwid not in rows]
     Disk.objects.bulk_create(fresh, ignore_conflicts=True)  # another node may see the same disk at the same moment
     if fresh:
         rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
     changed = [row for wwid, row in rows.items() if _update(node, row, _told(seen[wwid]), at)]
     if changed:
-        Disk.objects.bulk_update(changed, [*DISK_FIELDS, "former_serials"])
+        Disk.objects.bulk_update(map(_findable, changed), [*DISK_FIELDS, "former_serials", "parts"])
     return rows
+
+
+def _findable(row: Disk) -> Disk:
+    """The row, with all by which a part of its name is found."""
+    row.parts = parts_of((row.wwid, row.serial, *(before["serial"] for before in row.former_serials)))
+    return row
 
 
 def _told(disk: DiskFacts) -> dict[str, object]:
@@ -129,7 +137,7 @@ def _update(node: Node, row: Disk, told: dict[str, object], at: datetime) -> boo
         row.former_serials = [said, *others][:SERIALS_KEPT]
     for name in changed:
         setattr(row, name, told[name])
-    return bool(changed)
+    return bool(changed) or not row.parts
 
 
 def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: datetime) -> None:
@@ -139,6 +147,7 @@ def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: 
             "disk_id": disks[disk.wwid].pk,
             "hctl": path.hctl or "",
             "by_id": _link(facts, path),
+            "sas_address": path.sas_address or "",
             "pool": _pool(facts, disk, pools),
             **_bay(facts, disk),
         }
@@ -146,7 +155,7 @@ def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: 
         if known(disk.wwid)
         for path in disk.paths
     }
-    intervals.record(Sighting, node, ("name",), current, at, same=("disk_id",))
+    intervals.record(Sighting, node, ("name",), current, at, passing=("sas_address",), same=("disk_id",))
 
 
 def _bay(facts: NodeFacts, disk: DiskFacts) -> dict[str, object]:

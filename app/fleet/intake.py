@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from agents.sets import set_digest
 from app.doorbell import ring
-from app.fleet import earlier, history, moves, services, situations
+from app.fleet import earlier, history, moves, services, situations, touching
 from app.fleet.models import Node, Report
 from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures, read_seconds
 from app.ledger import services as ledger
@@ -146,14 +146,17 @@ def _receive_late(name: str, report: Payload, at: datetime) -> list[str]:
 
 def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str, str], last_report_at: datetime, asked: dict) -> None:
     """1. the set, 2. what was said before, 3. history, 4. situations, 5. the ledger, last as it must be."""
-    before = services.parsed(node, at) if node.report_digest else services.NOTHING
+    before = services.remembered(node) if node.report_digest else services.NOTHING  # to read it now would cost as much as the report
+    touched = before.touches if before is not services.NOTHING else touching.of(node)
     was, asked_before = _captures(node), node.asked
     changed_about = any(getattr(node, name) != value for name, value in about.items())
     _take(node, captures, at, dict(about), last_report_at, asked)
     earlier.keep(node, was, captures, asked_before)
     parsed = services.parsed(node, at, captures)
-    history.record(node, parsed.facts, at, before.facts)
-    opened, closed = situations.settle_around(before.touches | parsed.touches, at)
+    history.record(node, parsed.facts, at, before.facts if node.touched == touching.FORM else None)
+    if node.touched != touching.FORM or (before.touches, before.doubts) != (parsed.touches, parsed.doubts):
+        touching.write(node, parsed.facts)
+    opened, closed = situations.settle_around(touched | parsed.touches, at)
     for topic in (f"node:{node.name}", "fleet"):
         ring(topic)
     passes = not (changed_about or opened or closed) and _only_moves(was, captures, before, parsed)
@@ -175,9 +178,11 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     """Whether the same captures are there, and each says the same but for what moves by itself."""
     if was.keys() != now.keys():
         return False
-    changed = [(where, before.bodies.get(was[where]), parsed.bodies.get(digest)) for where, digest in now.items() if was[where] != digest]
+    differ = [where for where, digest in now.items() if was[where] != digest]
+    then = before.bodies if before is not services.NOTHING else services.bodies({was[where] for where in differ})
+    changed = [(where, then.get(was[where]), parsed.bodies.get(now[where])) for where in differ]
     # A text that is not at hand cannot be compared; then it is told of at once.
-    return not any(then is None or said is None or moves.lasts(where, then, said) for where, then, said in changed)
+    return not any(one is None or said is None or moves.lasts(where, one, said) for where, one, said in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

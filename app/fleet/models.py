@@ -4,6 +4,9 @@ History is kept as intervals: a row with `until` empty is how things are now. No
 moves gets a new row and keeps the old one. Guids are decimal text, because half of them do not fit a signed bigint.
 """
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -31,6 +34,7 @@ class Node(models.Model):
     set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
     asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
     created_at = models.DateTimeField(auto_now_add=True)
+    touched = models.SmallIntegerField(default=0)  # app.fleet.touching.FORM, once what it touches is written down in that form
 
     class Meta:
         ordering = ["name"]
@@ -84,10 +88,17 @@ class Disk(models.Model):
     first_seen_at = models.DateTimeField()
     # What it said of itself before and says no more, newest first: {"serial", "node", "until"}. Two disks with one WWID show here.
     former_serials = models.JSONField(default=list, blank=True)
+    parts = ArrayField(
+        models.TextField(), default=list, blank=True
+    )  # of WWID and serials, by which a part of one is found; see app.fleet.parts
 
     class Meta:
         ordering = ["wwid"]
-        indexes = [models.Index(fields=["wwid"], condition=~Q(former_serials=[]), name="disk_other_serial")]
+        indexes = [
+            models.Index(fields=["wwid"], condition=~Q(former_serials=[]), name="disk_other_serial"),
+            models.Index(fields=["serial"], name="disk_serial"),
+            GinIndex(fields=["parts"], name="disk_part", fastupdate=False),
+        ]
 
     def __str__(self):
         return self.wwid
@@ -104,6 +115,7 @@ class Sighting(models.Model):
     name = models.TextField()  # kernel name; belongs to another disk after the next boot
     hctl = models.TextField(blank=True)
     by_id = models.TextField(blank=True)
+    sas_address = models.TextField(blank=True)  # of the disk's port at the end of this path
     enclosure_id = models.TextField(blank=True)
     slot = models.IntegerField(null=True, blank=True)
     pool = models.TextField(blank=True)
@@ -118,6 +130,10 @@ class Sighting(models.Model):
         indexes = [
             models.Index(fields=["enclosure_id", "slot"], name="sighting_bay"),
             models.Index(fields=["until"], condition=~NOW, name="sighting_ended"),
+            models.Index(fields=["name", "until"], name="sighting_name"),
+            models.Index(fields=["hctl"], name="sighting_hctl"),
+            models.Index(fields=["sas_address"], name="sighting_port"),
+            models.Index(fields=["node", "slot"], condition=NOW, name="sighting_slot"),
         ]
 
     def __str__(self):
@@ -141,7 +157,12 @@ class LabelSeen(models.Model):
 
     class Meta:
         ordering = ["-since", "partition"]
-        indexes = [models.Index(fields=["node"], condition=NOW, name="label_now"), models.Index(fields=["vdev_guid"], name="label_vdev")]
+        indexes = [
+            models.Index(fields=["node"], condition=NOW, name="label_now"),
+            models.Index(fields=["vdev_guid"], name="label_vdev"),
+            models.Index(fields=["pool_guid"], name="label_pool"),
+            models.Index(fields=["pool"], name="label_pool_name"),
+        ]
 
     def __str__(self):
         return f"vdev {self.vdev_guid} of {self.pool or 'no pool'} on {self.disk}"
@@ -165,7 +186,7 @@ class LeafHistory(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["node", "pool_guid", "vdev_guid"], condition=NOW, name="one_state_per_leaf"),
         ]
-        indexes = [models.Index(fields=["since"], name="leaf_since")]
+        indexes = [models.Index(fields=["since"], name="leaf_since"), models.Index(fields=["vdev_guid"], name="leaf_vdev")]
 
     def __str__(self):
         return f"{self.name} of {self.pool} is {self.state}"
@@ -182,11 +203,20 @@ class Situation(models.Model):
     data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure, cause
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
+    # What lists are ordered, filtered and folded by; the same as in `severity` and `data`, where SQL finds it.
+    rank = models.SmallIntegerField(default=0)  # place of its severity, the worst first
+    cause_key = models.TextField(blank=True)
+    pool = models.TextField(blank=True)
 
     class Meta:
         ordering = ["-opened_at"]
         constraints = [
             models.UniqueConstraint(fields=["key"], condition=Q(closed_at__isnull=True), name="one_open_situation_per_key"),
+        ]
+        indexes = [
+            models.Index(fields=["rank", "opened_at"], condition=Q(closed_at__isnull=True), name="situation_worst"),
+            models.Index(fields=["cause_key"], condition=Q(closed_at__isnull=True), name="situation_cause"),
+            GinIndex(SearchVector("title", config="simple"), condition=Q(closed_at__isnull=True), name="situation_words"),
         ]
 
     def __str__(self):
@@ -203,3 +233,63 @@ class Situation(models.Model):
     def cause(self):
         """Key of the situation that explains this one; empty for one that stands by itself."""
         return self.data.get("cause", "")
+
+
+class Touch(models.Model):
+    """One thing that a node touches, as its last report tells: by these the nodes are found that bear on one another.
+
+    See `workflows/facts/touch.py`. A row that does not bind is a doubt: what the node may touch, for all that is known.
+    """
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="touches")
+    thing = models.TextField()
+    binds = models.BooleanField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["node", "thing"], name="one_touch_per_thing")]
+        indexes = [models.Index(fields=["thing", "node"], name="touch_thing")]
+
+    def __str__(self):
+        return f"{self.node} touches {self.thing}"
+
+
+class Standing(models.Model):
+    """How a node stands in the list of the fleet, as its facts and its open situations told when they were last looked at."""
+
+    node = models.OneToOneField(Node, models.PROTECT, primary_key=True, related_name="standing")
+    rank = models.SmallIntegerField()  # place of its tone, the worst first
+    tone = models.CharField(max_length=10)
+    why = models.TextField()
+    disks = models.IntegerField(null=True)  # empty when they are not known
+    hostname = models.TextField(blank=True)
+    restless = models.BooleanField(default=False)  # something is under way there, so time alone may change what is to be said
+    settled_at = models.DateTimeField()  # when it was last looked at
+    changed_at = models.DateTimeField()  # when that last said something new
+
+    class Meta:
+        indexes = [models.Index(fields=["rank", "node"], name="standing_worst"), models.Index(fields=["hostname"], name="standing_host")]
+
+    def __str__(self):
+        return f"{self.node}: {self.why}"
+
+
+class PoolNow(models.Model):
+    """One imported pool as its node reported it last, in the words of the list."""
+
+    node = models.ForeignKey(Node, models.PROTECT, related_name="pools_now")
+    place = models.SmallIntegerField()  # in the order of `zpool status`
+    name = models.TextField()
+    guid = models.CharField(max_length=20, blank=True)  # empty when it is not known
+    state = models.TextField()
+    tone = models.CharField(max_length=10)
+    left = models.TextField()  # redundancy, in words
+    left_tone = models.CharField(max_length=10)
+    percent = models.TextField(blank=True)  # of the scan that runs
+
+    class Meta:
+        ordering = ["node", "place"]
+        constraints = [models.UniqueConstraint(fields=["node", "place"], name="one_pool_per_place")]
+        indexes = [models.Index(fields=["name"], name="pool_name"), models.Index(fields=["guid"], name="pool_guid")]
+
+    def __str__(self):
+        return f"{self.name} on {self.node}"

@@ -1,19 +1,25 @@
-"""Facts for everybody who asks: the newest captures of every node, parsed once per process and set of captures."""
+"""Facts for everybody who asks: the newest captures of the nodes that matter to a question, parsed once per set of captures.
+
+A process remembers what it parsed last, within bounds; a fleet of a thousand nodes is in the database and in nobody's memory.
+"""
 
 import json
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
+from django.conf import settings
 from django.utils import timezone
 
-from app.fleet import earlier, history
+from app.fleet import earlier, history, touching
 from app.fleet.models import Disk, Earlier, Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 from workflows.facts.sources import Memory
-from workflows.facts.touch import touches
+from workflows.facts.touch import doubts, named_in, questions, touches
 
 Picked = Mapping[str, tuple[int, float]]
 
@@ -27,35 +33,62 @@ class Parsed:
     bodies: Mapping[str, dict]  # by digest
     facts: NodeFacts
     touches: frozenset[str]
+    doubts: frozenset[str]
     spans: tuple[earlier.Span, ...]
     spans_read: frozenset[int]  # of those, which the facts compare with
     memory: Memory = field(default_factory=dict)  # of what was joined; handed on from set to set
 
 
-NOTHING = Parsed("", MappingProxyType({}), MappingProxyType({}), None, frozenset(), (), frozenset())
+NOTHING = Parsed("", MappingProxyType({}), MappingProxyType({}), None, frozenset(), frozenset(), (), frozenset())
 SETS_REMEMBERED = 2  # of a node: while one report is taken in, others still read the set that stood before
-_parsed: dict[str, dict[str, Parsed]] = {}  # by node name and set, oldest first
+FACTS_PER_BYTE = 3  # what is made of a text takes about so much more room than the text itself
+_parsed: OrderedDict[str, dict[str, Parsed]] = OrderedDict()  # by node name, the one that was asked for longest ago first, and set
+_taken: dict[str, int] = {}  # bytes, by node name
+_one = threading.Lock()  # many threads ask, and what one forgets another must not be moving
 
 
 def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) -> FleetFacts:
-    """What all nodes (or those of `names`) said last. A node that has never reported is not in it: nothing is known about it."""
+    """What all nodes (or those of `names`) said last. A node that has never reported is not in it: nothing is known about it.
+
+    All of them is more than one process holds of a large fleet. Who knows what it asks about takes `facts_near`.
+    """
     at = at or timezone.now()
-    nodes = _reporting() if names is None else _reporting().filter(name__in=names)
-    changes = history.leaf_changes(at)
+    nodes = list(touching.reporting() if names is None else touching.reporting().filter(name__in=names))
+    changes = history.leaf_changes(at, nodes)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(Disk.objects, at), history.gone(at))
+    return FleetFacts(aged, history.remembered(Disk.objects, at), history.gone(at, nodes))
+
+
+def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
+    """All that bears on what these words name, wherever in the fleet: nodes, pools, disks, serial numbers, as runs and people name them.
+
+    With the nodes that share anything with those named, come all that may for all that is known: a node that does not say which
+    disks it sees may see any. So a guard that finds nobody else has found nobody else in the fleet.
+    """
+    at = at or timezone.now()
+    near = near_things(named_in(words), at)
+    known_near = fleet_facts(at, near)
+    asked = frozenset().union(*(questions(facts) for facts in known_near.nodes.values()))
+    wider = near | near_things(asked, at) if asked else near
+    return known_near if wider == near else fleet_facts(at, wider)
+
+
+def near_things(things: Iterable[str], at: datetime) -> frozenset[str]:
+    """Names of the nodes that touch one of these, and all that those touch in turn."""
+    late = {node.name: touches(parsed(node, at).facts) for node in touching.behind()}
+    return touching.near(frozenset(things).union(*late.values())) | late.keys()
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:
     """What one node said last; None when it has never reported."""
     at = at or timezone.now()
-    return _aged(node, at, history.leaf_changes(at, node).get(node.name, ())) if node.last_report_at else None
+    return _aged(node, at, history.leaf_changes(at, [node]).get(node.name, ())) if node.last_report_at else None
 
 
 def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) -> Parsed:
     """The node's report, parsed; only bodies that were not in the report before are read. `captures` are its own, where they are at hand."""
     name = _name_of(node.report_digest, node.set_at)
-    known = _remembered(node.name, name)
+    known = remembered(node)
     if known is NOTHING:
         if captures is None:  # read together with its name: another report may have come since the node was read
             captures, *which = Report.objects.values_list("captures", "node__report_digest", "node__set_at").get(node=node)
@@ -65,17 +98,46 @@ def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) 
     wanted = frozenset(pk for pk, _ in picked.values())
     if known.facts is None or known.spans_read != wanted:
         known = _parse(node, known, picked, wanted)
-        older = {which: one for which, one in _parsed.get(node.name, {}).items() if which != name}
-        _parsed[node.name] = dict([*older.items(), (name, known)][-SETS_REMEMBERED:])
+        _remember(node.name, known)
     return known
 
 
-def _remembered(node: str, name: str) -> Parsed:
-    return _parsed.get(node, {}).get(name, NOTHING)
+def remembered(node: Node) -> Parsed:
+    """What this process holds of the node's present set; `NOTHING` when that would have to be read first."""
+    with _one:
+        sets = _parsed.get(node.name)
+        if sets is None:
+            return NOTHING
+        _parsed.move_to_end(node.name)
+        return sets.get(_name_of(node.report_digest, node.set_at), NOTHING)
+
+
+def forget() -> None:
+    """Hold nothing, like a new process."""
+    with _one:
+        _parsed.clear()
+        _taken.clear()
+
+
+def _remember(name: str, known: Parsed) -> None:
+    """Keep it, and let go of the nodes that nobody asked for longest: what is held does not grow with the fleet."""
+    with _one:
+        older = {which: one for which, one in _parsed.get(name, {}).items() if which != known.set}
+        _parsed[name] = dict([*older.items(), (known.set, known)][-SETS_REMEMBERED:])
+        _parsed.move_to_end(name)
+        _taken[name] = _size(known)
+        while len(_parsed) > 1 and sum(_taken.values()) > settings.SLOTLIGHT_FACTS_BYTES_MAX:
+            gone, _ = _parsed.popitem(last=False)
+            del _taken[gone]
+
+
+def _size(known: Parsed) -> int:
+    return (1 + FACTS_PER_BYTE) * sum(len(body.get("text", "")) for body in known.bodies.values())
 
 
 def _latest(node: str) -> Parsed:
-    return next(reversed(_parsed.get(node, {}).values()), NOTHING)
+    with _one:
+        return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
 def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
@@ -95,23 +157,9 @@ def bodies(digests: set[str]) -> dict[str, dict]:
     return {digest: json.loads(bytes(data)) for digest, data in kept}
 
 
-def by_touch(at: datetime) -> dict[str, frozenset[str]]:
-    """Every node with what it touches. Reads only what other processes took in meanwhile."""
-    sets = {name: _name_of(*which) for name, *which in _reporting().values_list("name", "report_digest", "set_at")}
-    found = {name: _remembered(name, which) for name, which in sets.items()}
-    behind = [name for name, known in found.items() if known is NOTHING]
-    for node in _reporting().filter(name__in=behind) if behind else ():
-        found[node.name] = parsed(node, at)
-    return {name: known.touches for name, known in found.items()}
-
-
 def _name_of(digest: str, at: datetime | None) -> str:
     """A set that stands again after another one is a new one: what was said before it differs."""
     return f"{digest} {at}"
-
-
-def _reporting():
-    return Node.objects.filter(last_report_at__isnull=False).exclude(state=Node.State.RETIRED)
 
 
 def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) -> Parsed:
@@ -123,7 +171,7 @@ def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) ->
     then = {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()}
     memory = dict(known.memory)  # others may be reading what stood before
     facts = node_facts(node.name, said, 0.0, (), earlier=then, digests=known.captures, memory=memory)
-    return replace(known, bodies=texts, facts=facts, touches=touches(facts), spans_read=wanted, memory=memory)
+    return replace(known, bodies=texts, facts=facts, touches=touches(facts), doubts=doubts(facts), spans_read=wanted, memory=memory)
 
 
 def _aged(node: Node, at: datetime, changes: tuple[LeafChange, ...]) -> NodeFacts:

@@ -1,24 +1,26 @@
 """Opens and closes situations as the facts show them, one writer at a time.
 
 A report that changes something is looked at together with the nodes it touches, and with all that those touch in turn; to a
-detector no other node is there (`workflows/facts/touch.py`). Once a minute the whole fleet is looked at, because some
-situations come with time alone.
+detector no other node is there (`workflows/facts/touch.py`). Once a minute the fleet is looked at, a large one in turns, because
+some situations come with time alone.
 """
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from app.doorbell import ring
-from app.fleet import services
-from app.fleet.models import Node, Situation
+from app.fleet import history, services, standing, touching
+from app.fleet.models import Node, Situation, Standing
+from app.fleet.severity import SEVERITY_ORDER
 from app.ledger import services as ledger
 from workflows.core import Situation as Seen
 from workflows.facts import FleetFacts, NodeFacts, lookup
-from workflows.facts.touch import reach
 from workflows.situations import detect_all
 
 LOCK = 0x510_7116  # of pg_advisory_xact_lock: labels of one node bear on situations of another
@@ -35,20 +37,65 @@ def lock() -> None:
 def settle_around(things: Iterable[str], at: datetime) -> Settled:
     """After a change of a node that touches, or touched, these things: what nobody touches can neither open nor close by it."""
     lock()
-    near = reach(things, services.by_touch(at))
+    near = services.near_things(things, at)
     return settle(services.fleet_facts(at, near), at, _open().filter(node__name__in=near))
 
 
-def settle_all(at: datetime) -> None:
-    """Look at the whole fleet, for what comes with time and for what nobody's report brought up."""
+def settle_all(at: datetime, seconds: float | None = None) -> int:
+    """Look at the whole fleet, for what comes with time and for what nobody's report brought up; returns how many nodes were looked at.
+
+    Nodes that bear on one another are looked at together, each such group in a transaction of its own, so that reports go on. With
+    `seconds`, those come first where something is under way, then those that were looked at longest ago, until the time is up.
+    """
+    done: set[str] = set()
+    for name in _in_turn(seconds, done):
+        if name not in done:
+            done |= {name, *_settle_with(name, at)}
+    return len(done)
+
+
+def _in_turn(seconds: float | None, done: set[str]) -> Iterator[str]:
+    """Half of the time for the restless; whoever is left out is looked at first the next time."""
+    by_age = touching.reporting().order_by(F("standing__settled_at").asc(nulls_first=True), "name")
+    begun = time.monotonic()
+    for part, found in ((0.5, by_age.filter(standing__restless=True)), (1.0, by_age)):
+        for name in list(found.values_list("name", flat=True)):
+            if seconds is not None and done and time.monotonic() - begun > part * seconds:
+                break
+            yield name
+
+
+def _settle_with(name: str, at: datetime) -> frozenset[str]:
+    """Settle a node and all that bears on it; returns their names."""
     with transaction.atomic():
+        _catch_up(name, at)
         lock()
-        opened, closed = settle(services.fleet_facts(at), at)
+        near = services.near_things([f"node {name}"], at)
+        opened, closed = settle(services.fleet_facts(at, near), at, _open().filter(node__name__in=near))
+        Standing.objects.filter(node__name__in=near).update(settled_at=at)
         if opened or closed:
-            nodes = Situation.objects.filter(key__in=[*opened, *closed]).values_list("node__name", flat=True)
-            for topic in {"fleet", *(f"node:{name}" for name in nodes)}:
+            for topic in {"fleet", *(f"node:{name}" for name in near)}:
                 ring(topic)
             ledger.record("situations.settled", {"opened": opened, "closed": closed}, "portal")
+    return near
+
+
+def _catch_up(name: str, at: datetime) -> None:
+    """Write down what a node touches, and where its disks are, that has not reported since this is written down."""
+    node = touching.behind().filter(name=name).select_for_update(of=["self"], no_key=True).first()
+    if node is not None:
+        facts = services.parsed(node, at).facts
+        touching.write(node, facts)
+        history.record(node, facts, at)
+
+
+def catch_up_after_migrating(plan=(), **_) -> None:
+    """Once, with a version that writes down more than the one before it; else the first reports would pay for it."""
+    if any(backwards for _, backwards in plan):
+        return
+    for name in list(touching.behind().values_list("name", flat=True)):
+        with transaction.atomic():
+            _catch_up(name, timezone.now())
 
 
 def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = None) -> Settled:
@@ -57,11 +104,12 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
-    for key in seen.keys() & rows.keys():
-        _update(rows[key], _fields(seen[key]))
+    changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}
     Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    moved = {row.node_id for row in (*over, *changed)} | {node.pk for node in nodes.values()}
+    standing.keep(fleet, at, moved)
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
 
@@ -83,9 +131,12 @@ def _said(node: NodeFacts | None, source: str) -> bool:
     return node is not None and source not in node.failures and lookup.trees_known(node)
 
 
-def _update(row: Situation, fields: dict) -> None:
-    if any(getattr(row, name) != value for name, value in fields.items()):
+def _update(row: Situation, fields: dict) -> bool:
+    """Whether there was anything to write."""
+    differs = any(getattr(row, name) != value for name, value in fields.items())
+    if differs:
         Situation.objects.filter(pk=row.pk).update(**fields)
+    return differs
 
 
 def _fields(seen: Seen) -> dict:
@@ -97,4 +148,5 @@ def _fields(seen: Seen) -> dict:
         "sure": seen.sure,
         "cause": seen.cause,
     }
-    return {"slug": seen.slug, "severity": seen.severity, "title": seen.title, "data": data}
+    listed = {"rank": SEVERITY_ORDER.index(seen.severity), "cause_key": seen.cause, "pool": seen.subject.get("pool", "")}
+    return {"slug": seen.slug, "severity": seen.severity, "title": seen.title, "data": data, **listed}

@@ -5,19 +5,24 @@ A report that says nothing new leaves all of this as it is. Words that follow fr
 
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q, Sum
 from django.http import HttpRequest
 from django.utils import timezone
 
-from app.fleet.models import Node, Sighting, Situation
+from app.fleet.models import Node, Sighting, Situation, Standing
 from app.fleet.rows import STALE_SECONDS
+from app.fleet.standing import silent
 from app.htmx import beside, minute
 
 NODE = ("name", "state", "mode", "version", "report_digest", "set_at")
 
 
 def fleet(request: HttpRequest) -> Any:
-    return nodes(), situations(), beside(), minute()
+    """Of the whole fleet, and so as sums: a page of fifty does not read a thousand nodes to learn that nothing is new."""
+    listed = Node.objects.exclude(state=Node.State.RETIRED)
+    heard = listed.aggregate(Count("pk"), Max("pk"), never=Count("pk", filter=Q(last_report_at=None)), silent=Count("pk", filter=silent()))
+    wrong = Situation.objects.filter(closed_at=None).aggregate(Count("pk"), Sum("pk"), Sum("rank"))
+    return heard, Standing.objects.aggregate(Max("changed_at")), wrong, beside(), minute()
 
 
 def node(request: HttpRequest, name: str, pool_name: str = "") -> Any:
@@ -35,7 +40,7 @@ def disk(request: HttpRequest, wwid: str) -> Any:
 
 def situation(request: HttpRequest, pk: int) -> Any:
     own = list(Situation.objects.filter(pk=pk).values_list("key", "severity", "title", "data", "closed_at"))
-    around = situations(data__cause=own[0][0]) + situations(key=own[0][3].get("cause", "")) if own else []
+    around = situations(cause_key=own[0][0]) + situations(key=own[0][3].get("cause", "")) if own else []
     return own, around, beside()
 
 

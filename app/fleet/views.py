@@ -6,12 +6,12 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import figures, history, rows, services, stamps, who
+from app.fleet import figures, history, overview, rows, services, stamps, who
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import live, render_page
 from workflows import advice
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
 
@@ -22,12 +22,7 @@ TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hear
 @require_safe
 @live(stamps.fleet)
 def fleet(request: HttpRequest) -> HttpResponse:
-    situations = _open_situations()
-    facts = services.fleet_facts()
-    lines = [_node_line(node, facts.nodes.get(node.name), situations) for node in Node.objects.exclude(state=Node.State.RETIRED)]
-    lines.sort(key=lambda line: (("bad", "watch", "idle", "info", "good").index(line["tone"]), line["node"].name))
-    acting = sum(s.severity == "act" for s in situations)
-    context = {"section": "fleet", "topics": "fleet", "nodes": lines, "situations": situations, "acting": acting}
+    context = {"section": "fleet", "topics": "fleet", **overview.page(request.GET, timezone.now())}
     return render_page(request, "fleet/fleet.html", context, partial="fleet")
 
 
@@ -36,7 +31,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
 @live(stamps.node)
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    fleet = services.fleet_facts()
+    fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
     situations = _open_situations(this)
     context = {
@@ -44,7 +39,9 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
         "topics": f"node:{name},looks:{name}",
         "situations": situations,
         "fleet_facts": fleet,
-        **_node_line(this, facts, situations),
+        "node": this,
+        "pools": rows.pool_rows(facts) if facts is not None else (),
+        **overview.line(this, timezone.now()),
     }
     if facts is not None:
         context |= _node_facts(facts, fleet)
@@ -71,7 +68,7 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
 @live(stamps.pool)
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    fleet = services.fleet_facts()
+    fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
     pools = facts.pools if facts is not None and known(facts.pools) else ()
     found = next((p for p in pools if p.name == pool_name), None)
@@ -88,7 +85,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "topics": f"node:{name}",
         "fleet_facts": fleet,
         "node": this,
-        "heard": heard(this),
+        "heard": overview.heard(this, timezone.now()),
         "pool": found,
         "guid": rows.said(found.guid),
         "row": rows.pool_row(found),
@@ -117,7 +114,7 @@ def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
 @live(stamps.disk)
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
-    fleet, now = services.fleet_facts(), timezone.now()
+    fleet, now = services.facts_near([wwid]), timezone.now()
     seen, remembered = rows.find_disk(fleet, wwid), history.remembered_of(this, now)
     nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
     sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
@@ -164,39 +161,6 @@ def _voice(situation: Situation) -> None:
     situation.tone, situation.urgency = SEVERITY_TONES[situation.severity], SEVERITY_WORDS[situation.severity]
 
 
-def _node_line(node: Node, facts: NodeFacts | None, situations: list[Situation]) -> dict:
-    own = [s for s in situations if s.node_id == node.pk]
-    return {
-        "node": node,
-        "heard": heard(node),
-        "pools": rows.pool_rows(facts) if facts is not None else (),
-        **dict(zip(("tone", "why"), _why(node, facts, own), strict=True)),
-    }
-
-
-def _why(node: Node, facts: NodeFacts | None, own: list[Situation]) -> tuple[str, str]:
-    """The one reason a node stands where it stands in the list."""
-    if node.last_report_at is None or facts is None:
-        return "idle", "has not reported yet"
-    if facts.age_seconds > rows.STALE_SECONDS:
-        return "bad", "is silent; what is shown is old"
-    if own:
-        more = f" and {len(own) - 1} more" if len(own) > 1 else ""
-        return own[0].tone, f"{own[0].title}{more}"
-    if isinstance(facts.pools, Unknown):
-        return "watch", f"pools not known: {facts.pools.reason}"
-    unread = [pool.tops for pool in facts.pools if isinstance(pool.tops, Unknown)]
-    if unread:
-        return "watch", f"vdevs not known: {unread[0].reason}"
-    return "good", "nothing wrong is known"
-
-
-def heard(node: Node) -> str:
-    if node.last_report_at is None:
-        return "never heard"
-    return f"heard {rows.ago((timezone.now() - node.last_report_at).total_seconds())}"
-
-
 @login_required
 @require_safe
 @live(stamps.situation)
@@ -211,6 +175,6 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
-        "explains": Situation.objects.filter(closed_at__isnull=True, data__cause=this.key).order_by("title"),
+        "explains": Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by("title"),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")

@@ -98,7 +98,7 @@ def _play(asked: Rehearsal) -> None:
 
 def tell(runbook: str, params: Mapping[str, str], choices: Mapping[str, str], node: Node, now: datetime) -> Rehearsed:
     """Raises CannotRebuild."""
-    facts = fleet.fleet_facts(now)
+    facts = fleet.facts_near([node.name, *params.values(), *choices.values()], now)
     if node.name not in facts.nodes:
         raise CannotRebuild(f"{node.name} has never reported, so there is nothing to make a twin of.")
     beside = {name: _report(name, facts, now) for name in _who_shares_disks(facts, node.name)}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.accounts.models import User
+from app.fleet.services import facts_near
 from app.runs import services
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
@@ -32,7 +33,7 @@ def panel(fleet: FleetFacts, scope: Mapping[str, str], user: User) -> dict[str, 
 
 def begin(user: User, key: str, scope: Mapping[str, str]) -> Run:
     """Begin what is offered there now under this key. Raises what `services.start_run` raises."""
-    found = next((one for one in offered(services.facts_now(), scope) if one.key == key), None)
+    found = next((one for one in offered(facts_near(scope.values()), scope) if one.key == key), None)
     if found is None:
         raise services.RunRefused("What this run would be about is not as it was when you opened the page. Open it again.")
     under_way = _about_the_same(found, list(Run.objects.filter(ended_at=None, runbook=found.runbook.slug)))

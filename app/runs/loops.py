@@ -10,7 +10,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.fleet.services import fleet_facts
 from app.runs import services
 from app.runs.models import OpenLoop, Run
 from app.runs.rights import OPERATE, may
@@ -55,9 +54,8 @@ def close_by_facts(node: str) -> None:
     found = list(OpenLoop.objects.filter(node=node, run__ended_at__isnull=False).select_related("run"))
     if not found:
         return
-    facts = fleet_facts()
     for one in found:
-        runbook = RUNBOOKS.get(one.run.runbook)
+        runbook, facts = RUNBOOKS.get(one.run.runbook), services.facts_for(one.run)
         if runbook is not None and one.loop in runbook.loops and _heard_since(one, runbook, facts):
             _try(one, facts)
 

@@ -52,7 +52,7 @@ def now(run: Run, user: User) -> dict[str, Any]:
         "enclosure": state.params.get("enclosure", ""),
         "disks": disks(state.params, state.status == "done") if told else [],
         "quiet": not here or step.kind == "MANUAL",  # the bay is large where hands go to it now
-        "light": light(services.facts_now(), state.params) if here and told and step.kind == "WAIT" else "",
+        "light": light(services.facts_for(run), state.params) if here and told and step.kind == "WAIT" else "",
     }
 
 

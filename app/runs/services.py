@@ -13,7 +13,7 @@ from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
 from app.doorbell import ring
 from app.fleet.models import Node
-from app.fleet.services import fleet_facts
+from app.fleet.services import facts_near
 from app.ledger import services as ledger
 from app.once import WrittenOnce
 from app.runs import backing, locks, sealing
@@ -24,6 +24,7 @@ from workflows import events as ev
 from workflows import plans
 from workflows.core import Option, Step, Verdict, ask
 from workflows.engine import Refused
+from workflows.facts import FleetFacts
 from workflows.lint import definition_digest
 from workflows.runbooks import RUNBOOKS
 from workflows.state import RunState
@@ -138,7 +139,7 @@ def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict
         return Refused(why)
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, asker.name, said), asker, now)
+            return apply(run, event(kind, now, asker.name, said, run), asker, now)
     except (locks.Held, sealing.CannotSeal) as held:
         run.refresh_from_db()
         return Refused(str(held))
@@ -168,11 +169,16 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     return ""
 
 
-def event(kind: type[ev.Event], now: datetime, by: str, said: dict) -> ev.Event:
+def event(kind: type[ev.Event], now: datetime, by: str, said: dict, run: Run) -> ev.Event:
     """The event with what the portal knows: the time, the person and, where guards are asked, the facts of this moment."""
     if "facts" in {f.name for f in fields_of(kind)} and "facts" not in said:
-        said = {**said, "facts": fleet_facts(now)}
+        said = {**said, "facts": facts_for(run, now, *(value for value in said.values() if isinstance(value, str)))}
     return kind(at=now.timestamp(), by=by, **said)
+
+
+def facts_for(run: Run, now: datetime | None = None, *typed: str) -> FleetFacts:
+    """All that bears on what this run is about, and on what somebody has just typed or scanned."""
+    return facts_near([run.node, *run.params.values(), *run.here.params.values(), *typed], now)
 
 
 def definition_changed(run: Run) -> bool:
@@ -191,10 +197,6 @@ def need_proof(proved_at: datetime | None, now: datetime) -> None:
         )
 
 
-def facts_now():
-    return fleet_facts(timezone.now())
-
-
 # --- what nobody's hand does
 
 
@@ -202,7 +204,7 @@ def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **said) -> R
     """An event from a node or from time, on a run whose row the caller has locked."""
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, "", said), Asker(actor), now)
+            return apply(run, event(kind, now, "", said, run), Asker(actor), now)
     except (locks.Held, sealing.CannotSeal) as held:
         log.warning("Run %s cannot go on: %s", run.pk, held)
         run.refresh_from_db()
@@ -280,12 +282,12 @@ def step_of(run: Run) -> Step:
 def options(run: Run) -> tuple[Option, ...]:
     """What may be chosen at a DECIDE step, and what speaks against each."""
     step = step_of(run)
-    return step.options(fleet_facts(), run.here.params) if step.options else ()
+    return step.options(facts_for(run), run.here.params) if step.options else ()
 
 
 def verdicts_now(run: Run) -> tuple[Verdict, ...]:
     """What this step's guards would say at this moment. For showing; acting asks them again."""
-    return ask(step_of(run).guards, fleet_facts(), run.here.params)
+    return ask(step_of(run).guards, facts_for(run), run.here.params)
 
 
 def plan_changes(run: Run) -> tuple[tuple[str, str, str], ...]:

@@ -42,7 +42,7 @@ def needs(run: Run) -> tuple[str, ...]:
     runbook = RUNBOOKS.get(run.runbook)
     if runbook is None or runbook.locks is None:
         return ()
-    return tuple(sorted(runbook.locks(services.facts_now(), run.here.params)))
+    return tuple(sorted(runbook.locks(services.facts_for(run), run.here.params)))
 
 
 def in_the_way(run: Run) -> list[ResourceLock]:

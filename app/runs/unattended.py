@@ -81,4 +81,4 @@ def _takes_back(order: Order, given: Order) -> bool:
 def in_the_way(run: Run) -> tuple[Verdict, ...] | None:
     """What speaks against the next move at this moment, for the page; None when the run does not wait for the portal."""
     step = step_of(run)
-    return blockers(ask(step.guards, services.facts_now(), run.here.params)) if step is not None else None
+    return blockers(ask(step.guards, services.facts_for(run), run.here.params)) if step is not None else None

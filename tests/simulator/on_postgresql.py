@@ -101,6 +101,9 @@ class DjangoPortal:
     def facts(self, node: str) -> FleetFacts:
         return FleetFacts({name: facts for name, facts in self.all_facts().nodes.items() if name == node})
 
+    def facts_near(self, words: object, at: object = None) -> FleetFacts:
+        return self.all_facts()
+
     def all_facts(self, at: object = None) -> FleetFacts:
         said = {node: swap.facts(node, text, self.now - at).nodes[node] for node, (_, at, text) in self.heard.items()}
         return FleetFacts(said)
@@ -245,7 +248,7 @@ def real_portal(sim: OnPostgresql) -> Iterator[None]:
     patches = (
         mock.patch.dict(RUNBOOKS, {swap.RUNBOOK.slug: swap.RUNBOOK}),
         mock.patch("django.utils.timezone.now", portal.moment),
-        mock.patch("app.runs.services.fleet_facts", portal.all_facts),
+        mock.patch("app.runs.services.facts_near", portal.facts_near),
         mock.patch("app.runs.orders.take_captures", portal.take_captures),
         mock.patch.object(BaseDatabaseWrapper, "_commit", dying),
         installed(sim),

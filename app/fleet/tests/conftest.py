@@ -10,7 +10,7 @@ from app.fleet import services
 @pytest.fixture(autouse=True)
 def _nothing_parsed():
     """Each test starts like a new process."""
-    services._parsed.clear()
+    services.forget()
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def report(name: str) -> Node:
 
 def shown(node: Node) -> NodeFacts:
     """As another process of the portal reads it back from the database."""
-    services._parsed.clear()
+    services.forget()
     return services.fleet_facts().nodes[node.name]
 
 

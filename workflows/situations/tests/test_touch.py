@@ -10,12 +10,22 @@ from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts
 from workflows.facts.join import node_facts
 from workflows.facts.tests.played import captures
-from workflows.facts.touch import reach, touches
+from workflows.facts.touch import touches
 from workflows.situations import detect_all
 
 
 def node(step: str, name: str):
     return node_facts(name, captures(step), 1.0, ())
+
+
+def reach(start, by_node) -> frozenset[str]:
+    """What the portal asks its rows: the nodes that touch one of the things in `start`, and all that those touch in turn."""
+    found, things, fresh = set(), set(start), True
+    while fresh:
+        fresh = {name for name, theirs in by_node.items() if name not in found and not things.isdisjoint(theirs)}
+        found |= fresh
+        things.update(*(by_node[name] for name in fresh))
+    return frozenset(found)
 
 
 def shown(fleet: FleetFacts, names) -> list:

@@ -1,0 +1,252 @@
+"""The fleet in one list of troubles and one of nodes, worst first: read from rows, a page at a time, whatever the fleet's size.
+
+Order, filters and counts are asked of the database. What only runs know, which trouble is being repaired, comes from beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.http import QueryDict
+from django.utils.module_loading import import_string
+
+from app.fleet import rows
+from app.fleet.models import Node, PoolNow, Situation, Standing
+from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
+from app.fleet.standing import TONES, silent
+from workflows.runbooks import RUNBOOKS
+from workflows.situations import SITUATIONS
+
+SITUATIONS_SHOWN, FOLLOWERS_SHOWN, NODES_SHOWN = 25, 10, 50
+PAGES_MAX = 10_000
+REPAIR = {"yes": "being repaired", "no": "nobody repairs it"}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the page is narrowed to; each is a part of its address. Empty is everything."""
+
+    severity: str = ""
+    node: str = ""
+    pool: str = ""
+    kind: str = ""
+    repair: str = ""
+
+    @classmethod
+    def of(cls, said: QueryDict) -> Filters:
+        """What the address says. What it cannot mean is no filter."""
+        given = {name: said.get(name, "").strip()[:100] for name in cls.__dataclass_fields__}
+        allowed = {"severity": SEVERITY_ORDER, "kind": SITUATIONS, "repair": REPAIR}
+        return cls(**{name: value for name, value in given.items() if name not in allowed or value in allowed[name]})
+
+    @property
+    def given(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if getattr(self, name)}
+
+    @property
+    def query(self) -> str:
+        return urlencode(self.given)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some of many. `number` begins with one."""
+
+    number: int
+    size: int
+    total: int
+
+    @classmethod
+    def at(cls, said: str, size: int, total: int) -> Page:
+        number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else 1
+        return cls(max(1, min(number, cls(1, size, total).last)), size, total)
+
+    @property
+    def last(self) -> int:
+        return max(1, min(PAGES_MAX, -(-self.total // self.size)))
+
+    @property
+    def first_shown(self) -> int:
+        return (self.number - 1) * self.size + 1 if self.total else 0
+
+    @property
+    def last_shown(self) -> int:
+        return min(self.number * self.size, self.total)
+
+    def cut(self, found: QuerySet) -> list:
+        return list(found[(self.number - 1) * self.size : self.number * self.size])
+
+
+def page(said: QueryDict, now: datetime) -> dict[str, Any]:
+    """All that the page shows."""
+    filters, repairs = Filters.of(said), under_repair()
+    roots = _roots(_narrowed(filters, repairs), filters)
+    troubles = Page.at(said.get("troubles", ""), SITUATIONS_SHOWN, roots.count())
+    nodes = _nodes(filters, now)
+    listed = Page.at(said.get("page", ""), NODES_SHOWN, nodes.count())
+    return {
+        "filters": filters,
+        "address": urlencode(
+            filters.given | {name: one.number for name, one in (("troubles", troubles), ("page", listed)) if one.number > 1}
+        ),
+        "counts": _counts(now),
+        "troubles": troubles,
+        "situations": _lines(troubles.cut(roots.select_related("node").order_by("rank", "opened_at", "pk")), repairs),
+        "listed": listed,
+        "nodes": _node_lines(listed.cut(nodes), now),
+        "severities": list(SEVERITY_WORDS.items()),
+        "kinds": [(slug, slug.replace("-", " ")) for slug in sorted(SITUATIONS)],
+        "repairs": list(REPAIR.items()),
+    }
+
+
+def under_repair() -> Mapping[str, Any]:
+    """Key of a situation -> the open run on it, as who knows runs tells it."""
+    return import_string(settings.REPAIRS_BESIDE)()
+
+
+def _open() -> QuerySet[Situation]:
+    return Situation.objects.filter(closed_at=None)
+
+
+def _narrowed(filters: Filters, repairs: Mapping[str, Any]) -> QuerySet[Situation]:
+    found = _open()
+    if filters.severity:
+        found = found.filter(rank=SEVERITY_ORDER.index(filters.severity))
+    if filters.node:
+        found = found.filter(node__name__icontains=filters.node)
+    if filters.pool:
+        found = found.filter(pool__icontains=filters.pool)
+    if filters.kind:
+        found = found.filter(slug=filters.kind)
+    if filters.repair:
+        found = found.filter(key__in=repairs.keys()) if filters.repair == "yes" else found.exclude(key__in=repairs.keys())
+    return found
+
+
+def _roots(found: QuerySet[Situation], filters: Filters) -> QuerySet[Situation]:
+    """Those that nothing else in the list explains: what is explained stands under its cause, where that is listed too."""
+    causes = found.filter(key=OuterRef("cause_key")) if filters.given else _open().filter(key=OuterRef("cause_key"))
+    return found.filter(Q(cause_key="") | ~Exists(causes))
+
+
+@dataclass
+class Line:
+    """One trouble: what, since when, what is left, and what to do."""
+
+    situation: Situation
+    tone: str
+    urgency: str
+    left: PoolNow | None
+    answers: list[str]
+    run: Any
+    cause: Situation | None
+    followers: list[Situation]
+    more: int
+
+    @property
+    def count(self) -> int:
+        return len(self.followers) + self.more
+
+
+def _lines(roots: list[Situation], repairs: Mapping[str, Any]) -> list[Line]:
+    pools = _pools_of(roots)
+    counts = _follower_counts([s.key for s in roots])
+    followers = _followers([s for s in roots if s.key in counts])
+    causes = {s.key: s for s in _open().filter(key__in={s.cause_key for s in roots if s.cause_key})}
+    return [
+        Line(
+            one,
+            SEVERITY_TONES[one.severity],
+            SEVERITY_WORDS[one.severity],
+            pools.get((one.node_id, one.pool)),
+            [RUNBOOKS[a["runbook"]].title for a in one.data["answers"] if a["runbook"] in RUNBOOKS],
+            repairs.get(one.key),
+            causes.get(one.cause_key),
+            followers.get(one.key, []),
+            counts.get(one.key, 0) - len(followers.get(one.key, [])),
+        )
+        for one in roots
+    ]
+
+
+def _pools_of(situations: Iterable[Situation]) -> dict[tuple[int, str], PoolNow]:
+    wanted = {(s.node_id, s.pool) for s in situations if s.pool}
+    found = PoolNow.objects.filter(node__in={node for node, _ in wanted}, name__in={name for _, name in wanted})
+    return {(row.node_id, row.name): row for row in found}
+
+
+def _follower_counts(keys: list[str]) -> dict[str, int]:
+    counted = _open().filter(cause_key__in=keys).order_by().values_list("cause_key").annotate(count=Count("pk"))
+    return dict(counted)
+
+
+def _followers(causes: list[Situation]) -> dict[str, list[Situation]]:
+    """The first few of each, all in one question."""
+    found: dict[str, list[Situation]] = {}
+    each = [_open().filter(cause_key=one.key).order_by("rank", "opened_at", "pk")[:FOLLOWERS_SHOWN] for one in causes]
+    listed = each[0].union(*each[1:], all=True) if each else ()
+    for one in sorted(listed, key=lambda s: (s.rank, s.opened_at, s.pk)):
+        one.tone, one.urgency = SEVERITY_TONES[one.severity], SEVERITY_WORDS[one.severity]
+        found.setdefault(one.cause_key, []).append(one)
+    return found
+
+
+def _counts(now: datetime) -> dict[str, int]:
+    """Of the whole fleet, whatever the page is narrowed to."""
+    by_rank = dict(_open().order_by().values_list("rank").annotate(count=Count("pk")))
+    nodes = _listed().aggregate(nodes=Count("pk"), silent=Count("pk", filter=silent(now)))
+    return nodes | {name: by_rank.get(rank, 0) for rank, name in enumerate(SEVERITY_ORDER)}
+
+
+def _listed() -> QuerySet[Node]:
+    return Node.objects.exclude(state=Node.State.RETIRED)
+
+
+def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
+    """Silent ones stand with what is wrong: what is shown of them is old."""
+    worst = Case(
+        When(last_report_at=None, then=Value(TONES.index("idle"))),
+        When(silent(now), then=Value(TONES.index("bad"))),
+        default=F("standing__rank"),
+        output_field=IntegerField(),
+    )
+    found = _listed()
+    if filters.node:
+        found = found.filter(name__icontains=filters.node)
+    if filters.pool:
+        found = found.filter(Exists(PoolNow.objects.filter(node=OuterRef("pk"), name__icontains=filters.pool)))
+    if filters.severity or filters.kind:
+        found = found.filter(Exists(_narrowed(Filters(severity=filters.severity, kind=filters.kind), {}).filter(node=OuterRef("pk"))))
+    return found.order_by(worst, "name").select_related("standing").prefetch_related("pools_now")
+
+
+def _node_lines(nodes: list[Node], now: datetime) -> list[dict[str, Any]]:
+    return [{"node": node, **line(node, now), "pools": list(node.pools_now.all())} for node in nodes]
+
+
+def line(node: Node, now: datetime) -> dict[str, Any]:
+    """Where a node stands and why, from its rows and the clock."""
+    standing: Standing | None = getattr(node, "standing", None)
+    tone, why = _why(node, standing, now)
+    return {"tone": tone, "why": why, "disks": standing.disks if standing else None, "heard": heard(node, now)}
+
+
+def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str]:
+    if node.last_report_at is None:
+        return "idle", "has not reported yet"
+    if (now - node.last_report_at).total_seconds() > rows.STALE_SECONDS:
+        return "bad", "is silent; what is shown is old"
+    if standing is None:
+        return "idle", "has reported; what is wrong there is being worked out"
+    return standing.tone, standing.why
+
+
+def heard(node: Node, now: datetime) -> str:
+    return "never heard" if node.last_report_at is None else f"heard {rows.ago((now - node.last_report_at).total_seconds())}"
