@@ -6,7 +6,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import figures, history, rows, services, stamps, who
+from app.fleet import chassis, figures, history, rows, services, stamps, who
+from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import live, render_page
@@ -62,7 +63,7 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
         "disks_unknown": rows.why_unknown(facts.disks),
         "disks": rows.disk_rows(facts, fleet),
         "foreign": of_node(findings(fleet), facts.node, own),
-        "enclosures": rows.enclosures(facts),
+        "enclosures": [(one, draw(one)) for one in chassis.of_node(fleet, facts.node)],
     }
 
 
