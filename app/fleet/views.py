@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import chassis, figures, history, rows, services, stamps, who
+from app.fleet import chassis, figures, history, pages_pool, rows, services, stamps, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
@@ -93,13 +93,13 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "pool": found,
         "guid": rows.said(found.guid),
         "row": rows.pool_row(found),
-        "rows": rows.vdev_rows(found, facts),
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
         "figures": figures.of(found, facts),
         "words": words,
         **_census(fleet, found),
+        **pages_pool.more(fleet, facts, found),
     }
     return render_page(request, "fleet/pool.html", context, partial="pool")
 
