@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import chassis, figures, history, pages_pool, rows, services, stamps, who
+from app.fleet import chassis, figures, history, pages_disk, pages_pool, rows, services, stamps, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
@@ -134,7 +134,7 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "bytes": this.size_bytes or "not known",
         "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
         "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
-        "stays": who.timeline(sightings, labels),
+        **pages_disk.more(this, seen, who.timeline(sightings, labels), now),
     }
     return render_page(request, "fleet/disk.html", context, partial="disk")
 
