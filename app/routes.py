@@ -21,6 +21,8 @@ ROUTES: Mapping[str, str] = {
     "node": SIGNED_IN,
     "pool": SIGNED_IN,
     "disk": SIGNED_IN,
+    "enclosure": SIGNED_IN,
+    "slot-sheet": SIGNED_IN,
     "triage": SIGNED_IN,
     "situation": SIGNED_IN,
     "search": SIGNED_IN,

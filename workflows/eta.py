@@ -173,9 +173,9 @@ def resilvers(history: History) -> Iterator[Past]:
     for entry in history.entries:
         put_in |= set(_put_in(entry))  # it stands shortly before or after the beginning, as the txgs fall
         if entry.text.startswith("scan setup"):
-            began = _moment(entry) if RESILVER in entry.text.split() else None
+            began = moment(entry) if RESILVER in entry.text.split() else None
         elif entry.text.startswith("scan done"):
-            ended = _moment(entry)
+            ended = moment(entry)
             if began is not None and ended is not None and ended > began:
                 wwids = map(_of_path, put_in)
                 yield Past((ended - began).total_seconds(), bool(put_in), frozenset(wwid for wwid in wwids if wwid))
@@ -191,7 +191,7 @@ def _put_in(entry: Entry) -> Iterator[str]:
         yield found.group(1)
 
 
-def _moment(entry: Entry) -> datetime | None:
+def moment(entry: Entry) -> datetime | None:
     try:
         return datetime.strptime(entry.at, WHEN).replace(tzinfo=UTC)
     except ValueError:

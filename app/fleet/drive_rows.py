@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from django.utils.text import capfirst
 
-from workflows.facts import ConditionFacts, DiskFacts, LinkFacts, NodeFacts, PhyFacts, known
+from app.fleet import sas_way
+from workflows.facts import ConditionFacts, DiskFacts, NodeFacts, known
 from workflows.facts.slots import LEVELS
 
 Row = tuple[str, str, str]
@@ -20,7 +21,7 @@ def drive(node: NodeFacts, disk: DiskFacts) -> dict:
     return {
         "seats": tuple(seat_rows(disk)),
         "condition": tuple(condition_rows(disk)),
-        "links": tuple(link_rows(node, disk)),
+        "ways": sas_way.of_disk(node, disk),
         "modes": tuple(mode_rows(disk)),
     }
 
@@ -82,33 +83,6 @@ def _self_test(said: ConditionFacts) -> Row:
         return "Last self-test", "none was ever run", "idle"
     when = "" if test.hours is None else f" at {test.hours:,} hours"
     return "Last self-test", f"{test.what}: {test.said}{when}", "bad" if test.failed else "good"
-
-
-def link_rows(node: NodeFacts, disk: DiskFacts) -> Iterator[Row]:
-    for path in disk.paths:
-        yield f"Way to {path.name}", _way(node, path.link) if known(path.link) else f"not known: {path.link.reason}", "idle"
-    for phy in node.fabric.phys if known(node.fabric) and known(disk.wwid) else ():
-        if phy.wwid == disk.wwid:
-            yield (
-                f"Our end, {phy.name}",
-                f"{phy.rate or 'no rate'}; {_counts(phy)}",
-                "watch" if known(phy.growth) and phy.growth.any else "good",
-            )
-    for link in disk.condition.links if known(disk.condition) else ():
-        yield f"Its end, port {link.port} phy {link.phy}", link.said, "good" if link.gbit else "idle"
-
-
-def _way(node: NodeFacts, link: LinkFacts) -> str:
-    models = node.fabric.models if known(node.fabric) else {}
-    hops = (link.host, *link.expanders)
-    return " → ".join(f"{hop} ({models[hop]})" if hop in models else hop for hop in hops)
-
-
-def _counts(phy: PhyFacts) -> str:
-    total = (
-        "counters not known" if not known(phy.counts) else f"{sum(phy.counts):,} errors since its reset" if any(phy.counts) else "no errors"
-    )
-    return f"{total}, {phy.growth.words} added" if known(phy.growth) and phy.growth.any else total
 
 
 def mode_rows(disk: DiskFacts) -> Iterator[Row]:

@@ -203,11 +203,11 @@ def pool_leaves(pool: PoolFacts) -> tuple[VdevFacts, ...]:
 
 def _disk_row(disk: DiskFacts, owners: dict[str, tuple[PoolFacts, VdevFacts]]) -> DiskRow:
     owner = owners.get(disk.wwid) if known(disk.wwid) else None
-    use, how = _use(disk, owner)
+    use, how = use_of(disk, owner)
     return DiskRow(disk, " ".join(disk.names), size(disk.size_bytes), bay_words(disk.bay), use, how)
 
 
-def _use(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[str, str]:
+def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[str, str]:
     if owner is not None:
         pool, vdev = owner
         return f"{pool.name}, vdev {said(vdev.guid)}, {vdev.state}", tone(vdev.state)
@@ -223,40 +223,6 @@ def _use(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[st
     if known(disk.health) and not disk.health.passed:
         return f"no label, not in use, failing: {disk.health.text}", "bad"
     return "no label, not in use", "info"
-
-
-@dataclass(frozen=True)
-class BayRow:
-    bay: BayFacts
-    tone: str  # also "free" and "empty"
-    disk: DiskFacts | None
-    words: str
-
-
-def enclosures(node: NodeFacts) -> tuple[tuple[str, tuple[BayRow, ...]], ...]:
-    """Bays by enclosure logical id, in slot order; dual paths to one enclosure show once."""
-    if not known(node.bays):
-        return ()
-    by_name = {path.name: disk for disk in (node.disks if known(node.disks) else ()) for path in disk.paths}
-    owners = members(node)
-    found: dict[str, dict[int, BayRow]] = {}
-    for bay in node.bays:
-        slots = found.setdefault(bay.enclosure_id, {})
-        if bay.slot not in slots or slots[bay.slot].disk is None:
-            slots[bay.slot] = _bay_row(bay, by_name.get(bay.device or ""), owners)
-    return tuple((name, tuple(slots[slot] for slot in sorted(slots))) for name, slots in sorted(found.items()))
-
-
-def _bay_row(bay: BayFacts, disk: DiskFacts | None, owners: dict[str, tuple[PoolFacts, VdevFacts]]) -> BayRow:
-    if disk is None:
-        return BayRow(bay, "empty", None, f"bay {bay.slot}: {said(bay.status)}")
-    use, how = _use(disk, owners.get(disk.wwid) if known(disk.wwid) else None)
-    return BayRow(
-        bay,
-        "free" if how in ("info", "watch") and disk.labels == () else how,
-        disk,
-        f"bay {bay.slot}: {disk.model} {said(disk.serial)}, {use}",
-    )
 
 
 @dataclass(frozen=True)
@@ -295,7 +261,7 @@ def why_unknown(value: object) -> str:
 def place(node: NodeFacts, disk: DiskFacts) -> dict:
     """Where a disk is now and what it is there, for its page."""
     owner = members(node).get(disk.wwid) if known(disk.wwid) else None
-    use, how = _use(disk, owner)
+    use, how = use_of(disk, owner)
     return {
         "node": node.node,
         "heard": f"reported {ago(node.age_seconds)}",

@@ -1,11 +1,13 @@
 from django.urls import path
 
-from app.fleet import triage, views
+from app.fleet import pages_chassis, triage, views
 
 urlpatterns = [
     path("", views.fleet, name="fleet"),
     path("nodes/<str:name>/", views.node, name="node"),
     path("nodes/<str:name>/pools/<str:pool_name>/", views.pool, name="pool"),
+    path("nodes/<str:name>/enclosures/<str:enclosure_id>/", pages_chassis.enclosure, name="enclosure"),
+    path("nodes/<str:name>/enclosures/<str:enclosure_id>/sheet/", pages_chassis.slot_sheet, name="slot-sheet"),
     path("disks/<str:wwid>/", views.disk, name="disk"),
     path("triage/", triage.page, name="triage"),
     path("situations/<int:pk>/", views.situation, name="situation"),

@@ -6,7 +6,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import figures, history, overview, rows, services, stamps, who
+from app.fleet import chassis, figures, history, overview, pages_disk, pages_pool, rows, services, stamps, who
+from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.htmx import live, render_page
@@ -59,7 +60,7 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
         "disks_unknown": rows.why_unknown(facts.disks),
         "disks": rows.disk_rows(facts, fleet),
         "foreign": of_node(findings(fleet), facts.node, own),
-        "enclosures": rows.enclosures(facts),
+        "enclosures": [(one, draw(one)) for one in chassis.of_node(fleet, facts.node)],
     }
 
 
@@ -89,13 +90,13 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "pool": found,
         "guid": rows.said(found.guid),
         "row": rows.pool_row(found),
-        "rows": rows.vdev_rows(found, facts),
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
         "figures": figures.of(found, facts),
         "words": words,
         **_census(fleet, found),
+        **pages_pool.more(fleet, facts, found),
     }
     return render_page(request, "fleet/pool.html", context, partial="pool")
 
@@ -130,7 +131,7 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "bytes": this.size_bytes or "not known",
         "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
         "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
-        "stays": who.timeline(sightings, labels),
+        **pages_disk.more(this, seen, who.timeline(sightings, labels), now),
     }
     return render_page(request, "fleet/disk.html", context, partial="disk")
 

@@ -11,6 +11,7 @@ SOME = {
     "pk": "1",
     "name": "oss01",
     "pool_name": "ost_0",
+    "enclosure_id": "0x50050cc11ac016e2",
     "wwid": "naa:5000c500a65b207b",
     "digest": "0" * 64,
     "run": "1",

@@ -20,15 +20,22 @@ def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
     enclosures = sources.read("enclosure", if_nothing=())
     if not known(enclosures):
         return enclosures
+    models = _models(sources)
     bays: dict[tuple[str, int], BayFacts] = {}
-    for bay in (b for e in enclosures if e.id for b in _bays(e)):
+    for bay in (b for e in enclosures if e.id for b in _bays(e, models.get(e.name, ""))):
         before = bays.get((bay.enclosure_id, bay.slot))
         if before is None or before.device is None:
             bays[bay.enclosure_id, bay.slot] = bay
     return tuple(bays.values())
 
 
-def _bays(enclosure: Any) -> Iterable[BayFacts]:
+def _models(sources: Sources) -> dict[str, str]:
+    """What each enclosure calls itself, by its H:C:T:L, which is the kernel's name of it."""
+    devices = sources.read("lsscsi")
+    return {d.hctl: f"{d.vendor} {d.model} {d.rev}".strip() for d in devices if d.type == "enclosu"} if known(devices) else {}
+
+
+def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:
     for slot in enclosure.slots:
         if slot.number is not None:
             yield BayFacts(
@@ -41,6 +48,7 @@ def _bays(enclosure: Any) -> Iterable[BayFacts]:
                 fault=_said(slot.fault, "fault light", slot),
                 device=slot.device,
                 evidence=KERNEL_LINK,
+                model=model,
             )
 
 

@@ -176,6 +176,7 @@ class BayFacts:
     device: str | None  # kernel name of the disk in it, when linked
     evidence: int = 1
     conflict: str = ""  # what says otherwise
+    model: str = ""  # of the enclosure, as it calls itself: "SEAGATE EXOS-E 5U84 6020"; "" when it was not asked
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import pytest
 from app.fleet import drive_rows
 from app.fleet.models import Situation
 from app.fleet.views import under_causes
-from workflows.facts import BayWitness, FabricFacts, Growth, LinkFacts, ModeFacts, PhyFacts, SelfTestFacts, Switch, Unknown
-from workflows.tests.incident import BLANK_WWID, DISKS, NODE, WELL
+from workflows.facts import BayWitness, ModeFacts, SelfTestFacts, Switch, Unknown
+from workflows.tests.incident import BLANK_WWID, DISKS, WELL
 
 BLANK = next(d for d in DISKS if d.wwid == BLANK_WWID)
 SHELF = BLANK.bay.enclosure_id
@@ -53,28 +53,6 @@ def test_a_sick_disk_looks_sick(changes, name, words, tone):
     said, how = row(drive_rows.condition_rows(replace(BLANK, condition=replace(WELL, **changes))), name)
     assert words in said
     assert how == tone
-
-
-def test_it_shows_both_ends_of_the_link_and_what_grows():
-    link = LinkFacts("host6", "0000:b3:00.0", ("expander-6:0",), "end_device-6:0:70")
-    phy = PhyFacts(
-        "phy-6:0:70",
-        "expander-6:0",
-        "port-6:0:70",
-        1,
-        link.end,
-        BLANK_WWID,
-        "",
-        (9, 0, 0, 0),
-        "12.0 Gbit",
-        12.0,
-        Growth((9, 0, 0, 0), 3600.0),
-    )
-    node = replace(NODE, fabric=FabricFacts((phy,), {"host6": "mpt3sas", "expander-6:0": "SEAGATE EXOS-E 5U84 6020"}, {}))
-    rows = list(drive_rows.link_rows(node, replace(BLANK, paths=(replace(BLANK.paths[0], link=link),))))
-    assert row(rows, "Way to sdcx")[0] == "host6 (mpt3sas) → expander-6:0 (SEAGATE EXOS-E 5U84 6020)"
-    assert row(rows, "Our end, phy-6:0:70") == ("12.0 Gbit; 9 errors since its reset, 9 invalid dwords in 60 minutes added", "watch")
-    assert row(rows, "Its end, port 0 phy 0") == ("phy enabled; 12 Gbps", "good")
 
 
 def test_a_cache_that_is_never_flushed_is_red():

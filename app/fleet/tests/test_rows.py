@@ -30,7 +30,6 @@ def test_a_free_disk_that_is_failing_does_not_look_free():
     assert row_of(NODE, BLANK_WWID).tone == "info"
     assert row_of(node, BLANK_WWID).tone == "bad"
     assert "failing: FAILURE PREDICTION" in row_of(node, BLANK_WWID).use
-    assert next(row for row in rows.enclosures(node)[0][1] if row.bay.slot == 70).tone == "bad"
 
 
 def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():

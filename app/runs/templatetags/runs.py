@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from app.fleet import rows
 from app.fleet.models import Situation
-from app.runs import byhand, loops, pages, panels
+from app.runs import byhand, loops, pages, panels, touched
 from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
@@ -79,3 +79,9 @@ def held_of_pool(guid: str) -> dict:
 def held_of_disk(wwid: str) -> dict:
     """Who holds this disk, or the bay it sits in."""
     return {"held": panels.held_of_disk(wwid)}
+
+
+@register.inclusion_tag("runs/_touched.html")
+def runs_of_disk(wwid: str) -> dict:
+    """The runs that were about this disk."""
+    return {"touched": touched.of_disk(wwid)}

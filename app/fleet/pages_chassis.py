@@ -1,0 +1,82 @@
+"""An enclosure as a page, and as a sheet of paper for the person who goes to it."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from app.fleet import rows, services, stamps
+from app.fleet.chassis import Chassis, chassis
+from app.fleet.drawing import TINTS, draw
+from app.fleet.models import NOW, Node, Sighting
+from app.htmx import beside, live, minute, render_page
+from workflows.facts import FleetFacts
+
+
+def seen_by(name: str, enclosure_id: str) -> list[str]:
+    """The node itself, and every other one that sees a disk in this enclosure."""
+    others = Sighting.objects.filter(NOW, enclosure_id=enclosure_id).values_list("node__name", flat=True).distinct()
+    return sorted({name, *others})
+
+
+def stamp(request: HttpRequest, name: str, enclosure_id: str) -> Any:
+    return stamps.nodes(name__in=seen_by(name, enclosure_id)), beside(), minute()
+
+
+@login_required
+@require_safe
+@live(stamp)
+def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpResponse:
+    fleet, found = _found(name, enclosure_id, vdev := request.GET.get("vdev", ""))
+    tint = request.GET.get("tint", "state")
+    tint = tint if tint in TINTS else "state"
+    here = reverse("enclosure", args=[name, enclosure_id])
+    context = {
+        "section": "fleet",
+        "topics": ",".join(f"node:{one}" for one in found.nodes),
+        "node": name,
+        "this": found,
+        "sheets": draw(found, tint),
+        "tint": tint,
+        "tints": [(one, words, _link(here, one, vdev)) for one, words in TINTS.items()],
+        "here": _link(here, tint, vdev),
+        "clear": _link(here, tint, ""),
+        "vdevs": [(place, _link(here, tint, rows.said(place.top.guid))) for place in found.vdevs],
+        "heard": heard(fleet, found),
+        "troubles": found.of_kind("bad", "watch", "moving"),
+    }
+    return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
+
+
+@login_required
+@require_safe
+def slot_sheet(request: HttpRequest, name: str, enclosure_id: str) -> HttpResponse:
+    """For printing. It says when it was true, because paper does not change."""
+    fleet, found = _found(name, enclosure_id, request.GET.get("vdev", ""))
+    context = {"section": "fleet", "node": name, "this": found, "sheets": draw(found), "heard": heard(fleet, found), "now": timezone.now()}
+    return render(request, "fleet/slot_sheet.html", context)
+
+
+def _found(name: str, enclosure_id: str, vdev: str) -> tuple[FleetFacts, Chassis]:
+    get_object_or_404(Node, name=name)
+    fleet = services.fleet_facts(names=seen_by(name, enclosure_id))
+    found = chassis(fleet, enclosure_id, vdev)
+    if name not in found.nodes:
+        raise Http404(f"{name} did not report an enclosure {enclosure_id}.")
+    return fleet, found
+
+
+def heard(fleet: FleetFacts, found: Chassis) -> list[tuple[str, str, bool]]:
+    """(node, how long ago it reported, whether that is old)"""
+    ages = [(name, fleet.nodes[name].age_seconds) for name in found.nodes]
+    return [(name, rows.ago(age), age > rows.STALE_SECONDS) for name, age in ages]
+
+
+def _link(here: str, tint: str, vdev: str) -> str:
+    query = {name: value for name, value in (("tint", tint if tint != "state" else ""), ("vdev", vdev)) if value}
+    return f"{here}?{urlencode(query)}" if query else here

@@ -1,0 +1,145 @@
+"""The enclosure as it is drawn: what sits where, what nobody knows, and what two nodes say of one shelf."""
+
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.fleet import chassis, intake
+from app.fleet.drawing import draw
+from app.fleet.tests.cast import collect, node, payload
+from workflows.facts import BayFacts, FleetFacts, Gone, HealthFacts, Unknown
+from workflows.tests.incident import BLANK_WWID, FLEET, LOST, NODE, SDFL, SDFL_WWID, with_disk
+
+SHELF = "0x50050cc11ac016e2"
+
+
+def bay(slot, status="OK", device=None, **more):
+    said = {"locate": False, "fault": False} | more
+    return BayFacts(SHELF, "6:0:89:0", slot, str(slot), status, device=device, **said)
+
+
+def fleet(*bays, base=NODE, **others):
+    return FleetFacts({base.node: replace(base, bays=bays)} | others)
+
+
+def seen(*bays, vdev=""):
+    return chassis.chassis(fleet(*bays), SHELF, vdev)
+
+
+def slot_of(wwid):
+    return next(disk.bay.slot for disk in NODE.disks if disk.wwid == wwid)
+
+
+def test_a_bay_is_empty_only_when_the_enclosure_says_so():
+    kinds = {slot: one.kind for slot, one in seen(bay(40, "not installed"), bay(41), bay(42, Unknown("it hangs"))).bays.items()}
+    assert (kinds[40], kinds[41], kinds[42]) == ("empty", "unknown", "unknown")
+
+
+def test_an_occupied_bay_that_no_disk_names_says_what_is_known():
+    assert seen(bay(41)).bays[41].words == "what is in it is not known: the enclosure says OK, and no disk names this bay"
+    assert "sdzz is linked to it" in seen(bay(41, device="sdzz")).bays[41].words
+
+
+def test_a_light_is_on_off_or_unknown_and_says_why():
+    one = seen(bay(40, locate=True, fault=Unknown("The fault light of 40 could not be read."))).bays[40]
+    assert one.locate.words == "on"
+    assert one.fault.words == "unknown (The fault light of 40 could not be read)"
+    assert "locate light on, fault light unknown" in one.title
+
+
+def test_without_the_enclosure_driver_disks_stand_where_they_are_said_to_sit_and_lights_are_unknown():
+    found = chassis.chassis(FleetFacts({"oss01": replace(NODE, bays=Unknown("enclosure was not collected."))}), SHELF)
+    assert slot_of(SDFL_WWID) in found.bays
+    assert {one.locate.state for one in found.bays.values()} == {"unknown"}
+    assert found.unseen == ("oss01: enclosure was not collected.",)
+
+
+def test_two_nodes_on_one_shelf_are_one_enclosure_and_the_owner_of_the_pool_is_believed():
+    other = replace(NODE, node="oss02", pools=(), bays=(bay(slot_of(SDFL_WWID)),))
+    found = chassis.chassis(FleetFacts({"oss02": other, "oss01": replace(NODE, bays=(bay(slot_of(SDFL_WWID)),))}), SHELF)
+    assert found.nodes == ("oss02", "oss01")
+    assert found.bays[slot_of(SDFL_WWID)].place.node == "oss01"
+    assert found.bays[slot_of(SDFL_WWID)].kind == "good"
+
+
+def test_a_light_of_which_two_nodes_say_different_things_is_unknown():
+    other = replace(NODE, node="oss02", bays=(bay(40, locate=True),), disks=())
+    found = chassis.chassis(fleet(bay(40), oss02=other), SHELF).bays[40]
+    assert found.locate == chassis.Light("unknown", "oss01 reads off; oss02 reads on")
+
+
+def test_two_nodes_that_differ_on_what_is_in_a_bay_leave_it_not_known():
+    other = replace(NODE, node="oss02", bays=(bay(40, "OK"),), disks=())
+    assert chassis.chassis(fleet(bay(40, "not installed"), oss02=other), SHELF).bays[40].kind == "unknown"
+
+
+def test_two_disks_in_one_bay_are_none():
+    moved = replace(NODE.disks[0], bay=bay(slot_of(SDFL_WWID)))
+    found = chassis.chassis(FleetFacts({"oss01": replace(NODE, disks=(moved, *NODE.disks[1:]))}), SHELF).bays[slot_of(SDFL_WWID)]
+    assert found.kind == "unknown"
+    assert found.disk is None
+    assert "2 disks are said to sit here" in found.words
+
+
+def test_a_member_that_predicts_its_own_failure_is_not_drawn_as_well():
+    ill = with_disk(SDFL_WWID, health=HealthFacts(False, "FAILURE PREDICTION"))
+    found = chassis.chassis(ill, SHELF).bays[slot_of(SDFL_WWID)]
+    assert found.kind == "watch"
+    assert "says of itself: FAILURE PREDICTION" in found.words
+
+
+def test_a_free_disk_and_a_guessed_place_are_told_apart_from_others():
+    found = chassis.chassis(FLEET, SHELF)
+    assert found.bays[slot_of(BLANK_WWID)].kind == "free"
+    guessed = with_disk(BLANK_WWID, bay=replace(bay(70), evidence=7))
+    assert "is a guess: the only bay left" in chassis.chassis(guessed, SHELF).bays[70].title
+
+
+def test_a_bay_that_lost_its_disk_lately_says_whose_it_was():
+    gone = replace(fleet(bay(40, "not installed")), gone={("oss01", "naa:1"): Gone("ZA999", SHELF, 40)})
+    assert "serial ZA999" in chassis.chassis(gone, SHELF).bays[40].title
+
+
+def test_a_whole_vdev_is_pointed_out_from_any_of_its_members_also_from_a_lost_one():
+    for guid in (SDFL, LOST):
+        chosen = chassis.chassis(FLEET, SHELF, str(guid)).chosen
+        assert slot_of(SDFL_WWID) in chosen.slots
+        assert any("was /dev/sdfl1" in words for words in chosen.elsewhere)
+    assert chassis.chassis(FLEET, SHELF, "12").chosen.slots == ()
+
+
+def test_colours_have_a_letter_or_a_mark_beside_them():
+    found = chassis.chassis(FLEET, SHELF, str(SDFL))
+    cells = {cell.bay.slot: cell for sheet in draw(found, "pool") for cell in sheet.cells}
+    assert cells[slot_of(SDFL_WWID)].mark == "A"
+    assert "chosen" in cells[slot_of(SDFL_WWID)].classes
+    assert "faded" in cells[slot_of(BLANK_WWID)].classes
+    assert cells[slot_of(BLANK_WWID)].mark == ""
+
+
+def test_a_bay_of_a_known_chassis_that_nobody_names_is_not_drawn_as_empty():
+    found = chassis.chassis(fleet(replace(bay(40), model="SEAGATE EXOS-E 5U84 6020")), SHELF)
+    cells = [cell for sheet in draw(found) for cell in sheet.cells]
+    assert len(cells) == 84
+    assert next(cell for cell in cells if cell.bay.slot == 83).bay.words == "nobody names this bay"
+
+
+@pytest.mark.django_db
+def test_the_page_and_the_sheet_of_the_shelf_that_all_of_them_stand_in(twins):
+    captures = collect(twins["oss01"])
+    intake.receive(node("oss01").name, payload("oss01", captures), timezone.now())
+    reader = Client()
+    reader.force_login(User.objects.create_user("reader"))
+    page = reader.get(reverse("enclosure", args=["oss01", SHELF]), {"tint": "pool", "vdev": str(LOST)}).content.decode()
+    assert page.count('class="sl-slot') >= 84
+    assert "ost_0 raidz2-3" in page
+    assert "9 members here" in page
+    sheet = reader.get(reverse("slot-sheet", args=["oss01", SHELF])).content.decode()
+    assert sheet.count('class="slot"') == 84
+    assert "SEAGATE EXOS-E 5U84" in sheet
+    assert reader.get(reverse("enclosure", args=["oss01", "0x1"])).status_code == 404
+    assert reader.get(reverse("enclosure", args=["oss99", SHELF])).status_code == 404

@@ -1,0 +1,80 @@
+"""The pool's page: what the next loss would do, what happened to it, and who carries its labels without being a member."""
+
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from agents.captured import CapturedHost
+from agents.collectors.zpool_events import Event
+from agents.tests.scenarios import step
+from app.accounts.models import User
+from app.fleet import intake, pages_pool, services
+from app.fleet.tests.cast import collect, node, payload
+from workflows.facts import Unknown
+from workflows.facts.census import census
+from workflows.facts.roll import roll
+from workflows.tests.incident import FLEET, LOST, NODE, POOL, SDCW_WWID, SDFL, TWIN, disk, label, with_disk
+
+
+def event(at, kind, **fields):
+    return Event(at, 0, kind, at, tuple(fields.items()))
+
+
+def test_equal_events_one_after_the_other_are_one_line_with_its_disk():
+    guid = f"{TWIN:#x}"
+    told = [event(10, "ereport.fs.zfs.checksum", vdev_guid=guid), event(20, "ereport.fs.zfs.checksum", vdev_guid=guid)]
+    told.append(event(30, "resource.fs.zfs.statechange", vdev_guid=guid, vdev_state="0x5", vdev_laststate="0x7"))
+    change, checksums = pages_pool.event_rows(told, POOL)
+    assert change.what == "a vdev went from ONLINE to FAULTED"
+    assert (checksums.times, checksums.since.second, checksums.at.second) == (2, 10, 20)
+    assert checksums.wwid == SDCW_WWID
+    assert checksums.what == "data did not match its checksum"
+
+
+def test_an_event_of_a_kind_nobody_has_words_for_says_its_name():
+    [row] = pages_pool.event_rows([event(10, "sysevent.fs.zfs.something_new")], POOL)
+    assert row.what == "sysevent.fs.zfs.something_new"
+
+
+def test_what_was_not_collected_says_so():
+    more = pages_pool.more(FLEET, replace(NODE, events=Unknown("zpool_events was not collected.")), POOL)
+    assert more["events_unknown"] == "zpool_events was not collected."
+    assert "history_unknown" in more
+
+
+def test_the_roll_tells_members_from_those_who_only_say_so():
+    found = roll(census(FLEET), POOL)
+    assert {entry.vdev_guid: entry.misfit for entry in found.entries}[SDFL] == ""
+    assert [leaf.guid for leaf in found.uncarried] == [LOST]
+
+
+def test_a_former_member_and_a_second_claimant_do_not_fit():
+    former = disk("sdy", "naa:5000c500a65b2f77", label("sdy1", 99))
+    claimant = disk("sdz", "naa:5000c500a65b2f78", label("sdz1", TWIN))
+    fleet = replace(FLEET, nodes={"oss01": replace(NODE, disks=(*NODE.disks, former, claimant))})
+    told = {(entry.wwid, entry.vdev_guid): entry for entry in roll(census(fleet), POOL).misfits}
+    assert "no such member now" in told["naa:5000c500a65b2f77", 99].misfit
+    assert told["naa:5000c500a65b2f78", TWIN].grave
+    assert told[SDCW_WWID, TWIN].grave
+
+
+def test_a_label_whose_copies_differ_does_not_fit():
+    worn = replace(label("sdcw1", TWIN), copies=(0, 1))
+    [entry] = [e for e in roll(census(with_disk(SDCW_WWID, labels=(worn,))), POOL).entries if e.vdev_guid == TWIN]
+    assert entry.misfit == "only 2 of its 4 copies of the label agree"
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_real_pool_says_it_all():
+    captures = collect(CapturedHost(step("healthy-mixed")))
+    intake.receive(node("oss01").name, payload("oss01", captures), timezone.now())
+    reader = Client()
+    reader.force_login(User.objects.create_user("reader"))
+    [pool, *_] = services.fleet_facts().nodes["oss01"].pools
+    page = reader.get(reverse("pool", args=["oss01", pool.name])).content.decode()
+    assert "What the next loss would do" in page
+    assert "one more loss there takes the pool" in page
+    assert "Earlier scans" in page

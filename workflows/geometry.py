@@ -1,0 +1,112 @@
+"""How the bays of an enclosure lie, by the model that its expander or its own inquiry names: where a slot number is to be looked for.
+
+Only models whose numbering is published are listed. For all others the bays are drawn as a plain grid, in the order of their numbers,
+and the page says that this is no picture of the chassis: an invented place would send somebody's hand to the wrong disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+PLAIN_COLUMNS = 12
+PLAIN_COLUMNS_FEW = 6  # for a dozen bays and fewer
+
+
+@dataclass(frozen=True)
+class Block:
+    """One drawer or one face, as seen by somebody who stands before the chassis. Rows are listed from the top of the drawing down."""
+
+    title: str  # "upper drawer"; "" for a chassis that is one block
+    rows: tuple[tuple[int | None, ...], ...]  # slot numbers from left to right; None is a place without a bay
+
+    @property
+    def columns(self) -> int:
+        return max(len(row) for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """`known` says whether the places are those of the chassis."""
+
+    known: bool
+    words: str
+    blocks: tuple[Block, ...]
+    top_loaded: bool = False  # the disks are reached from above; then the last row of a block is the one at the front
+
+
+def _run(first: int, count: int) -> tuple[int, ...]:
+    return tuple(range(first, first + count))
+
+
+def _lines(first: int, counts: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Lines of ascending numbers, one after the other."""
+    found = []
+    for count in counts:
+        found.append(_run(first, count))
+        first += count
+    return tuple(found)
+
+
+def _from_the_front(first: int, counts: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """The lowest numbers at the front, which is the lower edge of a drawing from above."""
+    return tuple(reversed(_lines(first, counts)))
+
+
+def _around_the_middle(row: tuple[int, ...], width: int) -> tuple[int | None, ...]:
+    """A shorter row of a chassis whose modules take the middle."""
+    left = (len(row) - 1) // 2
+    return (*row[:left], *[None] * (width - len(row)), *row[left:])
+
+
+SEAGATE_84 = (Block("upper drawer", _from_the_front(0, [14] * 3)), Block("lower drawer", _from_the_front(42, [14] * 3)))
+WD_102 = (Block("", tuple(_around_the_middle(row, 15) for row in _from_the_front(0, (15, 15, 13, 13, 13, 11, 11, 11)))),)
+WD_60 = (Block("", _from_the_front(0, [12] * 5)),)
+DELL_24 = (Block("", _lines(0, [24])),)
+NETAPP_24 = (Block("", _lines(0, [4] * 6)),)
+
+# What the model must contain, how many bays it has, what is said of it, its blocks, and whether it opens upwards.
+MODELS: tuple[tuple[re.Pattern[str], int, str, tuple[Block, ...], bool], ...] = (
+    (re.compile(r"\b5U84\b", re.I), 84, "84 bays in two drawers, 14 in a row, the lowest numbers at the front", SEAGATE_84, True),
+    (
+        re.compile(r"\bH4102-J\b", re.I),
+        102,
+        "102 bays reached from above, rows of 15, 13 and 11, the lowest numbers at the front",
+        WD_102,
+        True,
+    ),
+    (re.compile(r"\bH4060-J\b", re.I), 60, "60 bays reached from above, 12 in a row, the lowest numbers at the front", WD_60, True),
+    (re.compile(r"\bMD1[24]20\b", re.I), 24, "24 upright bays side by side, the lowest number on the left", DELL_24, False),
+    (re.compile(r"\bDS424", re.I), 24, "six rows of four, from the upper left", NETAPP_24, False),
+)
+
+
+def geometry(model: str, slots: Iterable[int]) -> Geometry:
+    """Where these slots lie. A model that we know with bays that it does not have is one we do not know."""
+    numbers = sorted(set(slots))
+    for pattern, count, words, blocks, top_loaded in MODELS:
+        if pattern.search(model) and fits(numbers, count):
+            return Geometry(True, f"{model}: {words}.", _shifted(blocks, numbers, count), top_loaded)
+    return Geometry(False, _plain_words(model), (Block("", _plain(numbers)),))
+
+
+def fits(numbers: list[int], count: int) -> bool:
+    """Whether these are the numbers of such a chassis, counted from 0 or, where its firmware does so, from 1; some may not be told."""
+    return bool(numbers) and numbers[0] >= 0 and numbers[-1] <= count and (numbers[-1] < count or numbers[0] > 0)
+
+
+def _shifted(blocks: tuple[Block, ...], numbers: list[int], count: int) -> tuple[Block, ...]:
+    """The same places, counted from 1 where this enclosure does."""
+    by = 1 if numbers[-1] == count else 0
+    return tuple(Block(b.title, tuple(tuple(None if n is None else n + by for n in row) for row in b.rows)) for b in blocks)
+
+
+def _plain(numbers: list[int]) -> tuple[tuple[int, ...], ...]:
+    columns = PLAIN_COLUMNS_FEW if len(numbers) <= PLAIN_COLUMNS else PLAIN_COLUMNS
+    return tuple(tuple(numbers[i : i + columns]) for i in range(0, len(numbers), columns))
+
+
+def _plain_words(model: str) -> str:
+    what = f"How the bays of a {model} lie" if model else "Which model this enclosure is, and so how its bays lie,"
+    return f"{what} is not known. They are drawn in the order of their numbers, which is no picture of the chassis: find a bay by its number and its light."
