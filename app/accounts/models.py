@@ -16,6 +16,16 @@ class Role(models.TextChoices):
     ADMIN = "admin", "admin"
 
 
+MEANS = {
+    Role.VIEWER: "Looks at everything, changes nothing.",
+    Role.TECHNICIAN: "Does at the rack what a run asks of hands, and says so.",
+    Role.OPERATOR: "Begins runs, walks them and gives orders that another person has approved.",
+    Role.APPROVER: "Judges what others ask for; an operator too, never of one's own plans.",
+    Role.BREAKER: "An operator who may go on alone where this portal allows it, loudly.",
+    Role.ADMIN: "Lets nodes and people in, and shuts them out; no operator by that.",
+}
+
+
 class Team(models.Model):
     """Who looks after a part of the fleet. A node belongs to one team, or to whoever has a role for the whole fleet."""
 
@@ -58,6 +68,10 @@ class Membership(models.Model):
             models.UniqueConstraint(fields=["user", "role"], condition=Q(team=None), name="one_role_per_person_everywhere"),
             models.CheckConstraint(condition=Q(role__in=Role.values), name="a_role_that_exists"),
         )
+
+    @property
+    def means(self) -> str:
+        return MEANS[self.role]
 
     def __str__(self):
         return f"{self.user} is {self.role} of {self.team or 'the whole fleet'}"

@@ -9,7 +9,8 @@ is wrong with a neighbour's pool, and locks, spares and enclosures are shared be
 
 from collections.abc import Mapping
 
-from django.db.models import Q
+from django.conf import settings
+from django.db.models import Q, QuerySet
 
 from app.accounts.models import Membership, Role, User
 from app.once import WrittenOnce
@@ -25,6 +26,7 @@ RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
     Role.BREAKER: (MANUAL, OPERATE, BREAK_GLASS),
     Role.ADMIN: (ENROL, PEOPLE),  # lets nodes and people in, and is no operator by that
 }
+FACTORS = ("totp", "webauthn")
 RIGHTS = (MANUAL, OPERATE, APPROVE, BREAK_GLASS, ENROL, PEOPLE)
 ROLES_WITH = {right: tuple(role.value for role, rights in RIGHTS_OF.items() if right in rights) for right in RIGHTS}
 TAKES = {
@@ -37,12 +39,15 @@ TAKES = {
 }
 
 
-def _having(roles: tuple[str, ...]) -> WrittenOnce:
-    held = Membership.objects.filter(user__is_active=True, role__in=roles).order_by()
+def _having(held: QuerySet[Membership], roles: tuple[str, ...]) -> WrittenOnce:
+    held = held.filter(user__is_active=True, role__in=roles).order_by()
     return WrittenOnce(lambda pk, node: held.filter(Q(team=None) | Q(team__nodes__name=node), user_id=pk).values_list("role"))
 
 
-_HERE = {right: _having(roles) for right, roles in ROLES_WITH.items()}
+# Who has no password signs in through the identity provider, and brings its factors.
+_PROVEN = Membership.objects.filter(Q(user__authenticator__type__in=FACTORS) | Q(user__password__startswith="!"))
+_HERE = {right: _having(Membership.objects.all(), roles) for right, roles in ROLES_WITH.items()}
+_HERE_PROVEN = {right: _having(_PROVEN, roles) for right, roles in ROLES_WITH.items()}
 
 
 def may(user: User, right: str, node: object = None) -> bool:
@@ -50,18 +55,32 @@ def may(user: User, right: str, node: object = None) -> bool:
 
     Read from the database: what a session remembers may be old. A node that nobody knows belongs to no team.
     """
-    return bool(_HERE[right](user.pk, str(node or "")))
+    asked = _HERE_PROVEN if wants_factor(right) else _HERE
+    return bool(asked[right](user.pk, str(node or "")))
+
+
+def wants_factor(right: str) -> bool:
+    """Whether this installation gives the right only to people who have set up a second factor (SLOTLIGHT_REQUIRE_SECOND_FACTOR)."""
+    return settings.REQUIRE_SECOND_FACTOR and right != MANUAL
+
+
+def lacks_factor(user: User) -> bool:
+    """Whether some right of this person rests until a second factor is set up."""
+    held = Membership.objects.filter(user_id=user.pk, user__is_active=True).exclude(role__in=(Role.VIEWER, Role.TECHNICIAN))
+    return settings.REQUIRE_SECOND_FACTOR and held.exists() and not _PROVEN.filter(user_id=user.pk).exists()
 
 
 def may_somewhere(user: User, right: str) -> bool:
     """Whether it is worth showing what asks for this right at all. It allows nothing: ask `may` with the node before anything is done."""
-    held = Membership.objects.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right])
-    return held.exists()
+    held = _PROVEN if wants_factor(right) else Membership.objects.all()
+    return held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]).exists()
 
 
 def why_not(user: User, right: str, node: object = None) -> str:
     """Why this person may not do this there; "" when it may. For a page."""
     if may(user, right, node):
         return ""
+    if wants_factor(right) and _HERE[right](user.pk, str(node or "")):
+        return f"{user.get_username()} may not do this without a second factor. Set one up on the page of your account."
     where = f" for {node}" if node else " for the whole fleet"
     return f"{user.get_username() or 'Who is not signed in'} may not do this. It takes {TAKES[right]}{where}."
