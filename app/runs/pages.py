@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from agents.collectors import COLLECTORS
 from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
-from app.runs import panels, services
+from app.runs import desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, OPERATE, may
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
@@ -36,6 +37,10 @@ def line(run: Run) -> dict[str, Any]:
     """One run in a list."""
     words, tone = standing(run.here, RUNBOOKS.get(run.runbook))
     return {"pk": run.pk, "title": title(run), "standing": words, "tone": tone, "run": run, "argv": argv(run.here.plan)}
+
+
+def lines(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    return [line(run) for run in runs]
 
 
 def title(run: Run) -> str:
@@ -69,6 +74,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "standing": words,
         "tone": tone,
         **stepper(runbook, state),
+        "place": runbook.place(step.slug) + 1,
         "plan": state.plan,
         **panels.planned(state.plan or {}),
         "plan_changes": panels.changes(run) if state.plan else (),
@@ -81,6 +87,10 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **acting(run, state, step, user),
         **judging(state, user),
         **panels.beside(run, state, step, user),
+        **safety.answers(run, state, step),
+        "afterwards": safety.afterwards(state.plan),
+        "stopping": "" if state.status in ENDED else safety.stopping(run, state, step),
+        **desk.around(run, user),
     }
 
 
@@ -221,13 +231,23 @@ WORDS = {
     "order.held-back": "held the order back",
     "locks.taken-over": "took over what a run held",
     "run.exported": "took the audit trail",
+    "run.handed-over": "handed the run over",
+    "run.taken": "has the run",
+    "run.comment": "said",
+    "technician-link.made": "made a technician's link",
+    "technician-link.opened": "opened the technician's link",
+    "technician-link.revoked": "revoked a technician's link",
 }
 
 
 def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
-    return [{"pk": e.pk, "when": e.at[11:19], "actor": e.actor, "words": said(e)} for e in found]
+    return [{"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e), "comment": commented(e)} for e in found]
+
+
+def commented(event: LedgerEvent) -> str:
+    return event.said["body"].get("text", "") if event.type == "run.comment" else ""
 
 
 def said(event: LedgerEvent) -> str:
@@ -242,6 +262,8 @@ def said(event: LedgerEvent) -> str:
         more = " ".join(body["open"])
     elif event.type == "loop.closed" and body.get("evidence"):
         more = f"{body['what']} {body['evidence']}"
+    elif event.type == "run.handed-over":
+        more = f"{body['from']} → {body['to']}. {body['words']}".rstrip()
     return f"{words}: {more}" if more else words
 
 

@@ -95,6 +95,7 @@ def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str)
         params=params,
         node=params["node"],
         requester=user,
+        owner=user,
         situation_key=situation_key,
         state=RunState(params=params, requester=user.username).to_json(),
         status="new",
@@ -121,13 +122,19 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.version != version:
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
-        refused = _try(run, kind, Asker(user.username, user, proved_at), now, said)
-        if refused is not None:
-            body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
-            ledger.record("run.refused", body, user.username, run=str(run.pk), node=run.node)
+        refused = attempt(run, kind, Asker(user.username, user, proved_at), now, said)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts)
     return run
+
+
+def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
+    """One act on a run whose row the caller has locked. A refusal is returned, and is in the ledger."""
+    refused = _try(run, kind, asker, now, said)
+    if refused is not None:
+        body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
+        ledger.record("run.refused", body, asker.name, run=str(run.pk), node=run.node)
+    return refused
 
 
 def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
