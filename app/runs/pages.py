@@ -3,10 +3,11 @@
 import json
 import shlex
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from agents.collectors import COLLECTORS
 from app.accounts.models import User
@@ -16,6 +17,7 @@ from app.runs import desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, OPERATE, may
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
+from workflows.engine import PLAN_AGE_SECONDS_MAX
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, Finished, RunState
 
@@ -99,9 +101,24 @@ def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
     return {
         "section": "approvals",
         "topics": "fleet",
-        "yours": [line(run) for run in yours],
-        "others": [line(run) for run in others],
+        "yours": [waits(run, user) for run in yours],
+        "others": [waits(run, user) for run in others],
         "reviews": panels.reviews(user),
+    }
+
+
+def waits(run: Run, user: User) -> dict[str, Any]:
+    """A plan that waits for an approval: since when, until when it can be judged, what is new in it, and why not by this reader."""
+    state = run.here
+    until = datetime.fromtimestamp(state.planned_at, UTC) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)
+    return line(run) | {
+        "since": datetime.fromtimestamp(state.since, UTC),
+        "until": until,
+        "too_old": until <= timezone.now(),
+        "changes": panels.changes(run),
+        "given": [one.by for one in state.approvals],
+        "needed": RUNBOOKS[run.runbook].step(state.step).approvals,
+        **judging(state, user),
     }
 
 

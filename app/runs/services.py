@@ -314,7 +314,7 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
-    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester")
+    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester", "owner")
     waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = may(user, APPROVE)
     yours = [run for run in waiting if able and user.username not in run.here.hands]

@@ -57,7 +57,8 @@ def locks() -> list:
 
 
 def loops(request: HttpRequest) -> Any:
-    return list(OpenLoop.objects.order_by("pk").values_list("pk", "run__version", "run__ended_at")), minute()
+    asked = sorted((name, value) for name, value in request.GET.items() if name != "seen")
+    return list(OpenLoop.objects.order_by("pk").values_list("pk", "run__version", "run__ended_at", "run__owner")), asked, minute()
 
 
 def approvals(request: HttpRequest) -> Any:

@@ -194,14 +194,18 @@ def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
         loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
     except (services.RunRefused, LedgerDown) as refused:
         request.seen = stamped(stamps.loops(request))
-        context = loops.listed(request.user) | {"refused": str(refused), "refused_pk": pk, "typed": request.POST.get("evidence", "")}
+        context = loops.listed(request.user, request.GET) | {
+            "refused": str(refused),
+            "refused_pk": pk,
+            "typed": request.POST.get("evidence", ""),
+        }
         return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
     request.seen = stamped(stamps.loops(request))
     return _loops(request) if wants_partial(request) else redirect("open-loops")
 
 
 def _loops(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "runs/open_loops.html", loops.listed(request.user), partial="loops")
+    return render_page(request, "runs/open_loops.html", loops.listed(request.user, request.GET), partial="loops")
 
 
 @login_required
