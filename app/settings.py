@@ -31,6 +31,12 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials",
     "lucide",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
+    "allauth.usersessions",
     "app.accounts",
     "app.ledger",
     "app.fleet",
@@ -48,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "app.runs.technician_pages.KeptToTheStep",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -106,6 +113,24 @@ STORAGES = {
     "staticfiles": {"BACKEND": "app.static.Storage"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
+# How people prove who they are: app/accounts. Nobody signs up, nothing needs e-mail, and guessing is slowed down by app.accounts.throttle.
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+ACCOUNT_ADAPTER = "app.accounts.adapters.Accounts"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True  # for SESSION_COOKIE_AGE, like everybody
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+MFA_ADAPTER = "app.accounts.adapters.Factors"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {"authenticate": "app.accounts.forms.Authenticate", "reauthenticate": "app.accounts.forms.Reauthenticate"}
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_ISSUER = "Slotlight"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # a browser offers passkeys without HTTPS on localhost alone
+REQUIRE_SECOND_FACTOR = os.environ.get("SLOTLIGHT_REQUIRE_SECOND_FACTOR") == "1"  # of everybody who may more than look and use hands
 
 # Tasks are idempotent doorbells: acknowledged when done, given to another worker when theirs dies.
 CELERY_BROKER_URL = f"redis+socket://{urlsplit(REDIS_URL).path}?virtual_host=0" if REDIS_URL.startswith("unix:") else REDIS_URL

@@ -8,9 +8,18 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
+        from allauth.account.signals import authentication_step_completed, password_changed
+        from allauth.mfa import signals as mfa
+
         from app.accounts import proof, records
 
         signals.user_logged_in.connect(records.signed_in)
         signals.user_logged_in.connect(proof.signed_in)
         signals.user_logged_out.connect(records.signed_out)
         signals.user_login_failed.connect(records.failed)
+        authentication_step_completed.connect(proof.step_completed)
+        password_changed.connect(records.password_changed)
+        mfa.authentication_failed.connect(records.factor_failed)
+        mfa.authenticator_added.connect(records.factor_added)
+        mfa.authenticator_removed.connect(records.factor_removed)
+        mfa.authenticator_reset.connect(records.factor_reset)

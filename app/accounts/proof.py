@@ -1,10 +1,12 @@
-"""A fresh sign-in: when the person in this browser last typed the password. Approving and giving orders ask for a recent one.
+"""A fresh proof: when the person in this browser last typed the password or a code, or used a passkey. Approving and giving orders ask
+for a recent one.
 
 It belongs to the session, so an unlocked screen somewhere else does not get fresh because its owner typed here.
 """
 
 from datetime import UTC, datetime, timedelta
 
+from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -12,12 +14,20 @@ from app.accounts import records, throttle
 
 FRESH_SECONDS = 900
 PROVED = "proved_at"
+ELSEWHERE = "proved_elsewhere_at"  # on the request, by app.accounts.sso: when the identity provider last saw the person prove it
 
 
 def signed_in(sender, request, user, **_) -> None:
-    """Signing in is typing the password."""
+    """Signing in is a proof, as old as whoever took it says."""
     if request is not None and hasattr(request, "session"):
-        _note(request)
+        _note(request, getattr(request, ELSEWHERE, timezone.now()))
+
+
+def step_completed(sender, request, user, method, **said) -> None:
+    """Somebody who is signed in proved it once more on a page of django-allauth."""
+    if said.get("reauthenticated"):
+        _note(request, timezone.now())
+        records.proved(user.get_username(), request)
 
 
 def proved_at(request: HttpRequest) -> datetime | None:
@@ -31,21 +41,33 @@ def is_fresh(at: datetime | None, now: datetime) -> bool:
     return at is not None and timedelta(0) <= now - at <= timedelta(seconds=FRESH_SECONDS)
 
 
-def prove(request: HttpRequest, password: str) -> str:
-    """Take the password once more; "" when it was right, else what to do. Wrong ones count like failed sign-ins."""
+def prove(request: HttpRequest, typed: str) -> str:
+    """Take the password, or a code of the authenticator app, once more; "" when it was right, else what to do. Wrong ones count like
+    failed sign-ins."""
     name, address = request.user.get_username(), request.META.get("REMOTE_ADDR", "")
     if throttle.blocked(name, address):
         return f"There were too many wrong passwords for {name} from here. Wait {throttle.PAUSE_SECONDS // 60} minutes."
-    if not request.user.check_password(password):
+    if not request.user.check_password(typed) and not _is_code(request.user, typed):
         throttle.failed(name, address)
         records.failed(None, {"username": name}, request)
-        return "That is not your password. Nothing was done."
+        return f"{_wanted(request.user)} Nothing was done."
     throttle.forget(name, address)
     # The session keeps its key: this page's other requests are under way with it, and would come back as somebody signed out.
-    _note(request)
+    _note(request, timezone.now())
     records.proved(name, request)
     return ""
 
 
-def _note(request: HttpRequest) -> None:
-    request.session[PROVED] = timezone.now().timestamp()
+def _is_code(user, typed: str) -> bool:
+    """A code of the app, which counts once. Recovery codes are for getting in, not for this."""
+    app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
+    return app is not None and app.wrap().validate_code(typed)
+
+
+def _wanted(user) -> str:
+    has_app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists()
+    return "That is neither your password nor a code of your authenticator." if has_app else "That is not your password."
+
+
+def _note(request: HttpRequest, at: datetime) -> None:
+    request.session[PROVED] = at.timestamp()

@@ -1,12 +1,14 @@
-"""Signing in and out, as the ledger keeps it.
+"""Signing in and out, and what proves a person, as the ledger keeps it.
 
-Looking must stay possible when the ledger cannot be written, so a sign-in does not fail with it; acting does.
+Looking must stay possible when the ledger cannot be written, so a sign-in does not fail with it. Changing what proves a person does:
+those views run in one transaction with their record, see `app.accounts.changing`.
 """
 
 import logging
 
 from django.db import DatabaseError, transaction
 
+from app.accounts import throttle
 from app.accounts.models import User
 from app.ledger import services as ledger
 
@@ -14,6 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def signed_in(sender, request, user, **_) -> None:
+    throttle.forget(user.get_username(), address(request))
     _record("person.signed-in", user.get_username(), request)
 
 
@@ -23,7 +26,7 @@ def signed_out(sender, request, user, **_) -> None:
 
 
 def proved(name: str, request) -> None:
-    """The password was typed again, for something that asks for it."""
+    """The password, a code or a passkey once more, for something that asks for it."""
     _record("person.proved", name, request)
 
 
@@ -34,10 +37,41 @@ def failed(sender, credentials, request=None, **_) -> None:
         _record("person.sign-in-failed", name, request)
 
 
-def _record(what: str, name: str, request) -> None:
-    address = request.META.get("REMOTE_ADDR", "") if request is not None else ""
+def factor_failed(sender, request, user, authenticator, **_) -> None:
+    """A wrong code after a right password: somebody knows that password."""
+    throttle.failed(user.get_username(), address(request))
+    _record("person.sign-in-failed", user.get_username(), request, {"at": authenticator.type})
+
+
+def factor_added(sender, request, user, authenticator, **_) -> None:
+    _change("person.factor-added", request, user, authenticator)
+
+
+def factor_removed(sender, request, user, authenticator, **_) -> None:
+    _change("person.factor-removed", request, user, authenticator)
+
+
+def factor_reset(sender, request, user, authenticator, **_) -> None:
+    _change("person.factor-reset", request, user, authenticator)
+
+
+def password_changed(sender, request, user, **_) -> None:
+    ledger.record("person.password-changed", {"of": user.get_username(), "from": address(request)}, request.user.get_username())
+
+
+def _change(what: str, request, user, authenticator) -> None:
+    """By whom, which may be an administrator; raises LedgerDown, and the change is undone with it."""
+    body = {"of": user.get_username(), "type": authenticator.type, "name": authenticator.data.get("name", ""), "from": address(request)}
+    ledger.record(what, body, request.user.get_username())
+
+
+def address(request) -> str:
+    return request.META.get("REMOTE_ADDR", "") if request is not None else ""
+
+
+def _record(what: str, name: str, request, more: dict | None = None) -> None:
     try:
         with transaction.atomic():
-            ledger.record(what, {"from": address}, name)
+            ledger.record(what, {"from": address(request), **(more or {})}, name)
     except (ledger.LedgerDown, DatabaseError):
         log.exception("The ledger could not be told that of %s: %s.", name, what)

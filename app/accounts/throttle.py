@@ -1,4 +1,4 @@
-"""Slows down whoever guesses passwords: some failures per name and address, then a pause.
+"""Slows down whoever guesses passwords or codes: some failures per name and address, then a pause.
 
 The count lives in Valkey. When that is down nobody is locked out: the page must work at 3 a.m., and a guess is slow by itself.
 """
@@ -12,6 +12,7 @@ from app.valkey import valkey
 
 FAILURES_MAX = 10
 PAUSE_SECONDS = 600
+SAID = f"There were {FAILURES_MAX} failed sign-ins for this name from here. Wait {PAUSE_SECONDS // 60} minutes, or ask another operator."
 log = logging.getLogger(__name__)
 
 

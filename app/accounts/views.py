@@ -1,36 +1,60 @@
-"""Signing in and out."""
+"""Signing in and out, and the page of one's own account. The ceremonies themselves are django-allauth's, in the house's templates."""
 
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, LogoutView
-from django.core.exceptions import ValidationError
+from allauth.account.views import LoginView
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import get_adapter
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import LogoutView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
 
-from app.accounts import throttle
-
-ERRORS = {
-    "invalid_login": "This name and password do not fit together. Both are case-sensitive.",
-    "inactive": "This account is switched off.",
-}
-
-
-class SignInForm(AuthenticationForm):
-    error_messages = ERRORS
-
-    def clean(self):
-        who = (self.data.get("username", ""), self.request.META.get("REMOTE_ADDR", ""))
-        if throttle.blocked(*who):
-            minutes = throttle.PAUSE_SECONDS // 60
-            raise ValidationError(
-                f"There were {throttle.FAILURES_MAX} failed sign-ins for this name from here. Wait {minutes} minutes, or ask another operator."
-            )
-        try:
-            cleaned = super().clean()
-        except ValidationError:
-            throttle.failed(*who)
-            raise
-        throttle.forget(*who)
-        return cleaned
+from app.accounts import rights
+from app.accounts.changing import changing
+from app.accounts.models import User
+from app.ledger import services as ledger
 
 
-sign_in = LoginView.as_view(template_name="accounts/sign_in.html", form_class=SignInForm, redirect_authenticated_user=True)
+class SignIn(LoginView):
+    template_name = "accounts/sign_in.html"
+
+    def get_context_data(self, **kwargs) -> dict:
+        return super().get_context_data(**kwargs) | {"providers": get_adapter().list_providers(self.request)}
+
+
+sign_in = SignIn.as_view()
 sign_out = LogoutView.as_view(next_page=reverse_lazy("sign-in"))
+
+
+@login_required
+@never_cache
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    """What one is here, what proves it, and where one is signed in."""
+    return render(request, "accounts/account.html", shown(request.user) | {"section": "account"})
+
+
+def shown(person: User) -> dict:
+    found = list(Authenticator.objects.filter(user=person).order_by("created_at"))
+    return {
+        "memberships": list(person.memberships.select_related("team")),
+        "lacks_factor": rights.lacks_factor(person),
+        "app": next((one for one in found if one.type == "totp"), None),
+        "codes": next((one for one in found if one.type == "recovery_codes"), None),
+        "passkeys": [one for one in found if one.type == "webauthn"],
+        "sessions": sorted(UserSession.objects.purge_and_list(person), key=lambda one: one.created_at, reverse=True),
+    }
+
+
+@login_required
+@require_POST
+@changing
+def end_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign one of one's own browsers out."""
+    session = get_object_or_404(UserSession, pk=pk, user=request.user)
+    ledger.record("person.session-ended", {"of": request.user.get_username(), "from": session.ip}, request.user.get_username())
+    session.end()
+    return redirect("account")

@@ -7,18 +7,18 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.runs import minders, presence, technician
 from app.runs.models import Run
-from app.runs.rights import OPERATE, may
+from app.runs.rights import MANUAL, OPERATE, may
 
 
 def around(run: Run, user: User) -> dict[str, Any]:
-    able, mine = may(user, OPERATE), run.minder == user
+    able, mine = may(user, OPERATE, run.node), run.minder == user
     shown: dict[str, Any] = {
         "minder": run.minder,
         "mine": mine,
         "handed_to_me": mine and run.handed_by,
         "handed_by": run.handed_by,
         "looking": presence.others(run.pk, user.get_username()),
-        "may_comment": able,
+        "may_comment": may(user, MANUAL, run.node),
     }
     if able and run.ended_at is None:
         shown["colleagues"] = [one.get_username() for one in minders.colleagues(run) if one != user]

@@ -32,9 +32,8 @@ def listed(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
     return {
         "section": "runs",
         "topics": "loops,fleet",
-        "left": [one for one in found if one["run"].ended_at],
+        "left": [one | {"may_act": may(user, OPERATE, one["node"])} for one in found if one["run"].ended_at],
         "under_way": [one for one in found if not one["run"].ended_at],
-        "may_act": may(user, OPERATE),
         "filters": [(name, chosen[name], sorted({one[name] for one in every} | ({chosen[name]} - {""}))) for name in FILTERS],
         "narrowed": any(chosen.values()),
         "here": f"?{urlencode({name: value for name, value in chosen.items() if value})}" if any(chosen.values()) else "",

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -13,12 +14,13 @@ from app.htmx import stamped
 from app.runs import backing, glass, locks, minders, services, takeover, unattended
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
+from workflows import importwait
 from workflows.core import Step
 from workflows.state import RunState
 
 
 def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
-    able = may(user, OPERATE)
+    able = may(user, OPERATE, run.node)
     shown: dict[str, Any] = {
         "holds": [lock_line(lock) for lock in ResourceLock.objects.filter(run=run)],
         "broken": BrokenGlass.objects.filter(run=run).select_related("person", "reviewer"),
@@ -26,13 +28,17 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         "by_itself": unattended.in_the_way(run),
     }
     if step.kind == "APPROVE" and state.status == "open" and able:
-        shown["glass"] = may_break(user, state)
+        shown["glass"] = may_break(user, state, run.node)
     if step.kind == "EXECUTE" and state.status == "open":
         shown["behind"] = behind(state)
         shown["in_the_way"] = by_run(takeover.in_the_way(run))
     if state.status == "ordered" and able:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
+    if state.status == "ordered" and state.order is not None:
+        shown["order_since"] = datetime.fromtimestamp(state.order.at, UTC)  # when the portal learnt of its last move
+    if state.status == "ordered" and step.operation.startswith("zpool_import"):
+        shown["import_wait"] = importwait.lines(services.facts_now(), state.params)
     return shown
 
 
@@ -68,9 +74,9 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
 
 
-def may_break(user: User, state: RunState) -> dict[str, Any] | None:
+def may_break(user: User, state: RunState, node: str) -> dict[str, Any] | None:
     """Offered only where it is allowed at all; what else speaks against it is said in its place."""
-    why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")))
+    why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")), node)
     if why:
         return None
     before = backing.open_glass_of(user)

@@ -6,7 +6,7 @@ from app.accounts.models import User
 from app.runs import pages, services
 from app.runs.models import Run
 from app.runs.panels import at_the_rack
-from app.runs.rights import OPERATE, may
+from app.runs.rights import MANUAL, may
 from workflows.core import Params
 from workflows.facts import FleetFacts, known
 from workflows.guards.answers import the_bay_that_blinks
@@ -28,7 +28,7 @@ def line(run: Run) -> dict[str, Any]:
 
 
 def now(run: Run, user: User) -> dict[str, Any]:
-    return shown(run) | {"may_act": may(user, OPERATE)}
+    return shown(run) | {"may_act": may(user, MANUAL, run.node)}
 
 
 def shown(run: Run) -> dict[str, Any]:

@@ -43,10 +43,10 @@ def hashed(secret: str) -> str:
 def make(run_id: int, version: int, user: User) -> tuple[TechnicianLink, str]:
     """A link to the step at which the run stands, and what opens it: said now, and never again. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    services.need(user, OPERATE)
     token, now = secrets.token_urlsafe(32), timezone.now()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)
+        services.need(user, OPERATE, run.node)
         if run.version != version:
             raise services.RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
         if not at_hands(run):
@@ -92,7 +92,7 @@ def why_dead(link: TechnicianLink, now: datetime) -> str:
         return f"This link has expired; it held for {HOURS} hours. {whom}, for a new one."
     if not at_hands(link.run) or link.run.step != link.step or link.run.here.since != link.entered:
         return "The run has moved on, and this step is not asked for any more. Touch nothing; ask the operator what comes next."
-    if not may(link.made_by, OPERATE):
+    if not may(link.made_by, OPERATE, link.run.node):
         return f"{link.made_by.username}, who made this link, may not act any more. Ask another operator for a new one."
     return ""
 
@@ -163,9 +163,10 @@ def done(browser: str, version: int, evidence: str) -> None:
 def revoke(run_id: int, link_id: int, user: User) -> None:
     """Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    services.need(user, OPERATE)
     with transaction.atomic():
         link = _links(lock=True).filter(pk=link_id, run=run_id).first()
+        if link is not None:
+            services.need(user, OPERATE, link.run.node)
         if link is None or link.revoked_at is not None or link.done_at is not None:
             raise services.RunRefused("This link opens nothing any more. There is nothing to revoke.")
         link.revoked_at = timezone.now()

@@ -134,7 +134,7 @@ def test_it_is_dead_when_its_time_is_over(walk, phone):
 
 
 def test_it_is_dead_when_who_made_it_may_not_act_any_more(walk, phone, ann):
-    ann.groups.clear()
+    ann.memberships.all().delete()
     assert "may not act any more" in scan(phone, walk).content.decode()
 
 

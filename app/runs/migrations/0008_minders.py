@@ -10,7 +10,7 @@ PROTECT = django.db.models.deletion.PROTECT
 
 
 class Migration(migrations.Migration):
-    dependencies = [("runs", "0006_unattended"), migrations.swappable_dependency(PERSON)]
+    dependencies = [("runs", "0007_no_permissions"), migrations.swappable_dependency(PERSON)]
 
     operations = [
         migrations.AddField("run", "owner", models.ForeignKey(null=True, on_delete=PROTECT, related_name="owned_runs", to=PERSON)),

@@ -1,0 +1,73 @@
+"""Where django-allauth asks the house: how guessing is slowed down, what is said, how secrets of factors lie in the database.
+
+Nobody makes an account here by signing up, and nothing needs e-mail. Lock-out is `app.accounts.throttle` alone; allauth's own rate
+limits are off, because they count in each process by itself.
+"""
+
+import base64
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from cryptography.fernet import Fernet
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from app.accounts import proof, throttle
+
+UNKNOWN_ADDRESS = "::"  # behind a Unix socket there is none
+
+
+class Accounts(DefaultAccountAdapter):
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": "This name and password do not fit together. Both are case-sensitive.",
+        "incorrect_password": "That is not your password.",
+        "enter_current_password": "That is not your present password.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials) -> None:
+        if throttle.blocked(credentials["username"], request.META.get("REMOTE_ADDR", "")):
+            raise ValidationError(throttle.SAID)
+
+    def authentication_failed(self, request: HttpRequest, **credentials) -> None:
+        throttle.failed(credentials["username"], request.META.get("REMOTE_ADDR", ""))
+
+    def is_reauthentication_required(self, *, app: str) -> bool:
+        """One freshness for everything: what is fresh enough to approve is fresh enough to change a factor."""
+        return not proof.is_fresh(proof.proved_at(self.request), timezone.now())
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return request.META.get("REMOTE_ADDR") or UNKNOWN_ADDRESS
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    def add_message(self, request, level, message_template=None, message_context=None, extra_tags="", message=None):
+        """Only what is a sentence of its own: pages say by themselves what they did."""
+        if message is not None:
+            super().add_message(request, level, message=message, extra_tags=extra_tags)
+
+
+class Factors(DefaultMFAAdapter):
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": "That code is not right now. Wait for the next one; a code counts once.",
+    }
+
+    def get_totp_label(self, user) -> str:
+        return user.get_username()
+
+    def encrypt(self, text: str) -> str:
+        """Who reads the database alone cannot make codes. The key follows from SECRET_KEY; with another one, factors are set up anew."""
+        return _fernet().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return _fernet().decrypt(encrypted_text.encode()).decode()
+
+
+def _fernet() -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(salted_hmac("slotlight.factors", "key", algorithm="sha256").digest()))

@@ -1,0 +1,30 @@
+"""A view that changes who may do what, or what proves a person: in one transaction with its record, or not at all."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from app.htmx import render_page
+from app.ledger import services as ledger
+
+View = Callable[..., HttpResponse]
+
+
+def changing(view: View) -> View:
+    """Looking at the page goes on without the ledger; sending its form does not."""
+
+    @wraps(view)
+    def kept(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request, *args, **kwargs)
+        try:
+            ledger.refuse_if_broken()
+            with transaction.atomic():
+                answer = view(request, *args, **kwargs)
+                return answer.render() if hasattr(answer, "render") else answer
+        except ledger.LedgerDown as down:
+            return render_page(request, "409.html", {"reason": str(down)}, partial="refusal", status=409)
+
+    return kept
