@@ -78,6 +78,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **stepper(runbook, state),
         **place(runbook, step),
         "plan": state.plan,
+        "plan_used": state.plan_digest in state.sealed,
         **panels.planned(state.plan or {}),
         "plan_changes": panels.changes(run) if state.plan else (),
         "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
