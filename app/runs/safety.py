@@ -14,6 +14,8 @@ from workflows.runbooks import RUNBOOKS
 from workflows.state import RunState
 
 BEFORE_THE_ORDER = ("PLAN", "CONFIRM", "APPROVE")  # they have few questions of their own: what is asked is what the order will be asked
+AT_THE_BUTTON = "They are asked again when you press the button."
+AT_THE_ORDER = "They are asked again when the order is given, and the node asks its own right before it acts."
 SHOWN_OF_ONE = 6  # captures beside an answer
 MARKS = {" ": "", "-": "gone", "+": "new"}
 
@@ -27,7 +29,13 @@ def answers(run: Run, state: RunState, step: Step) -> dict[str, Any]:
         return {}
     found = [_line(one) for one in grounds.answered(guards, services.facts_now(), state.params)]
     against = [line for line in found if line["outcome"] != "pass"]
-    return {"answers_against": against, "answers_for": [line for line in found if line["outcome"] == "pass"], "answers_count": len(found)}
+    again = AT_THE_ORDER if step.kind in ("CONFIRM", "APPROVE") else AT_THE_BUTTON
+    return {
+        "asked_again": again,
+        "answers_against": against,
+        "answers_for": [line for line in found if line["outcome"] == "pass"],
+        "answers_count": len(found),
+    }
 
 
 def _questions(runbook: Runbook, step: Step):
