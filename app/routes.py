@@ -9,6 +9,7 @@ from collections.abc import Mapping
 ANYBODY = "anybody"  # gives away nothing about the fleet
 SIGNED_IN = "signed in"  # looking
 TOKEN = "a one-time token"
+TECHNICIAN = "a technician's link"  # to one step of one run; app.runs.technician_pages keeps its browser out of everything else
 AGENT = "an enrolled agent's signature"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
 
@@ -54,6 +55,8 @@ ROUTES: Mapping[str, str] = {
     "run-now": SIGNED_IN,
     "at-the-rack": SIGNED_IN,
     "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "technician-open": TECHNICIAN,
+    "technician-step": TECHNICIAN,
     "alarms": SIGNED_IN,
     "open-loops": SIGNED_IN,
     "loop-close": OPERATE,

@@ -15,3 +15,7 @@ urlpatterns = [
     path("", include("app.nodes.page_urls")),
     path("agent/v1/", include("app.nodes.urls")),
 ]
+
+handler403 = "app.errors.forbidden"
+handler404 = "app.errors.not_found"
+handler500 = "app.errors.failed"

@@ -76,6 +76,13 @@ def may_somewhere(user: User, right: str) -> bool:
     return held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]).exists()
 
 
+def holders(right: str, node: object = None) -> QuerySet[User]:
+    """Everybody who has the right there now, by name."""
+    held = _PROVEN if wants_factor(right) else Membership.objects.all()
+    here = held.filter(Q(team=None) | Q(team__nodes__name=str(node or "")), role__in=ROLES_WITH[right])
+    return User.objects.filter(pk__in=here.values("user"), is_active=True).order_by("username")
+
+
 def why_not(user: User, right: str, node: object = None) -> str:
     """Why this person may not do this there; "" when it may. For a page."""
     if may(user, right, node):

@@ -30,5 +30,6 @@ ACTS: Mapping[str, Act] = {
     "back": Act(ev.WentBack, ("step",)),
     "abort": Act(ev.Aborted, ("reason",)),
 }
-# What stands beside the engine: about the run's order and locks, see `app.runs.takeover`.
-BESIDE = ("withdraw", "take-over")
+# What stands beside the engine: about the run's order and locks (`app.runs.takeover`), who sees to it (`app.runs.minders`), and who is
+# sent to the rack (`app.runs.technician`).
+BESIDE = ("withdraw", "take-over", "hand-over", "have-it", "comment", "technician-link", "revoke-link")

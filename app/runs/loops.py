@@ -4,7 +4,9 @@ While a run is under way its own steps close what they opened. Afterwards it is 
 or by a person who says by what that can be told; where the node shows that it is not over, a person's word does not count.
 """
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,22 +20,37 @@ from workflows.core import Runbook
 from workflows.facts import FleetFacts, known
 from workflows.runbooks import RUNBOOKS
 
+FILTERS = ("node", "of", "kind")
 
-def listed(user: User) -> dict[str, Any]:
-    """The page of open loops: what ended runs left first, the oldest first; it is nobody's any more."""
-    found = list(OpenLoop.objects.select_related("run__requester"))
-    left = [line(one) | {"may_act": may(user, OPERATE, one.node)} for one in found if one.run.ended_at]
+
+def listed(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The page of open loops: what ended runs left first, the oldest first; it is nobody's any more. `asked` narrows it."""
+    every = [line(one) for one in OpenLoop.objects.select_related("run__requester", "run__owner")]
+    chosen = {name: asked.get(name, "") for name in FILTERS}
+    found = [one for one in every if all(one[name] == value for name, value in chosen.items() if value)]
     return {
         "section": "runs",
         "topics": "loops,fleet",
-        "left": left,
-        "under_way": [line(one) for one in found if not one.run.ended_at],
+        "left": [one | {"may_act": may(user, OPERATE, one["node"])} for one in found if one["run"].ended_at],
+        "under_way": [one for one in found if not one["run"].ended_at],
+        "filters": [(name, chosen[name], sorted({one[name] for one in every} | ({chosen[name]} - {""}))) for name in FILTERS],
+        "narrowed": any(chosen.values()),
+        "here": f"?{urlencode({name: value for name, value in chosen.items() if value})}" if any(chosen.values()) else "",
+        "hidden": len(every) - len(found),
     }
 
 
 def line(one: OpenLoop) -> dict[str, Any]:
-    runbook = RUNBOOKS.get(one.run.runbook)
-    return {"loop": one, "run": one.run, "title": runbook.title if runbook else one.run.runbook}
+    """`of` sees to it: to the run while that is under way, and to what it left behind."""
+    runbook, minder = RUNBOOKS.get(one.run.runbook), one.run.minder.get_username()
+    return {
+        "loop": one,
+        "run": one.run,
+        "title": runbook.title if runbook else one.run.runbook,
+        "node": one.node,
+        "of": minder,
+        "kind": one.loop,
+    }
 
 
 def count() -> int:

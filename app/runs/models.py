@@ -27,6 +27,8 @@ class Run(models.Model):
     params = models.JSONField()
     node = models.CharField(max_length=63, db_index=True)
     requester = models.ForeignKey(PERSON, models.PROTECT, related_name="runs")
+    owner = models.ForeignKey(PERSON, models.PROTECT, related_name="owned_runs", null=True)  # who sees to it now; empty: the requester
+    handed_by = models.ForeignKey(PERSON, models.PROTECT, related_name="+", null=True)  # until the owner has said "I have it"
     situation_key = models.TextField(blank=True)
     state = models.JSONField()
     step = models.CharField(max_length=60, blank=True)
@@ -50,6 +52,11 @@ class Run(models.Model):
 
     def get_absolute_url(self):
         return reverse("run", args=[self.pk])
+
+    @property
+    def minder(self):
+        """Who sees to this run now."""
+        return self.owner or self.requester
 
     @property
     def here(self) -> RunState:
@@ -215,6 +222,40 @@ class OpenLoop(models.Model):
 
     def __str__(self):
         return self.what
+
+
+class TechnicianLink(models.Model):
+    """A way for somebody at the rack to do one MANUAL step of one run, once, from one browser, without an account.
+
+    What opens it is not kept, only its SHA-256; nor is what the browser that opened it is known by.
+    """
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="technician_links")
+    step = models.CharField(max_length=60)
+    entered = models.FloatField()  # when the run came to the step: one that comes there again needs a new link
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(PERSON, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    browser_hash = models.CharField(max_length=64, blank=True)
+    name = models.CharField(max_length=80, blank=True)  # as typed by who opened it; nobody has checked it
+    opened_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-made_at",)
+        constraints = (
+            models.UniqueConstraint(fields=["browser_hash"], condition=~Q(browser_hash=""), name="one_link_per_browser"),
+            models.CheckConstraint(
+                condition=Q(opened_at__isnull=True, browser_hash="", name="")
+                | (Q(opened_at__isnull=False) & ~Q(browser_hash="") & ~Q(name="")),
+                name="an_open_link_is_somebodys",
+            ),
+        )
+
+    def __str__(self):
+        return f"link of {self.made_by} to {self.step} of run {self.run_id}"
 
 
 class LockFence(models.Model):

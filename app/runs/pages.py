@@ -2,19 +2,22 @@
 
 import json
 import shlex
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from agents.collectors import COLLECTORS
 from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
-from app.runs import panels, services
+from app.runs import desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
+from workflows.engine import PLAN_AGE_SECONDS_MAX
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, Finished, RunState
 
@@ -36,6 +39,10 @@ def line(run: Run) -> dict[str, Any]:
     """One run in a list."""
     words, tone = standing(run.here, RUNBOOKS.get(run.runbook))
     return {"pk": run.pk, "title": title(run), "standing": words, "tone": tone, "run": run, "argv": argv(run.here.plan)}
+
+
+def lines(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    return [line(run) for run in runs]
 
 
 def title(run: Run) -> str:
@@ -69,7 +76,9 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "standing": words,
         "tone": tone,
         **stepper(runbook, state),
+        **place(runbook, step),
         "plan": state.plan,
+        "plan_used": state.plan_digest in state.sealed,
         **panels.planned(state.plan or {}),
         "plan_changes": panels.changes(run) if state.plan else (),
         "plan_again": bool(state.plan and services.plan_and_the_one_before(run)[1]),
@@ -81,6 +90,10 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **acting(run, state, step, user),
         **judging(run, state, user),
         **panels.beside(run, state, step, user),
+        **safety.answers(run, state, step),
+        "afterwards": safety.afterwards(state.plan),
+        "stopping": "" if state.status in ENDED else safety.stopping(run, state, step),
+        **desk.around(run, user),
     }
 
 
@@ -89,10 +102,31 @@ def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
     return {
         "section": "approvals",
         "topics": "fleet",
-        "yours": [line(run) for run in yours],
-        "others": [line(run) for run in others],
+        "yours": [waits(run, user) for run in yours],
+        "others": [waits(run, user) for run in others],
         "reviews": panels.reviews(user),
     }
+
+
+def waits(run: Run, user: User) -> dict[str, Any]:
+    """A plan that waits for an approval: since when, until when it can be judged, what is new in it, and why not by this reader."""
+    state = run.here
+    until = datetime.fromtimestamp(state.planned_at, UTC) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)
+    return line(run) | {
+        "since": datetime.fromtimestamp(state.since, UTC),
+        "until": until,
+        "too_old": until <= timezone.now(),
+        "changes": panels.changes(run),
+        "given": [one.by for one in state.approvals],
+        "needed": RUNBOOKS[run.runbook].step(state.step).approvals,
+        **judging(run, state, user),
+    }
+
+
+def place(runbook: Runbook, step: Step) -> dict[str, int]:
+    """Which of how many steps this is, counted forward or on the way back."""
+    here, back = runbook.place(step.slug), runbook.place(runbook.undo) if runbook.undo else len(runbook.steps)
+    return {"place": here + 1, "places": back} if here < back else {"place": here - back + 1, "places": len(runbook.steps) - back}
 
 
 def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
@@ -222,13 +256,23 @@ WORDS = {
     "order.held-back": "held the order back",
     "locks.taken-over": "took over what a run held",
     "run.exported": "took the audit trail",
+    "run.handed-over": "handed the run over",
+    "run.taken": "has the run",
+    "run.comment": "said",
+    "technician-link.made": "made a technician's link",
+    "technician-link.opened": "opened the technician's link",
+    "technician-link.revoked": "revoked a technician's link",
 }
 
 
 def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
-    return [{"pk": e.pk, "when": e.at[11:19], "actor": e.actor, "words": said(e)} for e in found]
+    return [{"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e), "comment": commented(e)} for e in found]
+
+
+def commented(event: LedgerEvent) -> str:
+    return event.said["body"].get("text", "") if event.type == "run.comment" else ""
 
 
 def said(event: LedgerEvent) -> str:
@@ -243,6 +287,8 @@ def said(event: LedgerEvent) -> str:
         more = " ".join(body["open"])
     elif event.type == "loop.closed" and body.get("evidence"):
         more = f"{body['what']} {body['evidence']}"
+    elif event.type == "run.handed-over":
+        more = f"{body['from']} → {body['to']}. {body['words']}".rstrip()
     return f"{words}: {more}" if more else words
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -10,9 +11,10 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.fleet.models import Node, Sighting
 from app.htmx import stamped
-from app.runs import backing, glass, locks, services, takeover, unattended
+from app.runs import backing, glass, locks, minders, services, takeover, unattended
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
+from workflows import importwait
 from workflows.core import Step
 from workflows.state import RunState
 
@@ -33,6 +35,10 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     if state.status == "ordered" and able:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
+    if state.status == "ordered" and state.order is not None:
+        shown["order_since"] = datetime.fromtimestamp(state.order.at, UTC)  # when the portal learnt of its last move
+    if state.status == "ordered" and step.operation.startswith("zpool_import"):
+        shown["import_wait"] = importwait.lines(services.facts_now(), state.params)
     return shown
 
 
@@ -148,7 +154,7 @@ def reviews(user: User) -> list[dict[str, Any]]:
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
     doubled = Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False)
-    said = ("pk", "node", "requester", "state__alarm")
+    said = ("pk", "node", "owner", "requester", "state__alarm")
     ringing = [run for run in Run.objects.filter(status="waiting").order_by("pk").values(*said) if run["state__alarm"]]
     return {"alarm_glasses": glass.unreviewed(), "alarm_doubled": list(doubled.values_list("name", flat=True)), "alarm_runs": ringing}
 
@@ -157,7 +163,9 @@ def head(user: User, own: int | None) -> dict[str, Any]:
     """The alarms as one reader sees them, the reader's own runs first, and how many plans wait for this reader. The page of run `own`
     says its alarm itself."""
     said = alarms()
-    rings = [run | {"yours": run["requester"] == user.pk} for run in said["alarm_runs"] if run["pk"] != own]
+    rings = [run | {"yours": (run["owner"] or run["requester"]) == user.pk} for run in said["alarm_runs"] if run["pk"] != own]
     to_judge = len(services.approvals_for(user)[0])
-    stamp = rings, [one.pk for one in said["alarm_glasses"]], said["alarm_doubled"], to_judge
-    return said | {"alarm_runs": sorted(rings, key=lambda run: not run["yours"]), "own": own, "count": to_judge, "seen": stamped(stamp)}
+    handed = [run for run in minders.handed_to(user) if run.pk != own]
+    stamp = rings, [one.pk for one in said["alarm_glasses"]], said["alarm_doubled"], to_judge, [run.pk for run in handed]
+    mine_first = sorted(rings, key=lambda run: not run["yours"])
+    return said | {"alarm_runs": mine_first, "handed": handed, "own": own, "count": to_judge, "seen": stamped(stamp)}

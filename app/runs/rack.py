@@ -28,6 +28,11 @@ def line(run: Run) -> dict[str, Any]:
 
 
 def now(run: Run, user: User) -> dict[str, Any]:
+    return shown(run) | {"may_act": may(user, MANUAL, run.node)}
+
+
+def shown(run: Run) -> dict[str, Any]:
+    """The same for everybody; whether this reader may answer is not said yet."""
     state, runbook = run.here, RUNBOOKS[run.runbook]
     step = runbook.step(state.step)
     words, tone = pages.standing(state, runbook)
@@ -46,7 +51,6 @@ def now(run: Run, user: User) -> dict[str, Any]:
         "ended": state.status in ENDED,
         "here": here,
         "asks": here and step.kind == "MANUAL" and state.status == "open",
-        "may_act": may(user, MANUAL, run.node),
         "by_eye": by_eye,
         "bay": state.params.get("slot", "") if told else "",
         "enclosure": state.params.get("enclosure", ""),

@@ -96,6 +96,7 @@ def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str)
         params=params,
         node=params["node"],
         requester=user,
+        owner=user,
         situation_key=situation_key,
         state=RunState(params=params, requester=user.username).to_json(),
         status="new",
@@ -122,13 +123,19 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
             need_proof(proved_at, now)
         if run.version != version:
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
-        refused = _try(run, kind, Asker(user.username, user, proved_at), now, said)
-        if refused is not None:
-            body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
-            ledger.record("run.refused", body, user.username, run=str(run.pk), node=run.node)
+        refused = attempt(run, kind, Asker(user.username, user, proved_at), now, said)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts)
     return run
+
+
+def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
+    """One act on a run whose row the caller has locked. A refusal is returned, and is in the ledger."""
+    refused = _try(run, kind, asker, now, said)
+    if refused is not None:
+        body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
+        ledger.record("run.refused", body, asker.name, run=str(run.pk), node=run.node)
+    return refused
 
 
 def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
@@ -309,7 +316,7 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
-    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester")
+    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester", "owner")
     waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = {node: may(user, APPROVE, node) for node in {run.node for run in waiting}}
     yours = [run for run in waiting if able[run.node] and user.username not in run.here.hands]

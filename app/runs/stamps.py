@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from app.fleet.models import Node
 from app.htmx import minute
 from app.ledger.models import LedgerEvent
-from app.runs import services
+from app.runs import presence, services
 from app.runs.models import BrokenGlass, OpenLoop, ResourceLock, Run
 from workflows.runbooks import RUNBOOKS
 
@@ -25,25 +25,31 @@ def loops_open() -> list[int]:
 
 
 def runs(request: HttpRequest) -> Any:
-    return list(Run.objects.values_list("pk", "version", "status", "step")[:RUNS_SHOWN]), locks(), loops_open()
+    return list(Run.objects.values_list("pk", "version", "status", "step", "owner", "handed_by")[:RUNS_SHOWN]), locks(), loops_open()
 
 
 def run(request: HttpRequest, pk: int) -> Any:
-    own = Run.objects.filter(pk=pk).values("version", "state", "runbook", "step", "status", "node").first()
+    own = Run.objects.filter(pk=pk).values("version", "state", "runbook", "step", "status", "node", "owner", "handed_by").first()
     newest = LedgerEvent.objects.filter(run=str(pk)).aggregate(Max("run_seq"))
     glasses = list(BrokenGlass.objects.filter(run=pk).values_list("pk", "reviewed_at"))
-    return own, newest, glasses, locks(), services.ledger_is_well(), _what_may_be_chosen(own)
+    looking = presence.others(pk, request.user.get_username()) if own else ()
+    return own, newest, glasses, locks(), services.ledger_is_well(), _what_is_asked_of_facts(own), looking
 
 
 def now(request: HttpRequest, pk: int) -> Any:
-    return run(request, pk), list(Node.objects.filter(name__in=Run.objects.filter(pk=pk).values("node")).values_list("set_at"))
+    return hands(pk), locks(), list(Node.objects.filter(name__in=Run.objects.filter(pk=pk).values("node")).values_list("set_at"))
 
 
-def _what_may_be_chosen(own: dict | None) -> Any:
-    """What a DECIDE step offers follows from what the node says."""
-    book = RUNBOOKS.get(own["runbook"]) if own and own["status"] == "open" else None
-    step = next((step for step in book.steps if step.slug == own["step"]), None) if book else None
-    return list(Node.objects.filter(name=own["node"]).values_list("set_at")) if step and step.kind == "DECIDE" else None
+def hands(pk: int) -> Any:
+    """What the page at the rack shows of the run."""
+    own = Run.objects.filter(pk=pk).values("version", "state", "step", "status").first()
+    return own, services.ledger_is_well()
+
+
+def _what_is_asked_of_facts(own: dict | None) -> Any:
+    """What an open step offers, and what its questions are answered with, follows from what the node says."""
+    asked = own and own["status"] == "open" and own["runbook"] in RUNBOOKS
+    return list(Node.objects.filter(name=own["node"]).values_list("set_at")) if asked else None
 
 
 def locks() -> list:
@@ -51,7 +57,8 @@ def locks() -> list:
 
 
 def loops(request: HttpRequest) -> Any:
-    return list(OpenLoop.objects.order_by("pk").values_list("pk", "run__version", "run__ended_at")), minute()
+    asked = sorted((name, value) for name, value in request.GET.items() if name != "seen")
+    return list(OpenLoop.objects.order_by("pk").values_list("pk", "run__version", "run__ended_at", "run__owner")), asked, minute()
 
 
 def approvals(request: HttpRequest) -> Any:

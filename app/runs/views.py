@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import proof
@@ -16,9 +17,9 @@ from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, byhand, glass, loops, pages, panels, rack, services, stamps, takeover
+from app.runs import books, byhand, glass, loops, minders, pages, panels, qr, rack, services, stamps, takeover, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
-from app.runs.models import BrokenGlass, Run
+from app.runs.models import BrokenGlass, Run, TechnicianLink
 from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
@@ -28,8 +29,10 @@ ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page
 @require_safe
 @live(stamps.runs)
 def runs(request: HttpRequest) -> HttpResponse:
-    found = [pages.line(run) for run in Run.objects.select_related("requester")[: stamps.RUNS_SHOWN]]
-    context = {"section": "runs", "topics": "fleet", "runs": found, "held": panels.held()}
+    found = Run.objects.select_related("requester", "owner", "handed_by")
+    own = list(found.filter(minders.of(request.user), ended_at=None).order_by("handed_by", "-created_at"))
+    others = found.exclude(pk__in=[run.pk for run in own])[: stamps.RUNS_SHOWN]
+    context = {"section": "runs", "topics": "fleet", "own": pages.lines(own), "runs": pages.lines(others), "held": panels.held()}
     return render_page(request, "runs/list.html", context, partial="runs")
 
 
@@ -68,7 +71,7 @@ def _again_with(request: HttpRequest, pk: int, more: dict, status: int = 200) ->
 
 
 def _run(pk: int) -> Run:
-    return get_object_or_404(Run.objects.select_related("requester"), pk=pk)
+    return get_object_or_404(Run.objects.select_related("requester", "owner", "handed_by"), pk=pk)
 
 
 @login_required
@@ -106,25 +109,53 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     if "password" in request.POST and (wrong := proof.prove(request, request.POST["password"])):
         return _prove(request, pk, wrong)
     try:
-        _do(request, pk, name, int(version))
+        shown = _do(request, pk, name, int(version))
     except services.SignInIsOld as old:
         return _prove(request, pk, old.reason)
     except services.RunRefused as refused:
         return _again(request, pk, refused.reason, refused.verdicts)
     except LedgerDown as down:
         return _again(request, pk, str(down))
+    if shown is not None:
+        return shown
     return run_again(request, pk) if wants_partial(request) else redirect("run-now" if request.POST.get("page") == "now" else "run", pk)
 
 
-def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
-    proved_at, reason = proof.proved_at(request), request.POST.get("reason", "")[:WORDS_MAX]
-    if name == "withdraw":
-        takeover.withdraw(pk, version, request.user, reason)
-    elif name == "take-over":
-        holder = request.POST.get("holder", "")
-        takeover.take_over(pk, version, int(holder) if holder.isascii() and holder.isdigit() else 0, request.user, reason, proved_at)
-    else:
-        services.act(pk, version, ACTS[name].kind, request.user, proved_at=proved_at, **ACTS[name].said(request.POST))
+def _do(request: HttpRequest, pk: int, name: str, version: int) -> HttpResponse | None:
+    """Do it. What it returns is a page of its own, where the run's page is not the answer."""
+    user, said, proved_at = request.user, request.POST, proof.proved_at(request)
+    reason = said.get("reason", "")[:WORDS_MAX]
+    match name:
+        case "withdraw":
+            takeover.withdraw(pk, version, user, reason)
+        case "take-over":
+            takeover.take_over(pk, version, _number(said.get("holder", "")), user, reason, proved_at)
+        case "hand-over":
+            minders.hand_over(pk, user, said.get("to", ""), reason)
+        case "have-it":
+            minders.have_it(pk, user)
+        case "comment":
+            minders.comment(pk, user, said.get("text", ""))
+        case "technician-link":
+            return _link(request, *technician.make(pk, version, user))
+        case "revoke-link":
+            technician.revoke(pk, _number(said.get("link", "")), user)
+        case _:
+            services.act(pk, version, ACTS[name].kind, user, proved_at=proved_at, **ACTS[name].said(said))
+    return None
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
+
+
+def _link(request: HttpRequest, link: TechnicianLink, token: str) -> HttpResponse:
+    """The one time that it is shown. Nobody's cache keeps it."""
+    address = request.build_absolute_uri(reverse("technician-open", args=[token]))
+    shown = {"section": "runs", "link": link, "run": link.run, "step": services.step_of(link.run), "address": address}
+    response = render(request, "runs/technician_link.html", shown | {"qr": qr.svg(address), "hours": technician.HOURS})
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _prove(request: HttpRequest, pk: int, why: str) -> HttpResponse:
@@ -163,14 +194,18 @@ def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
         loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
     except (services.RunRefused, LedgerDown) as refused:
         request.seen = stamped(stamps.loops(request))
-        context = loops.listed(request.user) | {"refused": str(refused), "refused_pk": pk, "typed": request.POST.get("evidence", "")}
+        context = loops.listed(request.user, request.GET) | {
+            "refused": str(refused),
+            "refused_pk": pk,
+            "typed": request.POST.get("evidence", ""),
+        }
         return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
     request.seen = stamped(stamps.loops(request))
     return _loops(request) if wants_partial(request) else redirect("open-loops")
 
 
 def _loops(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "runs/open_loops.html", loops.listed(request.user), partial="loops")
+    return render_page(request, "runs/open_loops.html", loops.listed(request.user, request.GET), partial="loops")
 
 
 @login_required

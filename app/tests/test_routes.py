@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from app import asgi
 from app.nodes.tests.cast import Agent, through
-from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, ROUTES, SIGNED_IN, TOKEN
+from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
 
 SOME = {
     "pk": "1",
@@ -17,6 +17,7 @@ SOME = {
     "run": "1",
     "order_id": "o1",
     "slug": "spare-return",
+    "token": "no-such-token",
 }
 
 
@@ -52,7 +53,7 @@ def test_every_url_has_a_name_and_states_what_it_asks_for():
     assert all(name for name, _ in listed)
     assert len({name for name, _ in listed}) == len(listed), "two URLs of one name would share one statement"
     assert {name for name, _ in listed} == set(ROUTES)
-    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL}
+    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, TECHNICIAN}
 
 
 def test_every_door_in_front_of_django_states_what_it_asks_for():

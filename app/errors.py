@@ -1,0 +1,32 @@
+"""The pages for what went wrong. That of 500 needs neither the database nor a person: it must show when nothing else does."""
+
+import logging
+import secrets
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from app.htmx import wants_partial
+
+log = logging.getLogger(__name__)
+UNSAID = ("No ", "matches the given query.")  # how Django says that a row is not there: nothing for a reader
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "403.html", {"why": str(exception or "")}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    why = "" if said.startswith(UNSAID[0]) and said.endswith(UNSAID[1]) else said
+    return render(request, "404.html", {"why": why, "path": request.path}, status=404)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """The reference stands in the log beside what went wrong."""
+    reference = secrets.token_hex(4)
+    log.error("Reference %s: %s %s failed.", reference, request.method, request.path, exc_info=True)
+    if hasattr(request, "htmx") and wants_partial(request):  # what failed may have come before that was known
+        return HttpResponse(f"Failed. Reference {reference}.", content_type="text/plain", status=500)
+    return HttpResponse(render_to_string("500.html", {"reference": reference}), status=500)

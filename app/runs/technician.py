@@ -1,0 +1,190 @@
+"""A technician's link: it lets one browser do one MANUAL step of one run, and nothing else.
+
+    made -> opened by one browser, under a typed name -> done
+         -> revoked | expired | the run has moved on
+
+It is 256 random bits, shown once and kept as their hash. Who opens it types a name, which nobody checks; so everything done with it
+stands in the ledger as done by that name with the link of the person who made it, and counts as that person's hand in the run.
+"""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.doorbell import ring
+from app.ledger import services as ledger
+from app.runs import services
+from app.runs.applying import Asker
+from app.runs.models import Hand, Run, TechnicianLink
+from app.runs.rights import OPERATE, may
+from workflows.events import HandsDone, can_be_kept
+from workflows.runbooks import RUNBOOKS
+from workflows.walk import with_hand
+
+HOURS = 8
+NAME_MAX = 80
+LINKS_MAX = 5  # of one run, that could still be used
+COOKIE = "technician"
+UNKNOWN = "This link is not known here. Ask the operator to show the code again, and scan it from the screen."
+
+
+class LinkDead(services.RunRefused):
+    """This link opens nothing, or nothing any more."""
+
+
+def hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def make(run_id: int, version: int, user: User) -> tuple[TechnicianLink, str]:
+    """A link to the step at which the run stands, and what opens it: said now, and never again. Raises RunRefused, LedgerDown."""
+    ledger.refuse_if_broken()
+    token, now = secrets.token_urlsafe(32), timezone.now()
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run_id)
+        services.need(user, OPERATE, run.node)
+        if run.version != version:
+            raise services.RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
+        if not at_hands(run):
+            raise services.RunRefused("Nothing is asked of hands at the rack now, so a link would open nothing.")
+        if len(usable(run, now)) >= LINKS_MAX:
+            raise services.RunRefused(f"{LINKS_MAX} links to this step can still be used. Revoke one, or give one of those away.")
+        _is_their_doing(run, user)
+        until = now + timedelta(hours=HOURS)
+        link = TechnicianLink.objects.create(
+            run=run, step=run.step, entered=run.here.since, token_hash=hashed(token), made_by=user, made_at=now, expires_at=until
+        )
+        ring(f"run:{run.pk}")
+        _record("technician-link.made", link, user.username, expires_at=until.isoformat())
+    return link, token
+
+
+def at_hands(run: Run) -> bool:
+    """Whether this run asks for hands now."""
+    return run.status == "open" and run.runbook in RUNBOOKS and services.step_of(run).kind == "MANUAL"
+
+
+def _is_their_doing(run: Run, user: User) -> None:
+    """Whoever sends somebody to the rack shapes the run, and cannot approve it later."""
+    run.state = with_hand(run.here, user.username).to_json()
+    run.save(update_fields=["state"])
+    Hand.objects.get_or_create(run=run, person=user)
+
+
+def usable(run: Run, now: datetime) -> list[TechnicianLink]:
+    """The links of this run that open something yet."""
+    found = TechnicianLink.objects.filter(run=run, revoked_at=None, done_at=None, expires_at__gt=now).select_related("made_by", "run")
+    return [link for link in found if not why_dead(link, now)]
+
+
+def why_dead(link: TechnicianLink, now: datetime) -> str:
+    """Why this link opens nothing any more, and what to do; "" while it does."""
+    whom = f"Ask {link.made_by.username}, who made it"
+    if link.done_at is not None:
+        return "What this link was for is done. Nothing is left to do with it."
+    if link.revoked_at is not None:
+        return f"This link was revoked. {whom}, for a new one."
+    if now >= link.expires_at:
+        return f"This link has expired; it held for {HOURS} hours. {whom}, for a new one."
+    if not at_hands(link.run) or link.run.step != link.step or link.run.here.since != link.entered:
+        return "The run has moved on, and this step is not asked for any more. Touch nothing; ask the operator what comes next."
+    if not may(link.made_by, OPERATE, link.run.node):
+        return f"{link.made_by.username}, who made this link, may not act any more. Ask another operator for a new one."
+    return ""
+
+
+def find(token: str, now: datetime) -> TechnicianLink:
+    """The link that this opens, not opened yet. Raises LinkDead."""
+    link = _links().filter(token_hash=hashed(token)).first()
+    if link is None:
+        raise LinkDead(UNKNOWN)
+    return _unopened(link, now)
+
+
+def _unopened(link: TechnicianLink, now: datetime) -> TechnicianLink:
+    if why := why_dead(link, now):
+        raise LinkDead(why)
+    if link.opened_at is not None:
+        raise LinkDead(
+            f"This link was opened before, by a browser under the name {link.name}. It opens once only. If that was not you, tell "
+            f"{link.made_by.username} at once; ask for a new link in any case."
+        )
+    return link
+
+
+def open_for(token: str, name: str) -> str:
+    """Bind the link to whoever opens it first; returns what its browser is known by from now on. Raises RunRefused, LedgerDown."""
+    ledger.refuse_if_broken()
+    typed = " ".join(name.split())[:NAME_MAX]
+    if not typed or not can_be_kept(typed) or not typed.isprintable():
+        raise services.RunRefused("Type your name, so that others know who was at the rack.")
+    browser, now = secrets.token_urlsafe(32), timezone.now()
+    with transaction.atomic():
+        link = _links(lock=True).filter(token_hash=hashed(token)).first()
+        if link is None:
+            raise LinkDead(UNKNOWN)
+        _unopened(link, now)
+        link.browser_hash, link.name, link.opened_at = hashed(browser), typed, now
+        link.save(update_fields=["browser_hash", "name", "opened_at"])
+        ring(f"run:{link.run_id}")
+        _record("technician-link.opened", link, actor(link))
+    return browser
+
+
+def of_browser(browser: str) -> TechnicianLink | None:
+    return _links().filter(browser_hash=hashed(browser)).first() if browser else None
+
+
+def done(browser: str, version: int, evidence: str) -> None:
+    """The one act it is for. Raises RunRefused, which the ledger keeps, and LedgerDown."""
+    ledger.refuse_if_broken()
+    now = timezone.now()
+    with transaction.atomic():
+        link = _links(lock=True).filter(browser_hash=hashed(browser)).first() if browser else None
+        if link is None:
+            raise LinkDead(UNKNOWN)
+        link.run = Run.objects.select_for_update().get(pk=link.run_id)
+        if why := why_dead(link, now):
+            raise LinkDead(why)
+        if link.run.version != version:
+            raise services.RunMoved("Somebody moved this run since this page was loaded. Read it again.")
+        refused = services.attempt(link.run, HandsDone, Asker(actor(link)), now, {"evidence": evidence})
+        if refused is None:
+            link.done_at = now
+            link.save(update_fields=["done_at"])
+    if refused is not None:
+        raise services.RunRefused(refused.reason, refused.verdicts)
+
+
+def revoke(run_id: int, link_id: int, user: User) -> None:
+    """Raises RunRefused, LedgerDown."""
+    ledger.refuse_if_broken()
+    with transaction.atomic():
+        link = _links(lock=True).filter(pk=link_id, run=run_id).first()
+        if link is not None:
+            services.need(user, OPERATE, link.run.node)
+        if link is None or link.revoked_at is not None or link.done_at is not None:
+            raise services.RunRefused("This link opens nothing any more. There is nothing to revoke.")
+        link.revoked_at = timezone.now()
+        link.save(update_fields=["revoked_at"])
+        ring(f"run:{run_id}")
+        _record("technician-link.revoked", link, user.username)
+
+
+def actor(link: TechnicianLink) -> str:
+    """How the ledger calls who holds it. No user name holds a colon, so nobody passes for somebody."""
+    return f"technician:{link.name} (link of {link.made_by.username})"
+
+
+def _links(lock: bool = False):
+    found = TechnicianLink.objects.select_related("made_by", "run")
+    return found.select_for_update(of=["self"]) if lock else found
+
+
+def _record(what: str, link: TechnicianLink, who: str, **more: str) -> None:
+    body = {"link": str(link.pk), "step": link.step, "made_by": link.made_by.username, "typed_name": link.name, **more}
+    ledger.record(what, body, who, run=str(link.run_id), node=link.run.node)
