@@ -10,6 +10,7 @@ ANYBODY = "anybody"  # gives away nothing about the fleet
 SIGNED_IN = "signed in"  # looking
 TOKEN = "a one-time token"
 AGENT = "an enrolled agent's signature"
+HOOK = "a hook's token"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
 
 ROUTES: Mapping[str, str] = {
@@ -47,6 +48,18 @@ ROUTES: Mapping[str, str] = {
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,
+    "notices": SIGNED_IN,
+    "channel-add": NOTICES,
+    "channel": NOTICES,
+    "channel-change": NOTICES,
+    "channel-test": NOTICES,
+    "channel-remove": NOTICES,
+    "notice-again": NOTICES,
+    "hook-add": NOTICES,
+    "hook-revoke": NOTICES,
+    "alertmanager": HOOK,
+    "guide": SIGNED_IN,
+    "guide-page": SIGNED_IN,
     "agent-enrol": TOKEN,
     "agent-reports": AGENT,
     "agent-claim": AGENT,

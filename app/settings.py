@@ -37,6 +37,8 @@ INSTALLED_APPS = [
     "app.nodes",
     "app.runs",
     "app.rehearsals",
+    "app.notices",
+    "app.guide",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -64,7 +66,8 @@ TEMPLATES = [
         },
     }
 ]
-LIVE_BESIDE = "app.runs.stamps.beside"  # what pages show of runs, for the stamps of apps that do not know runs
+OUTBOX = "app.notices.outbox.put"  # what somebody may have to be told, from apps that do not know notices
+LIVE_BESIDE = "app.notices.stamps.beside"  # what pages show of runs and notices, for the stamps of apps that do not know them
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"
 AUTH_USER_MODEL = "accounts.User"
@@ -121,6 +124,7 @@ CELERY_BEAT_SCHEDULE = {
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
     "record-what-moved": {"task": "app.fleet.tasks.record_moves", "schedule": 15.0, "options": {"expires": 15}},
     "settle-situations": {"task": "app.fleet.tasks.settle_situations", "schedule": 60.0, "options": {"expires": 60}},
+    "tell-who-must-know": {"task": "app.notices.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0, "options": {"expires": 15}},
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
@@ -129,15 +133,20 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing
 BREAK_GLASS = tuple(filter(None, os.environ.get("SLOTLIGHT_BREAK_GLASS", "").split(",")))
 POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
 
+# Where people reach the portal ("https://slotlight.example"): what links in notices begin with.
+PORTAL_URL = os.environ.get("SLOTLIGHT_URL", "").rstrip("/")
+LOOP_HOURS = int(os.environ.get("SLOTLIGHT_LOOP_HOURS", "4"))  # something switched on for longer is told of
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}, "nowhere": {"class": "logging.NullHandler"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO"},
+        "apprise": {"handlers": ["nowhere"], "level": "DEBUG", "propagate": False},  # it names addresses and tokens; app/notices/sending.py reads it
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
     },

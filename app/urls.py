@@ -12,5 +12,7 @@ urlpatterns = [
     path("", include("app.ledger.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),
+    path("", include("app.notices.urls")),
+    path("", include("app.guide.urls")),
     path("agent/v1/", include("app.nodes.urls")),
 ]

@@ -12,8 +12,9 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from app import outbox
 from app.doorbell import ring
-from app.fleet import services
+from app.fleet import services, telling
 from app.fleet.models import Node, Situation
 from app.ledger import services as ledger
 from workflows.core import Situation as Seen
@@ -57,11 +58,13 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
+    worse = [(rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)]
     for key in seen.keys() & rows.keys():
         _update(rows[key], _fields(seen[key]))
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}
-    Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    outbox.put(telling.happened(new, over, worse))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
 
@@ -70,7 +73,7 @@ def _seen(fleet: FleetFacts) -> dict[str, Seen]:
 
 
 def _open():
-    return Situation.objects.filter(closed_at__isnull=True)
+    return Situation.objects.filter(closed_at__isnull=True).select_related("node")
 
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:
