@@ -22,6 +22,7 @@ class Node(models.Model):
         RETIRED = "retired", "retired"
 
     name = models.CharField(max_length=63, unique=True, validators=[RegexValidator(rf"^{NODE_NAME}\Z")])
+    team = models.ForeignKey("accounts.Team", models.SET_NULL, null=True, blank=True, related_name="nodes")  # None: fleet-wide roles only
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     mode = models.CharField(max_length=10, blank=True)  # "observe" or "operate", as its own policy file says
     version = models.CharField(max_length=40, blank=True)  # of the agent

@@ -1,4 +1,4 @@
-"""The demo fleet: nodes played by twins, and two people to try it as.
+"""The demo fleet: nodes played by twins, and the people to try it as.
 
 Warm starts change nothing that is there: an enrolled node keeps its key, a person keeps the password, and a policy file
 stays as somebody may have edited it.
@@ -10,21 +10,25 @@ import secrets
 from ipaddress import ip_address
 from pathlib import Path
 
-from django.contrib.auth.models import Group
 from django.db import transaction
 
 from agents.twin.demo import WRITING, node_names
 from agents.twin.tryout import PREFIX
 from agents.twin.tryout import node_names as scenario_nodes
-from app.accounts.models import User
+from app.accounts.models import Role, User
 from app.fleet.models import Node
 from app.ledger import services as ledger
-from app.nodes import rights
 from app.nodes.keys import issue_token
 
 ACTOR = "demo"
 POLICY = {"mode": "operate", "operations": list(WRITING), "pools": ["*"]}
-PEOPLE = {"operator": ("operators",), "approver": ("approvers", rights.GROUP)}
+PEOPLE = {
+    "operator": (Role.OPERATOR,),
+    "approver": (Role.APPROVER,),
+    "technician": (Role.TECHNICIAN,),
+    "viewer": (Role.VIEWER,),
+    "admin": (Role.ADMIN,),
+}
 SIGN_INS = "sign-ins.json"
 
 
@@ -60,21 +64,23 @@ def make_people(folder: Path) -> dict[str, str]:
     path = folder / SIGN_INS
     kept = json.loads(path.read_text()) if path.exists() else {}
     with transaction.atomic():
-        passwords = {name: _person(name, groups, kept.get(name, "")) for name, groups in PEOPLE.items()}
+        passwords = {name: _person(name, roles, kept.get(name, "")) for name, roles in PEOPLE.items()}
         _write_secret(path, json.dumps(passwords, indent=1))
         if passwords != kept:
             ledger.record("demo.people-made", {"names": sorted(passwords)}, ACTOR)
     return passwords
 
 
-def _person(name: str, groups: tuple[str, ...], password: str) -> str:
+def _person(name: str, roles: tuple[str, ...], password: str) -> str:
     person, is_new = User.objects.get_or_create(username=name)
     if is_new or not password:
         password = secrets.token_urlsafe(12)
         person.set_password(password)
     person.is_active = True
     person.save()
-    person.groups.set(Group.objects.filter(name__in=groups))
+    person.memberships.filter(team=None).exclude(role__in=roles).delete()
+    for role in roles:
+        person.memberships.get_or_create(team=None, role=role)
     return password
 
 

@@ -35,7 +35,6 @@ class NodeKey(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["node"], condition=models.Q(revoked_at__isnull=True), name="one_key_per_node"),
         ]
-        permissions = [("enrol", "May let nodes in and shut them out")]
 
     def __str__(self):
         return f"key {self.key_id} of {self.node}"

@@ -3,7 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -12,25 +13,30 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agents.packaging import deb, zipapp
 from agents.transport import LOOPBACK
+from app.accounts import rights
+from app.accounts.asking import needs
+from app.accounts.rights import ENROL
 from app.fleet.models import Node
 from app.htmx import live, minute, render_page
 from app.nodes import downloads, keys
 from app.nodes.forms import AddNode, Revoke
 from app.nodes.models import EnrolToken, NodeKey
-from app.nodes.rights import ENROL
 
 
 @login_required
-@permission_required(ENROL, raise_exception=True)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this POST and nowhere else, ever."""
+    if not rights.may_somewhere(request.user, ENROL):
+        raise PermissionDenied(rights.why_not(request.user, ENROL))
     form = AddNode(request.POST) if request.method == "POST" else AddNode(initial={"name": request.GET.get("name", "")})
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.is_bound else 200
         return render(request, "nodes/add.html", {"section": "fleet", "form": form}, status=status)
     name = form.cleaned_data["name"]
+    if why := rights.why_not(request.user, ENROL, name):  # a new node belongs to no team yet
+        raise PermissionDenied(why)
     token = keys.issue_token(name, request.user.get_username(), request.user)
     node = Node.objects.get(name=name)
     return render(request, "nodes/add.html", {"section": "fleet", "topics": f"node:{name}"} | _agent(node) | _line(request, name, token))
@@ -78,8 +84,7 @@ def _agent(node: Node) -> dict:
     }
 
 
-@login_required
-@permission_required(ENROL, raise_exception=True)
+@needs(ENROL, of="name")
 @require_POST
 def revoke(request: HttpRequest, name: str) -> HttpResponse:
     node = get_object_or_404(Node, name=name)

@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 
 
 class RunsConfig(AppConfig):
@@ -9,7 +8,6 @@ class RunsConfig(AppConfig):
 
     def ready(self):
         from app.ledger import grants
-        from app.runs import rights, rules
+        from app.runs import rules
 
         grants.ALSO.append(rules.faults)
-        post_migrate.connect(rights.make_groups, sender=self)

@@ -44,7 +44,7 @@ def of(plan_digest: str, sealer: User, now: datetime) -> Backing:
 def _why_not(approval: Approval, plan: Plan, sealer: User, now: datetime) -> str:
     """Why this approval does not count; empty when it does."""
     who = approval.approver
-    if not may(who, APPROVE):
+    if not may(who, APPROVE, plan.run.node):
         return f"{who} may not approve any more."
     if who == sealer or Hand.objects.filter(run=plan.run, person=who).exists():
         return f"{who} has a hand in this run since."
@@ -63,17 +63,17 @@ def _behind_glass(glass: BrokenGlass, plan: Plan, sealer: User, now: datetime) -
         return Backing(f"{glass.person} broke the glass for this plan, and nobody else may use that. Ask for a new plan.")
     if not glass.at <= now < glass.expires_at:
         return Backing(f"The broken glass held until {glass.expires_at:%H:%M:%S} UTC. Ask for a new plan.")
-    if why := why_no_glass(sealer, str(plan.body.get("operation"))):
+    if why := why_no_glass(sealer, str(plan.body.get("operation")), plan.run.node):
         return Backing(why)
     return Backing("", (glass.leaf,), (glass.expires_at,))
 
 
-def why_no_glass(person: User, operation: str) -> str:
+def why_no_glass(person: User, operation: str, node: str) -> str:
     """Why this person may not go on alone with this operation; empty when it may."""
     if operation not in settings.BREAK_GLASS:
         return f"This portal lets nobody run {operation} without another person's approval (SLOTLIGHT_BREAK_GLASS)."
-    if not may(person, BREAK_GLASS):
-        return f"{person} may not break the glass. It takes a member of the group glass-breakers."
+    if not may(person, BREAK_GLASS, node):
+        return f"{person} may not break the glass on {node}. It takes the role glass-breaker there."
     return ""
 
 

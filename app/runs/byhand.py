@@ -25,9 +25,13 @@ def offered(fleet: FleetFacts, scope: Mapping[str, str]) -> tuple[Offer, ...]:
 def panel(fleet: FleetFacts, scope: Mapping[str, str], user: User) -> dict[str, Any]:
     found = offered(fleet, scope)
     under_way = list(Run.objects.filter(ended_at=None, runbook__in={one.runbook.slug for one in found})) if found else []
-    lines = [{"offer": one, "fits": not one.against, "run": _about_the_same(one, under_way)} for one in found]
+    able = {node: may(user, OPERATE, node) for node in {one.params["node"] for one in found}}
+    lines = [
+        {"offer": one, "fits": not one.against, "run": _about_the_same(one, under_way), "may_start": able[one.params["node"]]}
+        for one in found
+    ]
     lines.sort(key=lambda line: (line["run"] is None, not line["fits"]))
-    return {"lines": lines, "scope": {name: scope.get(name, "") for name in SCOPE}, "may_start": may(user, OPERATE)}
+    return {"lines": lines, "scope": {name: scope.get(name, "") for name in SCOPE}}
 
 
 def begin(user: User, key: str, scope: Mapping[str, str]) -> Run:

@@ -19,8 +19,8 @@ def unreviewed() -> list[BrokenGlass]:
 
 def why_not(glass: BrokenGlass, user: User) -> str:
     """Why this person cannot review it; empty when it can."""
-    if not may(user, APPROVE):
-        return "Reviewing needs the approver's right."
+    if not may(user, APPROVE, glass.run.node):
+        return "Reviewing needs the approver's right on this node."
     if glass.person == user or Hand.objects.filter(run=glass.run, person=user).exists():
         return "You had a hand in this run. Another person must review it."
     return ""

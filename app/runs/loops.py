@@ -23,13 +23,12 @@ from workflows.runbooks import RUNBOOKS
 def listed(user: User) -> dict[str, Any]:
     """The page of open loops: what ended runs left first, the oldest first; it is nobody's any more."""
     found = list(OpenLoop.objects.select_related("run__requester"))
-    left = [line(one) for one in found if one.run.ended_at]
+    left = [line(one) | {"may_act": may(user, OPERATE, one.node)} for one in found if one.run.ended_at]
     return {
         "section": "runs",
         "topics": "loops,fleet",
         "left": left,
         "under_way": [line(one) for one in found if not one.run.ended_at],
-        "may_act": may(user, OPERATE),
     }
 
 

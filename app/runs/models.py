@@ -38,11 +38,6 @@ class Run(models.Model):
 
     class Meta:
         ordering = ("-created_at",)
-        permissions = (
-            ("operate", "May begin runs and act in them"),
-            ("approve", "May approve what others ask for"),
-            ("break_glass", "May go on without an approval where that is allowed"),
-        )
         constraints = (
             models.UniqueConstraint(
                 fields=["situation_key"], condition=Q(ended_at__isnull=True) & ~Q(situation_key=""), name="one_open_run_per_situation"

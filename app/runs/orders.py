@@ -200,7 +200,7 @@ def _not_allowed(order: Order, now: datetime) -> str:
 def _giver_may_not(order: Order, now: datetime) -> str:
     if order.sealed_by is None:
         return unattended.why_not_allowed(order)
-    if not rights.may(order.sealed_by, rights.OPERATE):
+    if not rights.may(order.sealed_by, rights.OPERATE, order.node):
         return f"{order.sealed_by} may not operate any more."
     if order.proved_at is None or now - order.proved_at > timedelta(seconds=services.FRESH_SECONDS + sealing.ORDER_SECONDS):
         return f"{order.sealed_by} typed the password too long ago. Give the order again."

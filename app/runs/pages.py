@@ -13,7 +13,7 @@ from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
 from app.runs import panels, services
 from app.runs.models import Order, Run
-from app.runs.rights import APPROVE, OPERATE, may
+from app.runs.rights import APPROVE, MANUAL, OPERATE, may
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, Finished, RunState
@@ -77,9 +77,9 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "events": events(run),
         "ended": state.status in ENDED,
         "rack": state.status in ("open", "waiting") and panels.at_the_rack(step),
-        "can_abort": may(user, OPERATE) and state.status not in ENDED and not state.order_is_out,
+        "can_abort": may(user, OPERATE, run.node) and state.status not in ENDED and not state.order_is_out,
         **acting(run, state, step, user),
-        **judging(state, user),
+        **judging(run, state, user),
         **panels.beside(run, state, step, user),
     }
 
@@ -130,8 +130,9 @@ def css(step: Step, state: RunState, finished: Finished | None) -> str:
 
 def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     """What the current step offers to this reader."""
-    able = may(user, OPERATE)
-    shown = {"may_act": able, "may_not": "Your account may look. Acting needs the operator's right."}
+    able = may(user, OPERATE, run.node)
+    hands = step.kind == "MANUAL" and state.status == "open" and may(user, MANUAL, run.node)
+    shown = {"may_act": able or hands, "may_not": "Your account may look. Acting needs the operator's right on this node."}
     if not able or state.status not in ("open", "stopped", "unknown"):
         return shown
     shown["can_go_back"] = earlier(RUNBOOKS[run.runbook], state) if state.status == "open" else None
@@ -174,12 +175,12 @@ def first_words(against: tuple[Verdict, ...]) -> str:
     return first.reason if len(against) == 1 else f"{first.reason} And {len(against) - 1} more."
 
 
-def judging(state: RunState, user: User) -> dict[str, Any]:
+def judging(run: Run, state: RunState, user: User) -> dict[str, Any]:
     why = ""
     if user.get_username() in state.hands:
         why = "You had a hand in this run. Another person must approve it; nobody is exempt."
-    elif not may(user, APPROVE):
-        why = "Approving needs the approver's right."
+    elif not may(user, APPROVE, run.node):
+        why = "Approving needs the approver's right on this node."
     elif any(a.by == user.get_username() for a in state.approvals):
         why = "You have approved this plan. Another person must be the next."
     return {"may_approve": not why, "may_not_approve": why}

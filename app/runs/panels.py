@@ -18,7 +18,7 @@ from workflows.state import RunState
 
 
 def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
-    able = may(user, OPERATE)
+    able = may(user, OPERATE, run.node)
     shown: dict[str, Any] = {
         "holds": [lock_line(lock) for lock in ResourceLock.objects.filter(run=run)],
         "broken": BrokenGlass.objects.filter(run=run).select_related("person", "reviewer"),
@@ -26,7 +26,7 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         "by_itself": unattended.in_the_way(run),
     }
     if step.kind == "APPROVE" and state.status == "open" and able:
-        shown["glass"] = may_break(user, state)
+        shown["glass"] = may_break(user, state, run.node)
     if step.kind == "EXECUTE" and state.status == "open":
         shown["behind"] = behind(state)
         shown["in_the_way"] = by_run(takeover.in_the_way(run))
@@ -68,9 +68,9 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
 
 
-def may_break(user: User, state: RunState) -> dict[str, Any] | None:
+def may_break(user: User, state: RunState, node: str) -> dict[str, Any] | None:
     """Offered only where it is allowed at all; what else speaks against it is said in its place."""
-    why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")))
+    why = backing.why_no_glass(user, str((state.plan or {}).get("operation", "")), node)
     if why:
         return None
     before = backing.open_glass_of(user)

@@ -6,7 +6,7 @@ from app.accounts.models import User
 from app.runs import pages, services
 from app.runs.models import Run
 from app.runs.panels import at_the_rack
-from app.runs.rights import OPERATE, may
+from app.runs.rights import MANUAL, may
 from workflows.core import Params
 from workflows.facts import FleetFacts, known
 from workflows.guards.answers import the_bay_that_blinks
@@ -46,7 +46,7 @@ def now(run: Run, user: User) -> dict[str, Any]:
         "ended": state.status in ENDED,
         "here": here,
         "asks": here and step.kind == "MANUAL" and state.status == "open",
-        "may_act": may(user, OPERATE),
+        "may_act": may(user, MANUAL, run.node),
         "by_eye": by_eye,
         "bay": state.params.get("slot", "") if told else "",
         "enclosure": state.params.get("enclosure", ""),

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from app.accounts import rights
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
 from app.doorbell import ring
@@ -19,7 +20,7 @@ from app.once import WrittenOnce
 from app.runs import backing, locks, sealing
 from app.runs.applying import Asker, apply
 from app.runs.models import OpenLoop, Order, Plan, Run
-from app.runs.rights import APPROVE, BREAK_GLASS, OPERATE, may
+from app.runs.rights import APPROVE, BREAK_GLASS, MANUAL, OPERATE, may
 from workflows import events as ev
 from workflows import plans
 from workflows.core import Option, Step, Verdict, ask
@@ -28,9 +29,8 @@ from workflows.lint import definition_digest
 from workflows.runbooks import RUNBOOKS
 from workflows.state import RunState
 
-NEEDS = {ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
+NEEDS = {ev.HandsDone: MANUAL, ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
-GROUP_OF = {OPERATE: "operators", APPROVE: "approvers", BREAK_GLASS: "glass-breakers"}
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 CHANGED = "This runbook has changed since the run began. End this run and start a new one."
 LOOK_SOURCES_MAX = 20
@@ -73,7 +73,7 @@ def start_run(user: User, runbook: str, params: dict[str, str], situation_key: s
 
 
 def _start(user: User, runbook: str, params: dict[str, str], situation_key: str) -> Run:
-    need(user, OPERATE)
+    need(user, OPERATE, params.get("node", ""))
     if runbook not in RUNBOOKS:
         raise RunRefused(f"There is no runbook {runbook}.")
     if not Node.objects.filter(name=params.get("node", "")).exists():
@@ -113,12 +113,12 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
     NotAllowed, SignInIsOld, RunRefused (which the ledger keeps), LedgerDown.
     """
     ledger.refuse_if_broken()
-    need(user, NEEDS.get(kind, OPERATE))
-    if kind in NEEDS_PROOF:
-        need_proof(proved_at, timezone.now())
     with transaction.atomic():
         now = timezone.now()
         run = Run.objects.select_for_update().get(pk=run_id)
+        need(user, NEEDS.get(kind, OPERATE), run.node)
+        if kind in NEEDS_PROOF:
+            need_proof(proved_at, now)
         if run.version != version:
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
         refused = _try(run, kind, Asker(user.username, user, proved_at), now, said)
@@ -156,7 +156,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
         before = backing.open_glass_of(person)
         if before is not None:
             return f"You broke the glass in run {before.run_id}, and nobody has reviewed that yet. Until then you cannot do it again."
-        return backing.why_no_glass(person, str((run.here.plan or {}).get("operation", "")))
+        return backing.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
     if (
         kind is ev.ExecuteAsked
         and plan_digest
@@ -179,9 +179,9 @@ def definition_changed(run: Run) -> bool:
     return run.runbook not in RUNBOOKS or definition_digest(RUNBOOKS[run.runbook]) != run.definition_digest
 
 
-def need(user: User, right: str) -> None:
-    if not may(user, right):
-        raise NotAllowed(f"{user.username or 'Who is not signed in'} may not do this. It takes a member of the group {GROUP_OF[right]}.")
+def need(user: User, right: str, node: str) -> None:
+    if why := rights.why_not(user, right, node):
+        raise NotAllowed(why)
 
 
 def need_proof(proved_at: datetime | None, now: datetime) -> None:
@@ -253,7 +253,7 @@ def ledger_is_well() -> bool:
 
 def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     """Have a node look again. While the same question is out, that order is returned. A broken ledger does not stop it."""
-    need(user, OPERATE)
+    need(user, OPERATE, node)
     is_well = ledger_is_well()
     listed = ",".join(sorted(set(sources)))
     if not listed or len(sources) > LOOK_SOURCES_MAX:
@@ -309,8 +309,8 @@ def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
     found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester")
     waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
-    able = may(user, APPROVE)
-    yours = [run for run in waiting if able and user.username not in run.here.hands]
+    able = {node: may(user, APPROVE, node) for node in {run.node for run in waiting}}
+    yours = [run for run in waiting if able[run.node] and user.username not in run.here.hands]
     return yours, [run for run in waiting if run not in yours]
 
 

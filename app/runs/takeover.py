@@ -23,10 +23,9 @@ UNCLAIMED = ("SEALED", "OFFERED")
 def withdraw(run_id: int, version: int, user: User, reason: str) -> None:
     """Take back an order that the node has not claimed. Its plan is used up. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    services.need(user, OPERATE)
     said = _reason(reason)
     with transaction.atomic():
-        run = _at(run_id, version)
+        run = _at(run_id, version, user)
         order = _out(run)
         if order is None or order.status not in UNCLAIMED:
             stands = f"The order is {order.status}" if order else "No order is out"
@@ -53,14 +52,15 @@ def in_the_way(run: Run) -> list[ResourceLock]:
 def take_over(run_id: int, version: int, holder_id: int, user: User, reason: str, proved_at: datetime | None) -> None:
     """Move what `holder_id` holds to this run, under a higher fence. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    services.need(user, OPERATE)
-    services.need_proof(proved_at, timezone.now())
     said = _reason(reason)
     with transaction.atomic():
         locked = {run.pk: run for run in Run.objects.select_for_update().filter(pk__in=(run_id, holder_id)).order_by("pk")}
+        for concerned in locked.values():  # also of the one that something is taken from
+            services.need(user, OPERATE, concerned.node)
         run, holder = locked.get(run_id), locked.get(holder_id)
         if run is None or holder is None or run == holder or run.version != version:
             raise services.RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
+        services.need_proof(proved_at, timezone.now())
         if run.status != "open" or services.step_of(run).kind != "EXECUTE":
             raise services.RunRefused("This run does not stand before its order, so it has nothing to take over yet.")
         keys = tuple(sorted({lock.key for lock in in_the_way(run) if lock.run_id == holder.pk}))
@@ -93,8 +93,9 @@ def _move(holder: Run, run: Run, keys: tuple[str, ...]) -> int:
     return fence
 
 
-def _at(run_id: int, version: int) -> Run:
+def _at(run_id: int, version: int, user: User) -> Run:
     run = Run.objects.select_for_update().get(pk=run_id)
+    services.need(user, OPERATE, run.node)
     if run.version != version:
         raise services.RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
     return run

@@ -6,7 +6,6 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils.crypto import get_random_string
 
@@ -53,7 +52,7 @@ def agent(portal, tmp_path):
 @pytest.fixture
 def ann(committed_db):
     ann = User.objects.create_user("ann")
-    ann.groups.add(Group.objects.get(name="operators"))
+    ann.memberships.create(role="operator")
     return ann
 
 

@@ -27,7 +27,7 @@ def _within_one_minute(monkeypatch):
 
 @pytest.fixture
 def ann(db):
-    return person("ann", "operators")
+    return person("ann", "operator")
 
 
 @pytest.fixture

@@ -31,14 +31,14 @@ HANDLES = ("app.ledger.services.blob", "app.ledger.models.Blob")
 def seen(committed_db, tmp_path, settings, client):
     """ann at her browser, a node that has answered a look, and every path that shows evidence of it."""
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
-    node, ann = Oss01(tmp_path), person("ann", "operators")
+    node, ann = Oss01(tmp_path), person("ann", "operator")
     node.report()
     order = services.look(ann, "oss01", ("zpool_status",))
     node.work()
     order.refresh_from_db()
     [digest] = [capture["digest"] for capture in order.receipt["captures"]]
     ledger.record("run.started", {"capture": digest}, "ann", run="7")
-    client.force_login(person("eve", "operators"))
+    client.force_login(person("eve", "operator"))
     return {
         "ledger-blob": (digest, lambda: client.get(reverse("ledger-blob", args=[digest]))),
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
@@ -81,7 +81,7 @@ def test_opened_again_and_again_it_is_one_event(seen, route):
 
 
 def test_a_look_that_is_still_out_shows_nothing_and_records_nothing(committed_db, tmp_path, client):
-    node, eve = Oss01(tmp_path), person("eve", "operators")
+    node, eve = Oss01(tmp_path), person("eve", "operator")
     node.report()
     client.force_login(eve)
     order = services.look(eve, "oss01", ("zpool_status",))

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 RESILVER_SECONDS = 12
 START_SECONDS = 120  # the first start after a change installs and compiles
 STOP_SECONDS = 40
+PEOPLE = 5  # whom the demo makes
 OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "SLOTLIGHT_LEDGER_KEY")
 
 
@@ -33,7 +34,7 @@ class Stack:
         self._lines: Queue[str] = Queue()
         threading.Thread(target=self._listen, daemon=True).start()
         self.url = self._wait_for(r"ready after .* (http://\S+?)/?$")[1]
-        self.passwords = dict(self._wait_for(r"Sign in as (\S+) with (\S+)").groups() for _ in range(2))
+        self.passwords = dict(self._wait_for(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))
 
     def _listen(self) -> None:
         for line in self.process.stdout:

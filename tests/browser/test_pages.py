@@ -30,7 +30,6 @@ PAGES = {
     "ledger": "/ledger/",
     "ledger event": "/ledger/1/",
 }
-VIEWER = "from app.accounts.models import User; User.objects.create_user('viewer', password='looks-only-17')"
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +106,7 @@ def test_the_run_is_sound_at_every_step(operator, visit):
     assert faults(operator) == []
 
 
-def test_a_person_without_rights_sees_everything_and_no_button(operator, stack, visit):
-    stack.manage("shell", "-c", VIEWER)
-    stack.passwords["viewer"] = "looks-only-17"
+def test_a_person_without_rights_sees_everything_and_no_button(operator, visit):
     viewer = visit("viewer")
     viewer.open_incident()
     viewer.page.get_by_role("link", name=re.compile("Go on with run")).click()

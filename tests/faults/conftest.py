@@ -11,7 +11,7 @@ class Incident:
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
-        self.ann, self.bob = Person(stack.port, "ann", "operators"), Person(stack.port, "bob", "approvers")
+        self.ann, self.bob = Person(stack.port, "ann", "operator"), Person(stack.port, "bob", "approver")
 
     def walk_to_execute(self) -> None:
         found = until(lambda: Situation.objects.filter(slug="wwid-mismatch").first(), "no report came")

@@ -5,7 +5,6 @@ import http.client
 import re
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import Group
 from django.test import Client
 
 from agents.twin import demo
@@ -19,10 +18,10 @@ BLANK = f"naa:{demo.BLANK_WWN}"
 class Person:
     """Signed in; `run` is the address of the run that this person looks at."""
 
-    def __init__(self, port: int, name: str, group: str) -> None:
+    def __init__(self, port: int, name: str, role: str) -> None:
         self.port, self.name = port, name
         user = User.objects.create_user(name)
-        user.groups.add(Group.objects.get(name=group))
+        user.memberships.create(role=role)
         client = Client()
         client.force_login(user)  # the password's slow hash is not what is tested here
         self.cookies = f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF}"

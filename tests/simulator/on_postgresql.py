@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from unittest import mock
 
-from django.contrib.auth.models import Group
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
@@ -31,15 +30,15 @@ from workflows import events as ev
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 
-GROUP = {person: "approvers" if "approve" in rights else "operators" for person, rights in people.RIGHTS.items()}
+ROLE = {person: "approver" if "approve" in rights else "operator" for person, rights in people.RIGHTS.items()}
 DIES = 0.01  # at each commit, and there are several in most of what it is asked
 WITHOUT = ("portal_is_saved", "portal_is_put_back")  # that takes a database of its own
 
 
 def settle_in() -> dict[str, int]:
     """People and enrolled nodes, once per database; node -> its key."""
-    for person, group in GROUP.items():
-        User.objects.create_user(person).groups.add(Group.objects.get(name=group))
+    for person, role in ROLE.items():
+        User.objects.create_user(person).memberships.create(role=role)
     now, found = datetime.now(UTC), {}
     for node in NODES:
         said = {"token": keys.issue_token(node, "test"), "node": node, "key": base64.b64encode(KEYS[node]).decode()}
@@ -221,10 +220,14 @@ class OnPostgresql(Simulation):
         super().comes_to_an_end()
 
     def _give_rights(self) -> None:
-        """A person has all of a group's rights or none."""
+        """A person has all of a role's rights or none."""
         lost = {said.partition(":")[0] for said in self.no_longer_may}
-        for person, group in GROUP.items():
-            User.objects.get(username=person).groups.set([] if person in lost else [Group.objects.get(name=group)])
+        for person, role in ROLE.items():
+            held = User.objects.get(username=person).memberships
+            if person in lost:
+                held.all().delete()
+            else:
+                held.get_or_create(team=None, role=role)
 
 
 @contextmanager

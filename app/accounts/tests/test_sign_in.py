@@ -2,7 +2,6 @@
 
 import pytest
 import redis
-from django.contrib.auth.models import Group
 from django.urls import reverse
 
 from app.accounts import throttle
@@ -72,11 +71,3 @@ def test_it_locks_nobody_out_when_valkey_is_down(ann, page, monkeypatch):
     monkeypatch.setattr(throttle, "valkey", lambda: redis.Redis(unix_socket_path="/nowhere"))
     assert not page(username="ann", password="wrong").is_valid()
     assert page(username="ann", password=PASSWORD).is_valid()
-
-
-def test_it_gives_operators_and_approvers_their_rights(ann):
-    ann.groups.add(Group.objects.get(name="operators"))
-    bob = User.objects.create_user("bob")
-    bob.groups.add(Group.objects.get(name="approvers"))
-    assert (ann.has_perm("runs.operate"), ann.has_perm("runs.approve")) == (True, False)
-    assert (bob.has_perm("runs.operate"), bob.has_perm("runs.approve")) == (True, True)

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from agents.twin.demo import WRITING, node_names
 from app.accounts.models import User
+from app.accounts.rights import APPROVE, MANUAL, OPERATE, may
 from app.fleet.models import Node
 from app.nodes.tests.cast import Agent, through
 
@@ -35,13 +36,13 @@ def test_it_makes_tokens_that_enrol_and_policies(demo, tmp_path, client):
 def test_it_prints_sign_ins_that_work(demo, tmp_path, client):
     said = demo()
     sign_ins = json.loads((tmp_path / "sign-ins.json").read_text())
-    assert sign_ins.keys() == {"operator", "approver"}
+    assert sign_ins.keys() == {"operator", "approver", "technician", "viewer", "admin"}
     for name, password in sign_ins.items():
         assert f"Sign in as {name} with {password}" in said
         assert client.login(username=name, password=password)
-    assert User.objects.get(username="operator").has_perm("runs.operate")
-    assert not User.objects.get(username="operator").has_perm("runs.approve")
-    assert User.objects.get(username="approver").has_perm("runs.approve")
+    operator, approver, technician = (User.objects.get(username=name) for name in ("operator", "approver", "technician"))
+    assert (may(operator, OPERATE, "oss01"), may(operator, APPROVE, "oss01"), may(approver, APPROVE, "oss01")) == (True, False, True)
+    assert (may(technician, MANUAL, "oss01"), may(technician, OPERATE, "oss01")) == (True, False)
 
 
 def test_it_changes_nothing_on_a_warm_start(demo, tmp_path, client):

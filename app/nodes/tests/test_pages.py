@@ -7,7 +7,6 @@ import zipfile
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group
 
 from agents.packaging import deb, zipapp
 from agents.wire import fingerprint
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def administrator(client):
     person = get_user_model().objects.create_user("ada")
-    person.groups.add(Group.objects.get(name="administrators"))
+    person.memberships.create(role="admin")
     client.force_login(person)
     return client
 
@@ -33,7 +32,7 @@ def add(client, name="oss09", **more):
 
 def test_an_operator_may_neither_add_nor_revoke(client, agent):
     person = get_user_model().objects.create_user("oz")
-    person.groups.add(Group.objects.get(name="operators"))
+    person.memberships.create(role="operator")
     client.force_login(person)
     assert client.get("/add-node/").status_code == 403
     assert client.post("/nodes/oss01/agent/revoke/", {"name": "oss01"}).status_code == 403

@@ -45,7 +45,7 @@ def answers(context, situation: Situation) -> dict:
         "situation": situation,
         "answers": [{**a, "title": RUNBOOKS[a["runbook"]].title, "purpose": RUNBOOKS[a["runbook"]].purpose} for a in known],
         "open_run": Run.objects.filter(situation_key=situation.key, ended_at__isnull=True).first(),
-        "may_start": may(context["request"].user, OPERATE),
+        "may_start": may(context["request"].user, OPERATE, situation.node),
     }
 
 
@@ -60,7 +60,7 @@ def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
 def look_panel(context, node: str) -> dict:
     """Ask the node now."""
     user = context["request"].user
-    return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE), **pages.for_node(node)}
+    return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE, node), **pages.for_node(node)}
 
 
 @register.inclusion_tag("runs/_held.html")

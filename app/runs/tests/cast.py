@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-from django.contrib.auth.models import Group
 from django.db import connection
 from django.utils import timezone
 
@@ -44,9 +43,9 @@ RESILVER_SECONDS = 0.2
 HANDS = 4
 
 
-def person(name: str, group: str) -> User:
+def person(name: str, role: str) -> User:
     user = User.objects.create_user(name)
-    user.groups.add(Group.objects.get(name=group))
+    user.memberships.create(role=role)
     return user
 
 

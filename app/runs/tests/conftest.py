@@ -5,17 +5,17 @@ from app.runs.tests.cast import Oss01, person
 
 @pytest.fixture
 def ann(db):
-    return person("ann", "operators")
+    return person("ann", "operator")
 
 
 @pytest.fixture
 def bob(db):
-    return person("bob", "approvers")
+    return person("bob", "approver")
 
 
 @pytest.fixture
 def eve(db):
-    return person("eve", "operators")
+    return person("eve", "operator")
 
 
 @pytest.fixture

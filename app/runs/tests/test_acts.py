@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -38,7 +37,7 @@ def test_executing_twice_seals_one_order(oss01, ann, bob):
 
 def test_the_requester_cannot_approve_even_with_the_right(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
-    ann.groups.add(Group.objects.get(name="approvers"))
+    ann.memberships.create(role="approver")
     with pytest.raises(services.RunRefused, match="cannot approve"):
         act(run, ev.Approved, ann, plan_digest=run.here.plan_digest)
     assert not Approval.objects.exists()
@@ -62,7 +61,7 @@ def test_a_superuser_is_no_exception(oss01, ann, bob):
 
 def test_an_operator_cannot_approve(oss01, ann, bob, eve):
     run = walk_to("approve", oss01, ann, bob)
-    with pytest.raises(services.NotAllowed, match="approvers"):
+    with pytest.raises(services.NotAllowed, match="approver"):
         act(run, ev.Approved, eve, plan_digest=run.here.plan_digest)
 
 
@@ -90,7 +89,7 @@ def test_a_changed_plan_voids_the_approval(oss01, ann, bob):
 
 def test_an_approver_who_lost_the_right_counts_no_more_at_sealing(oss01, ann, bob):
     run = walk_to("replace", oss01, ann, bob)
-    bob.groups.clear()
+    bob.memberships.all().delete()
     with pytest.raises(services.RunRefused, match="bob may not approve any more"):
         act(run, ev.ExecuteAsked, ann)
 

@@ -17,7 +17,7 @@ from workflows import events as ev
 def cast(committed_db, tmp_path):
     oss01 = Oss01(tmp_path)
     oss01.report()
-    return oss01, person("ann", "operators"), person("bob", "approvers")
+    return oss01, person("ann", "operator"), person("bob", "approver")
 
 
 def test_of_several_clicks_one_counts(cast):

@@ -4,7 +4,6 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from agents.receipts import receipt
@@ -22,7 +21,7 @@ from workflows import events as ev
 def cast(committed_db, tmp_path):
     oss01 = Oss01(tmp_path)
     oss01.report()
-    yield oss01, person("ann", "operators"), person("bob", "approvers")
+    yield oss01, person("ann", "operator"), person("bob", "approver")
     number_waiting()
     assert LedgerEvent.objects.count() == LedgerChain.objects.count(), "what was recorded is sealed"
 
@@ -45,7 +44,7 @@ def ordered(cast) -> Order:
 def test_a_yes_and_a_no_at_once(cast):
     """AWX let both through: it looked at the state, then saved."""
     oss01, ann, bob = cast
-    run, cid = walk_to("approve", oss01, ann, bob), person("cid", "approvers")
+    run, cid = walk_to("approve", oss01, ann, bob), person("cid", "approver")
     came = at_once(judge(run, bob, ev.Approved), judge(run, cid, ev.Denied, reason="Wrong shelf."))
     assert (count(came, Run), count(came, services.RunMoved)) == (1, 1)
     run.refresh_from_db()
@@ -54,7 +53,7 @@ def test_a_yes_and_a_no_at_once(cast):
 
 def test_two_people_say_yes_at_once(cast):
     oss01, ann, bob = cast
-    run, cid = walk_to("approve", oss01, ann, bob), person("cid", "approvers")
+    run, cid = walk_to("approve", oss01, ann, bob), person("cid", "approver")
     came = at_once(judge(run, bob, ev.Approved), judge(run, cid, ev.Approved))
     assert (count(came, Run), count(came, services.RunMoved)) == (1, 1)
     assert Approval.objects.count() == LedgerEvent.objects.filter(type="run.approved").count() == 1
@@ -74,7 +73,7 @@ def test_an_order_is_withdrawn_or_claimed_and_never_both(cast):
 
 def test_what_is_started_is_not_taken_over_in_the_same_moment(cast):
     oss01, ann, bob = cast
-    holder, eve = walk_to("replace", oss01, ann, bob), person("eve", "operators")
+    holder, eve = walk_to("replace", oss01, ann, bob), person("eve", "operator")
     Run.objects.filter(pk=holder.pk).update(situation_key="another")
     run = walk_to("replace", oss01, eve, bob)
     act(holder, ev.ExecuteAsked, ann)
@@ -126,14 +125,14 @@ def test_the_fleet_limit_holds_for_all_who_come_at_once(cast, settings):
 def test_one_person_breaks_one_glass(cast, settings):
     oss01, ann, bob = cast
     settings.BREAK_GLASS = ("zpool_replace",)
-    ann.groups.add(Group.objects.get(name="glass-breakers"))
+    ann.memberships.create(role="glass-breaker")
     first = walk_to("approve", oss01, ann, bob)
     Run.objects.filter(pk=first.pk).update(situation_key="another")
     second = walk_to("approve", oss01, ann, bob)
     came = at_once(*(judge(run, ann, ev.GlassBroken, reason="Nobody is here.") for run in (first, second)))
     assert (count(came, Run), count(came, services.RunRefused)) == (1, 1)
     broken = BrokenGlass.objects.get()
-    cid = person("cid", "approvers")
+    cid = person("cid", "approver")
     came = at_once(lambda: glass.review(broken.pk, bob, "Right."), lambda: glass.review(broken.pk, cid, "Right."))
     assert (count(came, BrokenGlass), count(came, services.RunRefused)) == (1, 1)
     assert LedgerEvent.objects.filter(type="run.glass-reviewed").count() == 1

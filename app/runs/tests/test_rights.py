@@ -1,10 +1,10 @@
 """Who may only look changes nothing, whatever is sent; and each act asks for its own right."""
 
 import pytest
-from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from app.accounts.models import User
+from app.accounts.rights import MANUAL
 from app.nodes.models import EnrolToken, NodeKey
 from app.routes import APPROVE, BREAK_GLASS, ENROL, OPERATE, ROUTES
 from app.runs.acts import ACTS, BESIDE
@@ -44,7 +44,7 @@ def everything() -> list:
 def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
     """For each route that asks for a right, a form that does something when somebody with the right sends it."""
     settings.BREAK_GLASS = ("zpool_replace",)
-    ann.groups.add(Group.objects.get(name="glass-breakers"))
+    ann.memberships.create(role="glass-breaker")
     run = walk_to("approve", oss01, ann, bob)
     act(run, ev.GlassBroken, ann, plan_digest=run.here.plan_digest, reason="x")
     now = timezone.now()
@@ -65,23 +65,26 @@ def test_every_route_that_asks_for_a_right_is_tried(tries):
     assert set(tries) == {name for name, asks in ROUTES.items() if asks in (OPERATE, APPROVE, BREAK_GLASS, ENROL)}
 
 
-# who -> the rights that his groups give him
+# who -> the rights that the roles give
 PEOPLE = {
     (): (),
-    ("operators",): (OPERATE,),
-    ("approvers",): (OPERATE, APPROVE),
-    ("glass-breakers",): (OPERATE, BREAK_GLASS),
-    ("administrators",): (ENROL,),
+    ("operator",): (OPERATE,),
+    ("viewer",): (),
+    ("technician",): (),
+    ("approver",): (OPERATE, APPROVE),
+    ("glass-breaker",): (OPERATE, BREAK_GLASS),
+    ("admin",): (ENROL,),
 }
 
 
-@pytest.mark.parametrize("groups", PEOPLE, ids=lambda groups: groups[0] if groups else "nobody")
-def test_a_route_is_closed_to_whoever_has_not_its_right(client, tries, groups):
+@pytest.mark.parametrize("roles", PEOPLE, ids=lambda roles: roles[0] if roles else "nobody")
+def test_a_route_is_closed_to_whoever_has_not_its_right(client, tries, roles):
     """Whatever other rights there are: an administrator is no operator, and nobody may let nodes in by being an approver."""
     dan = User.objects.create_user("dan")
-    dan.groups.set(Group.objects.filter(name__in=groups))
+    for role in roles:
+        dan.memberships.create(role=role)
     client.force_login(dan)
-    before, closed = everything(), [name for name in tries if ROUTES[name] not in PEOPLE[groups]]
+    before, closed = everything(), [name for name in tries if ROUTES[name] not in PEOPLE[roles]]
     assert closed
     for name in closed:
         path, form = tries[name]
@@ -94,12 +97,15 @@ def test_a_route_is_closed_to_whoever_has_not_its_right(client, tries, groups):
 def test_a_route_is_open_to_whoever_has_its_right(client, tries):
     """So that the test above is refused for the right that is missing."""
     cid = User.objects.create_user("cid")
-    cid.groups.set(Group.objects.filter(name__in=("approvers", "administrators")))
+    for role in ("approver", "admin"):
+        cid.memberships.create(role=role)
     client.force_login(cid)
     answers = {name: client.post(path, form).status_code for name, (path, form) in tries.items() if name != "loop-close"}
     assert set(answers.values()) <= {200, 302}, answers
 
 
-@pytest.mark.parametrize(("act", "right"), [("approve", APPROVE), ("deny", APPROVE), ("break-glass", BREAK_GLASS), ("confirm", OPERATE)])
+@pytest.mark.parametrize(
+    ("act", "right"), [("approve", APPROVE), ("deny", APPROVE), ("break-glass", BREAK_GLASS), ("confirm", OPERATE), ("hands", MANUAL)]
+)
 def test_each_act_asks_for_its_right(act, right):
     assert NEEDS.get(ACTS[act].kind, OPERATE) == right

@@ -28,7 +28,7 @@ def own_ledger(committed_db, tmp_path, settings):
 @pytest.fixture
 def sealed(tmp_path) -> Order:
     """An order that has not been offered yet."""
-    oss01, ann, bob = Oss01(tmp_path), person("ann", "operators"), person("bob", "approvers")
+    oss01, ann, bob = Oss01(tmp_path), person("ann", "operator"), person("bob", "approver")
     oss01.report()
     act(walk_to("replace", oss01, ann, bob), ev.ExecuteAsked, ann)
     return Order.objects.get(operation="zpool_replace")

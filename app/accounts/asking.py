@@ -1,0 +1,28 @@
+"""What a view says in one line: signed in, and with this right."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+from app.accounts import rights
+
+View = Callable[..., HttpResponse]
+
+
+def needs(right: str, of: str = "") -> Callable[[View], View]:
+    """The right on the node whose name the URL carries as `of`; without that, for the whole fleet. 403 says why."""
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def asked(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+            if why := rights.why_not(request.user, right, kwargs.get(of)):
+                raise PermissionDenied(why)
+            return view(request, *args, **kwargs)
+
+        return asked
+
+    return decorate

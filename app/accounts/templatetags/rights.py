@@ -1,0 +1,19 @@
+"""What a page may ask about its reader. A button that is not shown is no guard: the act asks again."""
+
+from django import template
+
+from app.accounts import rights
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def may(context, right: str, node: object = None) -> bool:
+    """`{% may "nodes.enrol" node as may_enrol %}`; without a node, for the whole fleet."""
+    return rights.may(context["request"].user, right, node)
+
+
+@register.simple_tag(takes_context=True)
+def may_somewhere(context, right: str) -> bool:
+    """Whether the reader has this right on any node."""
+    return rights.may_somewhere(context["request"].user, right)
