@@ -18,7 +18,7 @@ class Happening(NamedTuple):
     key: str
     node: str = ""
     run: int | None = None
-    said: dict = {}  # noqa: RUF012 - never changed; only ids, words are made when it is read
+    said: dict = {}
 
 
 def put(happenings: Iterable[Happening]) -> None:

@@ -12,6 +12,7 @@ TOKEN = "a one-time token"
 AGENT = "an enrolled agent's signature"
 HOOK = "a hook's token"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
+NOTICES = "notices.manage"
 
 ROUTES: Mapping[str, str] = {
     "health": ANYBODY,

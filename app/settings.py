@@ -146,7 +146,12 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO"},
-        "apprise": {"handlers": ["nowhere"], "level": "DEBUG", "propagate": False},  # it names addresses and tokens; app/notices/sending.py reads it
+        "apprise": {
+            "handlers": ["nowhere"],
+            "level": "DEBUG",
+            "propagate": False,
+        },  # it names addresses and tokens; app/notices/sending.py reads it
+        "urllib3": {"level": "WARNING"},  # below that it names whole addresses
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
     },

@@ -16,6 +16,7 @@ from app.once import WrittenOnce
 
 MANUAL, OPERATE, APPROVE, BREAK_GLASS = "runs.manual", "runs.operate", "runs.approve", "runs.break_glass"
 ENROL, PEOPLE = "nodes.enrol", "accounts.people"
+NOTICES = "notices.manage"
 
 RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
     Role.VIEWER: (),
@@ -23,9 +24,9 @@ RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
     Role.OPERATOR: (MANUAL, OPERATE),
     Role.APPROVER: (MANUAL, OPERATE, APPROVE),
     Role.BREAKER: (MANUAL, OPERATE, BREAK_GLASS),
-    Role.ADMIN: (ENROL, PEOPLE),  # lets nodes and people in, and is no operator by that
+    Role.ADMIN: (ENROL, PEOPLE, NOTICES),  # lets nodes and people in, and is no operator by that
 }
-RIGHTS = (MANUAL, OPERATE, APPROVE, BREAK_GLASS, ENROL, PEOPLE)
+RIGHTS = (MANUAL, OPERATE, APPROVE, BREAK_GLASS, ENROL, PEOPLE, NOTICES)
 ROLES_WITH = {right: tuple(role.value for role, rights in RIGHTS_OF.items() if right in rights) for right in RIGHTS}
 TAKES = {
     MANUAL: "a technician, an operator or an approver",
@@ -34,6 +35,7 @@ TAKES = {
     BREAK_GLASS: "a glass-breaker",
     ENROL: "an administrator",
     PEOPLE: "an administrator",
+    NOTICES: "an administrator",
 }
 
 

@@ -58,7 +58,9 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
-    worse = [(rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)]
+    worse = [
+        (rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)
+    ]
     for key in seen.keys() & rows.keys():
         _update(rows[key], _fields(seen[key]))
     opened = [seen[key] for key in seen if key not in rows]

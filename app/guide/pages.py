@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nh3
@@ -79,7 +80,7 @@ def pages() -> Mapping[str, Page]:
 def _read(slug: str) -> Page:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse((FOLDER / f"{slug}.md").read_text("utf-8"))
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.tag != "h1":
             token.attrSet("id", slugify(inline.content))
     for token in _inside(tokens):

@@ -66,7 +66,9 @@ def _alert(said: object) -> Alert:
     need(isinstance(fingerprint, str) and FINGERPRINT.fullmatch(fingerprint), "An alert has no fingerprint in hexadecimal.")
     notes = _texts(said, "annotations")
     summary = notes.get("summary") or notes.get("description", "")
-    return Alert(fingerprint, said["status"] == "firing", _texts(said, "labels"), summary, _moment(said, "startsAt"), _moment(said, "endsAt"))
+    return Alert(
+        fingerprint, said["status"] == "firing", _texts(said, "labels"), summary, _moment(said, "startsAt"), _moment(said, "endsAt")
+    )
 
 
 def _texts(said: dict, name: str) -> dict[str, str]:

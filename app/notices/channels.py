@@ -35,7 +35,7 @@ def keep(channel: Channel, url: str, user: User) -> Channel:
 
 def described(channel: Channel) -> dict[str, Any]:
     """A channel as the ledger may know it."""
-    quiet = f"{channel.quiet_from:%H:%M} to {channel.quiet_until:%H:%M}" if channel.quiet else ""
+    quiet = f"{channel.quiet_from:%H:%M} to {channel.quiet_until:%H:%M}" if channel.quiet_from else ""
     said = {name: str(getattr(channel, name)) for name in SHOWN}
     return {"channel": channel.pk, **said, "team": str(channel.team or ""), "quiet": quiet}
 

@@ -23,7 +23,9 @@ log = logging.getLogger(__name__)
 
 def due(now: datetime) -> list[int]:
     States = Notice.State
-    return list(Notice.objects.filter(state__in=(States.WAITING, States.SENDING), next_at__lte=now).order_by("pk").values_list("pk", flat=True))
+    return list(
+        Notice.objects.filter(state__in=(States.WAITING, States.SENDING), next_at__lte=now).order_by("pk").values_list("pk", flat=True)
+    )
 
 
 def deliver(pk: int) -> None:

@@ -90,7 +90,9 @@ def together(carried: list[Message], how: str) -> Message:
     lines = _listed(f"The worst of them is “{worst.title}”.", [message.title for message in carried])
     title = f"{len(carried)} notices {how}{where}: {worst.title}"
     urgent = any(message.urgent for message in carried)
-    return Message("many", f"many:{carried[0].key}", "", worst.severity, urgent, title, lines, path, *_one_place(nodes), carried=tuple(carried))
+    return Message(
+        "many", f"many:{carried[0].key}", "", worst.severity, urgent, title, lines, path, *_one_place(nodes), carried=tuple(carried)
+    )
 
 
 def _one_place(nodes: set[str]) -> tuple[str]:

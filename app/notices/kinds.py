@@ -14,6 +14,7 @@ from app.fleet.models import Situation
 from app.nodes.models import NodeKey
 from app.notices.models import Happening
 from app.runs.models import OpenLoop, Run
+from app.runs.services import approve_steps
 from workflows.runbooks import RUNBOOKS
 
 
@@ -51,7 +52,11 @@ def _worse(happening: Happening) -> Said | None:
     row = _situation(happening)
     if row is None or not row.is_open or row.severity != happening.said["to"]:
         return None
-    lines = (f"On {row.node.name}. This situation, open since {when(row.opened_at)}, is worse than it was.", _first_sentence(row), _next(row))
+    lines = (
+        f"On {row.node.name}. This situation, open since {when(row.opened_at)}, is worse than it was.",
+        _first_sentence(row),
+        _next(row),
+    )
     return _of_situation(row, f"Worse: {row.title}", lines)
 
 
@@ -102,6 +107,13 @@ def _run(happening: Happening) -> Run | None:
     return Run.objects.select_related("requester").filter(pk=happening.run, ended_at__isnull=True).first()
 
 
+def _unjudged(happening: Happening) -> Run | None:
+    """The run, while it waits for somebody to judge just this plan."""
+    run = _run(happening)
+    waits = run is not None and run.status == "open" and run.step in approve_steps() and run.here.plan_digest == happening.said["plan"]
+    return run if waits else None
+
+
 def _titled(run: Run) -> str:
     book = RUNBOOKS.get(run.runbook)
     return f"run {run.pk} ({book.title if book else run.runbook}) on {run.node}"
@@ -113,8 +125,8 @@ def _step(run: Run) -> str:
 
 
 def _approval_wanted(happening: Happening) -> Said | None:
-    run = _run(happening)
-    if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
+    run = _unjudged(happening)
+    if run is None:
         return None
     lines = (
         f"{run.requester.username} asks for it. Nobody who had a hand in the run may approve it.",
@@ -133,8 +145,8 @@ def _approval_expiring(happening: Happening) -> Said | None:
 
 
 def _request_expiring(happening: Happening) -> Said | None:
-    run = _run(happening)
-    if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
+    run = _unjudged(happening)
+    if run is None:
         return None
     ends = when(datetime.fromisoformat(happening.said["ends"]))
     lines = (f"Nobody has judged it yet, and the plan is too old at {ends}.", "Approve or deny it there; later only a new plan leads on.")
@@ -154,7 +166,10 @@ def _run_alarm(happening: Happening) -> Said | None:
     run = _run(happening)
     if run is None or not run.here.alarm:
         return None
-    lines = (f"While it waits at “{_step(run)}”, the node shows something that must not be.", "Stop what you do at the rack and read the run's page now.")
+    lines = (
+        f"While it waits at “{_step(run)}”, the node shows something that must not be.",
+        "Stop what you do at the rack and read the run's page now.",
+    )
     return Said(f"ALARM: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
 
 
@@ -162,7 +177,10 @@ def _run_overdue(happening: Happening) -> Said | None:
     run = _run(happening)
     if run is None or not run.here.overdue or run.step != happening.said["step"]:
         return None
-    lines = (f"It waits at “{_step(run)}”. Nothing is broken off and nothing is done by itself.", "Look at its progress there, and at the node.")
+    lines = (
+        f"It waits at “{_step(run)}”. Nothing is broken off and nothing is done by itself.",
+        "Look at its progress there, and at the node.",
+    )
     return Said(f"Longer than expected: {_titled(run)}", lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}")
 
 
@@ -211,7 +229,13 @@ def _ledger_broken(happening: Happening) -> Said | None:
 
 
 def _ledger_well(happening: Happening) -> Said | None:
-    return Said("The ledger can be written again", ("What was refused meanwhile was not done.",), reverse("ledger"), urgent=False, fold=happening.key)
+    return Said(
+        "The ledger can be written again",
+        ("What was refused meanwhile was not done.",),
+        reverse("ledger"),
+        urgent=False,
+        fold=happening.key,
+    )
 
 
 def _duplicate(happening: Happening) -> Said | None:

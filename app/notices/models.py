@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from app.fleet.models import Node
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_WORDS
-from app.notices.quiet import Quiet
 
 SEVERITIES = [(name, SEVERITY_WORDS[name]) for name in SEVERITY_ORDER]
 
@@ -61,10 +60,6 @@ class Channel(models.Model):
 
     def get_absolute_url(self):
         return reverse("channel", args=[self.pk])
-
-    @property
-    def quiet(self) -> Quiet | None:
-        return Quiet(self.quiet_from, self.quiet_until, self.zone) if self.quiet_from and self.quiet_until else None
 
 
 class Notice(models.Model):

@@ -17,7 +17,25 @@ from app.notices.models import Channel
 SECONDS_MAX = 30  # for one message, whatever the URL asks for
 TYPES = {"act": apprise.NotifyType.FAILURE, "watch": apprise.NotifyType.WARNING, "info": apprise.NotifyType.INFO}
 # Where the host of a URL is an address of somebody's own, and no secret: it is shown, so that two channels can be told apart.
-HOSTED = frozenset({"json", "jsons", "xml", "xmls", "form", "forms", "mailto", "mailtos", "ntfys", "gotify", "gotifys", "mmost", "mmosts", "matrix", "matrixs"})
+HOSTED = frozenset(
+    {
+        "json",
+        "jsons",
+        "xml",
+        "xmls",
+        "form",
+        "forms",
+        "mailto",
+        "mailtos",
+        "ntfys",
+        "gotify",
+        "gotifys",
+        "mmost",
+        "mmosts",
+        "matrix",
+        "matrixs",
+    }
+)
 # What speaks to the portal's own machine, and to nobody.
 LOCAL = frozenset({"dbus", "qt", "kde", "glib", "gnome", "windows", "macosx", "syslog", "file"})
 WHYS: Mapping[str, str] = {
@@ -77,7 +95,9 @@ def send(channel: Channel, title: str, body: str, severity: str) -> Tried:
     try:
         target = read(vault.reveal(bytes(channel.url), f"channel:{channel.mark}").decode())
     except vault.KeyLost:
-        return Tried(False, f"The URL of this channel was not sealed with {vault.key_path()}. Put the right key file back, or enter the URL again.")
+        return Tried(
+            False, f"The URL of this channel was not sealed with {vault.key_path()}. Put the right key file back, or enter the URL again."
+        )
     except BadURL as bad:
         return Tried(False, str(bad))
     letter = apprise.Apprise()

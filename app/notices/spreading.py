@@ -11,6 +11,7 @@ from app.fleet.models import Node
 from app.notices.folding import Before, Message, Told, messages, rank, together
 from app.notices.kinds import KINDS
 from app.notices.models import Channel, Happening, Notice
+from app.notices.quiet import Quiet
 
 LOCK = 0x510_4E07
 GATHER_SECONDS = 10  # a storm is let come in before it is told of
@@ -90,9 +91,9 @@ def _carry(notice: Notice, into: Notice, now: datetime) -> None:
 
 
 def _held_until(channel: Channel, message: Message, now: datetime) -> datetime | None:
-    if channel.quiet is None or (channel.urgent_passes and message.urgent and message.severity == "act"):
+    if not (channel.quiet_from and channel.quiet_until) or (channel.urgent_passes and message.urgent and message.severity == "act"):
         return None
-    return channel.quiet.until(now)
+    return Quiet(channel.quiet_from, channel.quiet_until, channel.zone).until(now)
 
 
 def release(now: datetime) -> None:

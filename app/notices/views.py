@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig
 from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,7 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from app.accounts.rights import NOTICES, may, why_not
+from app.accounts.asking import needs
+from app.accounts.rights import NOTICES, may
 from app.htmx import live, minute, render_page
 from app.ledger.forms import LedgerDown
 from app.notices import alertmanager, channels
@@ -23,18 +24,6 @@ from app.notices.models import Channel, Hook, Notice
 
 SHOWN = 100
 TONES = {"waiting": "watch", "sending": "info", "sent": "good", "failed": "bad", "folded": "idle"}
-
-
-def administrators(view):
-    """Asked of the database at every look: what a session remembers may be old."""
-
-    @login_required
-    def asked(request: HttpRequest, **kwargs) -> HttpResponse:
-        if not may(request.user, NOTICES):
-            raise PermissionDenied(why_not(request.user, NOTICES))
-        return view(request, **kwargs)
-
-    return asked
 
 
 def notices_stamp(request: HttpRequest) -> Any:
@@ -76,7 +65,7 @@ def channel_stamp(request: HttpRequest, pk: int) -> Any:
     return list(own), list(Channel.objects.filter(pk=pk).values_list("name", "is_on", "service")), minute()
 
 
-@administrators
+@needs(NOTICES)
 @require_safe
 @live(channel_stamp)
 def channel(request: HttpRequest, pk: int) -> HttpResponse:
@@ -96,7 +85,7 @@ def _channel_page(request: HttpRequest, one: Channel, form: ChannelForm | None =
     return render_page(request, "notices/channel.html", context, partial="channel", status=422 if form else 200)
 
 
-@administrators
+@needs(NOTICES)
 @require_POST
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
@@ -108,7 +97,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     return _channel_page(request, one, form)
 
 
-@administrators
+@needs(NOTICES)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
@@ -131,7 +120,7 @@ def _done(form, act) -> bool:
     return True
 
 
-@administrators
+@needs(NOTICES)
 @require_POST
 def remove(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
@@ -141,7 +130,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     return _act(request, lambda: channels.remove(one, request.user), f"{one.name} is removed.", "notices", "channel", pk)
 
 
-@administrators
+@needs(NOTICES)
 @require_POST
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
@@ -149,7 +138,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     return _act(request, lambda: channels.try_out(one, request.user), said, "channel", "channel", pk)
 
 
-@administrators
+@needs(NOTICES)
 @require_POST
 def again(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Notice.objects.select_related("channel"), pk=pk)
@@ -169,7 +158,7 @@ def _act(request: HttpRequest, act, said: str, to: str, back: str, *args) -> Htt
 # --- hooks
 
 
-@administrators
+@needs(NOTICES)
 @never_cache
 @require_POST
 def add_hook(request: HttpRequest) -> HttpResponse:
@@ -182,7 +171,7 @@ def add_hook(request: HttpRequest) -> HttpResponse:
     return render(request, "notices/hook.html", context | {"form": form}, status=200 if "hook" in context else 422)
 
 
-@administrators
+@needs(NOTICES)
 @require_POST
 def revoke_hook(request: HttpRequest, pk: int) -> HttpResponse:
     hook = get_object_or_404(Hook, pk=pk, revoked_at=None)
