@@ -17,6 +17,7 @@ COPY workflows workflows
 COPY app app
 COPY templates templates
 COPY static static
+COPY docs/guide docs/guide
 RUN SECRET_KEY=only-for-building python manage.py collectstatic --noinput --verbosity=0 \
  && python -m compileall -q agents workflows app \
  && useradd --system --uid 10001 --user-group slotlight \

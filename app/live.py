@@ -30,7 +30,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict]]
 Send = Callable[[dict], Awaitable[None]]
 
-TOPIC = re.compile(r"fleet|approvals|alarms|ledger|loops|(node|run|looks):[A-Za-z0-9._-]{1,64}")
+TOPIC = re.compile(r"fleet|approvals|alarms|ledger|loops|notices|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
 STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
 HEARTBEAT_SECONDS = 15

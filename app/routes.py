@@ -11,7 +11,9 @@ SIGNED_IN = "signed in"  # looking
 TOKEN = "a one-time token"
 TECHNICIAN = "a technician's link"  # to one step of one run; app.runs.technician_pages keeps its browser out of everything else
 AGENT = "an enrolled agent's signature"
+HOOK = "a hook's token"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
+NOTICES = "notices.manage"
 
 ROUTES: Mapping[str, str] = {
     "health": ANYBODY,
@@ -73,6 +75,18 @@ ROUTES: Mapping[str, str] = {
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,
+    "notices": SIGNED_IN,
+    "channel-add": NOTICES,
+    "channel": NOTICES,
+    "channel-change": NOTICES,
+    "channel-test": NOTICES,
+    "channel-remove": NOTICES,
+    "notice-again": NOTICES,
+    "hook-add": NOTICES,
+    "hook-revoke": NOTICES,
+    "alertmanager": HOOK,
+    "guide": SIGNED_IN,
+    "guide-page": SIGNED_IN,
     "agent-enrol": TOKEN,
     "agent-reports": AGENT,
     "agent-claim": AGENT,

@@ -44,6 +44,8 @@ INSTALLED_APPS = [
     "app.nodes",
     "app.runs",
     "app.rehearsals",
+    "app.notices",
+    "app.guide",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -74,7 +76,8 @@ TEMPLATES = [
     }
 ]
 REPAIRS_BESIDE = "app.runs.repairs.under_way"  # which situations somebody works on, for the fleet's page
-LIVE_BESIDE = "app.runs.stamps.beside"  # what pages show of runs, for the stamps of apps that do not know runs
+OUTBOX = "app.notices.outbox.put"  # what somebody may have to be told, from apps that do not know notices
+LIVE_BESIDE = "app.notices.stamps.beside"  # what pages show of runs and notices, for the stamps of apps that do not know them
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"
 AUTH_USER_MODEL = "accounts.User"
@@ -149,6 +152,7 @@ CELERY_BEAT_SCHEDULE = {
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
     "record-what-moved": {"task": "app.fleet.tasks.record_moves", "schedule": 15.0, "options": {"expires": 15}},
     "settle-situations": {"task": "app.fleet.tasks.settle_situations", "schedule": 60.0, "options": {"expires": 60}},
+    "tell-who-must-know": {"task": "app.notices.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "notice-silent-nodes": {"task": "app.fleet.tasks.notice_silence", "schedule": 15.0, "options": {"expires": 15}},
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
@@ -158,15 +162,25 @@ BREAK_GLASS = tuple(filter(None, os.environ.get("SLOTLIGHT_BREAK_GLASS", "").spl
 SLOTLIGHT_FACTS_BYTES_MAX = int(os.environ.get("SLOTLIGHT_FACTS_MIB", "384")) * 1024 * 1024  # parsed reports that a process remembers
 POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
 
+# Where people reach the portal ("https://slotlight.example"): what links in notices begin with.
+PORTAL_URL = os.environ.get("SLOTLIGHT_URL", "").rstrip("/")
+LOOP_HOURS = int(os.environ.get("SLOTLIGHT_LOOP_HOURS", "4"))  # something switched on for longer is told of
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}, "nowhere": {"class": "logging.NullHandler"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO"},
+        "apprise": {
+            "handlers": ["nowhere"],
+            "level": "DEBUG",
+            "propagate": False,
+        },  # it names addresses and tokens; app/notices/sending.py reads it
+        "urllib3": {"level": "WARNING"},  # below that it names whole addresses
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
     },

@@ -13,6 +13,8 @@ urlpatterns = [
     path("", include("app.search.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),
+    path("", include("app.notices.urls")),
+    path("", include("app.guide.urls")),
     path("agent/v1/", include("app.nodes.urls")),
 ]
 

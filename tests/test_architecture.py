@@ -24,6 +24,8 @@ APPS = {
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
+    "notices": {"accounts", "fleet", "ledger", "nodes", "runs"},  # what the others put into app/outbox.py reaches it through settings
+    "guide": set(),
 }
 
 

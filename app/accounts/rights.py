@@ -17,6 +17,7 @@ from app.once import WrittenOnce
 
 MANUAL, OPERATE, APPROVE, BREAK_GLASS = "runs.manual", "runs.operate", "runs.approve", "runs.break_glass"
 ENROL, PEOPLE = "nodes.enrol", "accounts.people"
+NOTICES = "notices.manage"
 
 RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
     Role.VIEWER: (),
@@ -24,10 +25,10 @@ RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
     Role.OPERATOR: (MANUAL, OPERATE),
     Role.APPROVER: (MANUAL, OPERATE, APPROVE),
     Role.BREAKER: (MANUAL, OPERATE, BREAK_GLASS),
-    Role.ADMIN: (ENROL, PEOPLE),  # lets nodes and people in, and is no operator by that
+    Role.ADMIN: (ENROL, PEOPLE, NOTICES),  # lets nodes and people in, and is no operator by that
 }
 FACTORS = ("totp", "webauthn")
-RIGHTS = (MANUAL, OPERATE, APPROVE, BREAK_GLASS, ENROL, PEOPLE)
+RIGHTS = (MANUAL, OPERATE, APPROVE, BREAK_GLASS, ENROL, PEOPLE, NOTICES)
 ROLES_WITH = {right: tuple(role.value for role, rights in RIGHTS_OF.items() if right in rights) for right in RIGHTS}
 TAKES = {
     MANUAL: "a technician, an operator or an approver",
@@ -36,6 +37,7 @@ TAKES = {
     BREAK_GLASS: "a glass-breaker",
     ENROL: "an administrator",
     PEOPLE: "an administrator",
+    NOTICES: "an administrator",
 }
 
 

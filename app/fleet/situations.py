@@ -14,8 +14,9 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from app import outbox
 from app.doorbell import ring
-from app.fleet import history, services, standing, touching
+from app.fleet import history, services, standing, telling, touching
 from app.fleet.models import Node, Situation, Standing
 from app.fleet.severity import SEVERITY_ORDER
 from app.ledger import services as ledger
@@ -104,10 +105,12 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
+    worse = [(rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}
-    Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    outbox.put(telling.happened(new, over, worse))
     moved = {row.node_id for row in (*over, *changed)} | {node.pk for node in nodes.values()}
     standing.keep(fleet, at, moved)
     return sorted(s.key for s in opened), sorted(row.key for row in over)
@@ -118,7 +121,7 @@ def _seen(fleet: FleetFacts) -> dict[str, Seen]:
 
 
 def _open():
-    return Situation.objects.filter(closed_at__isnull=True)
+    return Situation.objects.filter(closed_at__isnull=True).select_related("node")
 
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
+from app import outbox
 from app.doorbell import ring
 from app.ledger import services as ledger
 from app.nodes.keys import Caller
@@ -113,4 +114,5 @@ def _double(key: NodeKey, how: str, now: datetime) -> None:
     log.error("%s", key.doubled_why)
     for topic in ("fleet", f"node:{name}", f"orders:{name}"):
         ring(topic)
+    outbox.put([outbox.Happening("duplicate-identity", f"duplicate-identity:{key.key_id}", name, said={"key": key.key_id})])
     ledger.record("node.duplicate", {"key_id": key.key_id, "how": how}, "portal", node=name)

@@ -9,7 +9,7 @@ from app.accounts.models import User
 from app.doorbell import ring
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
-from app.runs import locks, sealing
+from app.runs import locks, sealing, telling
 from app.runs.models import Approval, BrokenGlass, Hand, OpenLoop, Plan, Run
 from workflows import events as ev
 from workflows import glass
@@ -46,6 +46,7 @@ def apply(run: Run, event: ev.Event, asker: Asker, now: datetime) -> Refused | N
     records = _do(run, runbook, outcome, asker, now)
     _store(run, before, outcome.state, now)
     _keep_loops(run, before, outcome.state)
+    telling.tell(run, runbook, before, outcome.state, by_person=asker.person is not None)
     for record in records:
         told = ledger.record(record.type, dict(record.body), asker.name, run=str(run.pk), node=run.node)
         _keep_consent(run, record, told, asker, now)

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from app import asgi
 from app.nodes.tests.cast import Agent, through
-from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
+from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, HOOK, NOTICES, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
 
 SOME = {
     "pk": "1",
@@ -17,7 +17,7 @@ SOME = {
     "run": "1",
     "order_id": "o1",
     "slug": "spare-return",
-    "token": "no-such-token",
+    "token": "nobodys",
 }
 
 
@@ -53,7 +53,7 @@ def test_every_url_has_a_name_and_states_what_it_asks_for():
     assert all(name for name, _ in listed)
     assert len({name for name, _ in listed}) == len(listed), "two URLs of one name would share one statement"
     assert {name for name, _ in listed} == set(ROUTES)
-    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, TECHNICIAN}
+    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, NOTICES, HOOK, TECHNICIAN}
 
 
 def test_every_door_in_front_of_django_states_what_it_asks_for():
@@ -62,7 +62,7 @@ def test_every_door_in_front_of_django_states_what_it_asks_for():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
-@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL))
+@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL, NOTICES))
 def test_a_page_is_shown_to_nobody_who_is_not_signed_in(client, path, method):
     answer = getattr(client, method)(path)
     assert answer.status_code == 302, answer.content[:200]
@@ -81,6 +81,12 @@ def test_an_agents_route_is_deaf_without_a_signature(client, path, method):
 def test_a_token_is_asked_for(client):
     [enrol] = [path for name, path in PATHS.items() if ROUTES[name] == TOKEN]
     assert client.post(enrol, data=b"{}", content_type="application/json").status_code == 403
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", named(HOOK))
+def test_a_hook_that_nobody_made_is_not_there(client, path):
+    assert client.post(path, data=b"{}", content_type="application/json").status_code == 404
 
 
 @pytest.mark.django_db

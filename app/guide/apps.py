@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class GuideConfig(AppConfig):
+    name = "app.guide"
+    label = "guide"

@@ -1,0 +1,141 @@
+"""What an Alertmanager says (webhook payload version 4), read strictly and kept as outside alerts. It begins nothing by itself.
+
+A payload that is not what it should be is refused as a whole: half of it would show a half truth.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db import transaction
+
+from app.doorbell import ring
+from app.fleet.models import Node
+from app.notices.models import Hook, OutsideAlert
+
+BYTES_MAX = 256 * 1024
+ALERTS_MAX = 500
+LABELS_MAX = 64
+TEXT_MAX = 1000
+WHERE = ("node", "nodename", "instance", "host", "hostname")  # labels that name the machine, the most exact one first
+FINGERPRINT = re.compile(r"[0-9a-f]{1,64}")
+
+
+class BadPayload(ValueError):
+    """This is no webhook payload of version 4. The message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Alert:
+    fingerprint: str
+    firing: bool
+    labels: Mapping[str, str]
+    summary: str
+    starts_at: datetime
+    ends_at: datetime
+
+    @property
+    def name(self) -> str:
+        return self.labels.get("alertname", "an alert without a name")
+
+    @property
+    def where(self) -> str:
+        return next((self.labels[label] for label in WHERE if self.labels.get(label)), "")
+
+
+def read(body: bytes) -> list[Alert]:
+    """Raises BadPayload."""
+    need(len(body) <= BYTES_MAX, f"The payload is larger than {BYTES_MAX} bytes. Set max_alerts in the receiver.")
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadPayload("The body is no JSON.") from None
+    need(isinstance(said, dict), "The body is no JSON object.")
+    need(said.get("version") == "4", f"The payload says version {str(said.get('version'))[:20]!r}; this door reads version 4.")
+    alerts = said.get("alerts")
+    need(isinstance(alerts, list) and len(alerts) <= ALERTS_MAX, f"alerts must be a list of at most {ALERTS_MAX}.")
+    return [_alert(one) for one in alerts]
+
+
+def _alert(said: object) -> Alert:
+    need(isinstance(said, dict), "An alert is no JSON object.")
+    need(said.get("status") in ("firing", "resolved"), "An alert is neither firing nor resolved.")
+    fingerprint = said.get("fingerprint")
+    need(isinstance(fingerprint, str) and FINGERPRINT.fullmatch(fingerprint), "An alert has no fingerprint in hexadecimal.")
+    notes = _texts(said, "annotations")
+    summary = notes.get("summary") or notes.get("description", "")
+    return Alert(
+        fingerprint, said["status"] == "firing", _texts(said, "labels"), summary, _moment(said, "startsAt"), _moment(said, "endsAt")
+    )
+
+
+def _texts(said: dict, name: str) -> dict[str, str]:
+    texts = said.get(name, {})
+    is_text = isinstance(texts, dict) and all(isinstance(value, str) for value in texts.values())
+    need(is_text and len(texts) <= LABELS_MAX, f"The {name} of an alert are no list of at most {LABELS_MAX} texts.")
+    return {key[:TEXT_MAX].replace("\0", ""): value[:TEXT_MAX].replace("\0", "") for key, value in texts.items()}
+
+
+def _moment(said: dict, name: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(said.get(name, ""))
+    except (ValueError, TypeError):
+        raise BadPayload(f"The {name} of an alert is no time.") from None
+    need(at.tzinfo is not None, f"The {name} of an alert has no time zone.")
+    return at.astimezone(UTC) if at.year > 1 else at.replace(tzinfo=UTC)  # Go's zero time, of an end that is not known
+
+
+def need(fact: object, otherwise: str) -> None:
+    if not fact:
+        raise BadPayload(otherwise)
+
+
+def take(hook: Hook, alerts: list[Alert], now: datetime) -> None:
+    """Keep what is said. The same payload again changes nothing but when it was heard."""
+    with transaction.atomic():
+        nodes = _nodes(hook, alerts)
+        changed = [alert for alert in alerts if _kept(hook, alert, nodes, now)]
+        Hook.objects.filter(pk=hook.pk).update(heard_at=now)
+        if changed:
+            for topic in {"fleet", *(f"node:{nodes[a.where]}" for a in changed if a.where in nodes)}:
+                ring(topic)
+
+
+def _nodes(hook: Hook, alerts: list[Alert]) -> dict[str, Node]:
+    """What alerts call a machine -> the node that is meant, among those of the hook's team. A short name is enough when it is one node's only."""
+    known = Node.objects.exclude(state=Node.State.RETIRED)
+    by_name = {node.name.lower(): node for node in (known.filter(team=hook.team) if hook.team_id else known)}
+    found = {where: _meant(where, by_name) for where in {alert.where for alert in alerts if alert.where}}
+    return {where: node for where, node in found.items() if node}
+
+
+def _meant(where: str, by_name: Mapping[str, Node]) -> Node | None:
+    host = re.sub(r":[0-9]+\Z", "", where.lower())
+    if host in by_name:
+        return by_name[host]
+    short = [node for name, node in by_name.items() if name.partition(".")[0] == host.partition(".")[0]]
+    return short[0] if len(short) == 1 else None
+
+
+def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) -> bool:
+    """Whether that is news."""
+    open_row = OutsideAlert.objects.filter(hook=hook, fingerprint=alert.fingerprint, resolved_at=None)
+    if not alert.firing:
+        return bool(open_row.update(resolved_at=alert.ends_at if alert.starts_at <= alert.ends_at <= now else now, heard_at=now))
+    said = {
+        "node": nodes.get(alert.where),
+        "where": alert.where,
+        "name": alert.name,
+        "severity": alert.labels.get("severity", ""),
+        "summary": alert.summary,
+        "labels": dict(alert.labels),
+        "starts_at": alert.starts_at,
+    }
+    before = open_row.values("node_id", "where", "name", "severity", "summary", "labels", "starts_at").first()
+    _row, made = OutsideAlert.objects.update_or_create(
+        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=said | {"heard_at": now}
+    )
+    node = said.pop("node")
+    return made or before != said | {"node_id": node.pk if node else None}

@@ -1,0 +1,62 @@
+"""What a person types to say who is told of what."""
+
+from zoneinfo import available_timezones
+
+from django import forms
+
+from app.accounts.models import Team
+from app.notices import sending
+from app.notices.models import Channel, Hook
+
+FLEET = "every node"
+
+
+class ChannelForm(forms.ModelForm):
+    """`url` is asked for once. It is never shown again, so an empty one in a change keeps what is there."""
+
+    url = forms.CharField(label="Apprise URL", max_length=2000, required=False, widget=forms.PasswordInput(render_value=False))
+
+    class Meta:
+        model = Channel
+        fields = ["name", "team", "severity", "quiet_from", "quiet_until", "zone", "urgent_passes", "is_on"]
+        widgets = {
+            "quiet_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+            "quiet_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        }
+
+    def __init__(self, *args, **more) -> None:
+        super().__init__(*args, **more)
+        self.fields["team"].queryset = Team.objects.all()
+        self.fields["team"].empty_label = FLEET
+
+    def clean_url(self) -> str:
+        url = self.cleaned_data["url"].strip()
+        if not url and self.instance.pk is None:
+            raise forms.ValidationError("Where should notices go? Give an Apprise URL.")
+        if url:
+            try:
+                sending.read(url)
+            except sending.BadURL as bad:
+                raise forms.ValidationError(str(bad)) from None
+        return url
+
+    def clean_zone(self) -> str:
+        if self.cleaned_data["zone"] not in available_timezones():
+            raise forms.ValidationError("This is no time zone. They are called like Europe/Berlin or UTC.")
+        return self.cleaned_data["zone"]
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if bool(cleaned.get("quiet_from")) != bool(cleaned.get("quiet_until")):
+            self.add_error("quiet_until", "Quiet hours need a beginning and an end. Leave both empty for none.")
+        return cleaned
+
+
+class HookForm(forms.ModelForm):
+    class Meta:
+        model = Hook
+        fields = ["name", "team"]
+
+    def __init__(self, *args, **more) -> None:
+        super().__init__(*args, **more)
+        self.fields["team"].empty_label = FLEET

@@ -1,0 +1,269 @@
+"""The registry of what is noticed, and what is said of each: what is so, where, since when, and what to do next.
+
+Words are the portal's own, made of names, guids, WWIDs and times. What a command printed, what a person typed and whatever could
+hold a secret stays behind the link. `read` gives None when there is nothing to tell any more.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from app.fleet.models import Situation
+from app.nodes.models import NodeKey
+from app.notices.models import Happening
+from app.runs.models import OpenLoop, Run
+from app.runs.services import approve_steps
+from workflows.runbooks import RUNBOOKS
+
+
+@dataclass(frozen=True)
+class Said:
+    """A happening in words."""
+
+    title: str
+    lines: tuple[str, ...]  # what is so, and what to do next
+    path: str
+    severity: str = "act"
+    urgent: bool = True  # whether it may pass quiet hours: good news never does
+    fold: str = ""  # what has the same is told together
+    leads: bool = True  # False: it follows from what leads its fold, and is told only together with that
+
+
+Read = Callable[[Happening], Said | None]
+
+
+def when(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+# --- situations
+
+
+def _opened(happening: Happening) -> Said | None:
+    row = _situation(happening)
+    if row is None or not row.is_open:
+        return None  # it came and went before anybody could be told; its page and the ledger keep it
+    return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
+
+
+def _worse(happening: Happening) -> Said | None:
+    row = _situation(happening)
+    if row is None or not row.is_open or row.severity != happening.said["to"]:
+        return None
+    lines = (
+        f"On {row.node.name}. This situation, open since {when(row.opened_at)}, is worse than it was.",
+        _first_sentence(row),
+        _next(row),
+    )
+    return _of_situation(row, f"Worse: {row.title}", lines)
+
+
+def _closed(happening: Happening) -> Said | None:
+    row = _situation(happening)
+    if row is None or row.closed_at is None:
+        return None
+    lines = (f"On {row.node.name} it stood from {when(row.opened_at)} to {when(row.closed_at)}. The node's report no longer shows it.",)
+    return _of_situation(row, f"Over: {row.title}", lines, urgent=False)
+
+
+def _situation(happening: Happening) -> Situation | None:
+    return Situation.objects.select_related("node").filter(pk=happening.said["situation"]).first()
+
+
+def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Said:
+    root = _root(row)
+    fold = f"situation:{root.pk}"
+    return Said(title, lines, row.get_absolute_url(), row.severity, urgent, fold, leads=root.pk == row.pk)
+
+
+def _root(row: Situation) -> Situation:
+    """The situation that explains this one, and is itself explained by none that stands open."""
+    seen = {row.key}
+    while row.cause and row.cause not in seen:
+        seen.add(row.cause)
+        above = Situation.objects.filter(key=row.cause, closed_at__isnull=True).first()
+        if above is None:
+            break
+        row = above
+    return row
+
+
+def _first_sentence(row: Situation) -> str:
+    first, dot, _ = row.data.get("meaning", "").partition(". ")
+    return first + "." if dot else first
+
+
+def _next(row: Situation) -> str:
+    titles = [RUNBOOKS[a["runbook"]].title for a in row.data.get("answers", ()) if a["runbook"] in RUNBOOKS]
+    return f"Its page offers the runbook “{titles[0]}”." if titles else "Its page shows the evidence; no runbook answers it."
+
+
+# --- runs
+
+
+def _run(happening: Happening) -> Run | None:
+    return Run.objects.select_related("requester").filter(pk=happening.run, ended_at__isnull=True).first()
+
+
+def _unjudged(happening: Happening) -> Run | None:
+    """The run, while it waits for somebody to judge just this plan."""
+    run = _run(happening)
+    waits = run is not None and run.status == "open" and run.step in approve_steps() and run.here.plan_digest == happening.said["plan"]
+    return run if waits else None
+
+
+def _titled(run: Run) -> str:
+    book = RUNBOOKS.get(run.runbook)
+    return f"run {run.pk} ({book.title if book else run.runbook}) on {run.node}"
+
+
+def _step(run: Run) -> str:
+    book = RUNBOOKS.get(run.runbook)
+    return next((step.title for step in book.steps if step.slug == run.step), run.step) if book else run.step
+
+
+def _approval_wanted(happening: Happening) -> Said | None:
+    run = _unjudged(happening)
+    if run is None:
+        return None
+    lines = (
+        f"{run.requester.username} asks for it. Nobody who had a hand in the run may approve it.",
+        "Read the plan, then approve or deny it there. The plan is too old half an hour after it was made.",
+    )
+    return Said(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key)
+
+
+def _approval_expiring(happening: Happening) -> Said | None:
+    run = _run(happening)
+    if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
+        return None
+    ends = when(datetime.fromisoformat(happening.said["ends"]))
+    lines = (f"It ends at {ends}. Nothing has been ordered yet.", "Go on before that, or ask the node for a new plan and approve that one.")
+    return Said(f"The approved plan is about to expire: {_titled(run)}", lines, run.get_absolute_url(), "watch", fold=happening.key)
+
+
+def _request_expiring(happening: Happening) -> Said | None:
+    run = _unjudged(happening)
+    if run is None:
+        return None
+    ends = when(datetime.fromisoformat(happening.said["ends"]))
+    lines = (f"Nobody has judged it yet, and the plan is too old at {ends}.", "Approve or deny it there; later only a new plan leads on.")
+    return Said(f"Still wanted, and about to expire: approval of {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key)
+
+
+def _run_needs_person(happening: Happening) -> Said | None:
+    run = _run(happening)
+    if run is None or run.version != happening.said["version"]:
+        return None  # somebody has moved it since
+    stopped = "It has stopped; only a new plan leads on." if run.status == "stopped" else "It goes no further by itself."
+    lines = (f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
+    return Said(f"A person is needed: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+
+
+def _run_alarm(happening: Happening) -> Said | None:
+    run = _run(happening)
+    if run is None or not run.here.alarm:
+        return None
+    lines = (
+        f"While it waits at “{_step(run)}”, the node shows something that must not be.",
+        "Stop what you do at the rack and read the run's page now.",
+    )
+    return Said(f"ALARM: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+
+
+def _run_overdue(happening: Happening) -> Said | None:
+    run = _run(happening)
+    if run is None or not run.here.overdue or run.step != happening.said["step"]:
+        return None
+    lines = (
+        f"It waits at “{_step(run)}”. Nothing is broken off and nothing is done by itself.",
+        "Look at its progress there, and at the node.",
+    )
+    return Said(f"Longer than expected: {_titled(run)}", lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}")
+
+
+def _order_unknown(happening: Happening) -> Said | None:
+    run = _run(happening)
+    if run is None or run.status != "unknown":
+        return None
+    lines = (
+        "The node began the command, and nobody knows how it ended. Nothing is repeated by itself, and the run keeps its locks.",
+        "Look at the node. Its own journal may still answer; else two people say there, independently, what became of it.",
+    )
+    return Said(f"Outcome UNKNOWN: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+
+
+# --- nodes, loops and the ledger
+
+
+def _node_silent(happening: Happening) -> Said | None:
+    heard = when(datetime.fromisoformat(happening.said["heard"]))
+    lines = (
+        f"Its last report was taken at {heard}. What the portal shows of it is as old as that, and no guard believes it.",
+        f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",
+    )
+    return Said(f"{happening.node} is silent", lines, reverse("node", args=[happening.node]), fold=happening.key)
+
+
+def _node_heard(happening: Happening) -> Said | None:
+    return Said(f"{happening.node} reports again", (), reverse("node", args=[happening.node]), urgent=False, fold=happening.key)
+
+
+def _loop_left(happening: Happening) -> Said | None:
+    loop = OpenLoop.objects.select_related("run").filter(pk=happening.said["loop"]).first()
+    if loop is None:
+        return None
+    ended = "Its run has ended" if loop.run.ended_at else "Its run is still under way"
+    lines = (f"On {loop.node}: {loop.what} Run {loop.run_id} switched it on at {when(loop.at)}. {ended}.", loop.undo)
+    return Said(f"Still switched on: {loop.what}", lines, reverse("open-loops"), "watch", fold=happening.key)
+
+
+def _ledger_broken(happening: Happening) -> Said | None:
+    lines = (
+        "The portal refuses everything that changes a node until the ledger is whole again. Looking goes on.",
+        "On the portal's machine: “./run manage ledger verify” names what is wrong.",
+    )
+    return Said("The ledger is broken or cannot be written", lines, reverse("ledger"), fold=happening.key)
+
+
+def _ledger_well(happening: Happening) -> Said | None:
+    return Said(
+        "The ledger can be written again",
+        ("What was refused meanwhile was not done.",),
+        reverse("ledger"),
+        urgent=False,
+        fold=happening.key,
+    )
+
+
+def _duplicate(happening: Happening) -> Said | None:
+    key = NodeKey.objects.filter(key_id=happening.said["key"], revoked_at__isnull=True, doubled_at__isnull=False).first()
+    if key is None:
+        return None
+    lines = (
+        f"Since {when(key.doubled_at)} nothing that comes with key {key.key_id} is believed, and nothing is ordered.",
+        "Find the second machine (a clone, a restored backup). Then revoke the key and enrol the right machine again, on the page of its agent.",
+    )
+    return Said(f"Two machines use the key of {happening.node}", lines, reverse("node-agent", args=[happening.node]), fold=happening.key)
+
+
+KINDS: Mapping[str, Read] = {
+    "situation-opened": _opened,
+    "situation-worse": _worse,
+    "situation-closed": _closed,
+    "approval-wanted": _approval_wanted,
+    "approval-expiring": _approval_expiring,
+    "request-expiring": _request_expiring,
+    "run-needs-person": _run_needs_person,
+    "run-alarm": _run_alarm,
+    "run-overdue": _run_overdue,
+    "order-unknown": _order_unknown,
+    "node-silent": _node_silent,
+    "node-heard": _node_heard,
+    "loop-left": _loop_left,
+    "ledger-broken": _ledger_broken,
+    "ledger-well": _ledger_well,
+    "duplicate-identity": _duplicate,
+}

@@ -1,0 +1,14 @@
+"""The outbox as a table: what `app.outbox.put` writes, in the caller's transaction."""
+
+from collections.abc import Iterable
+
+from django.utils import timezone
+
+from app.notices.models import Happening
+from app.outbox import Happening as Put
+
+
+def put(happenings: Iterable[Put]) -> None:
+    """A key that is there already stays as it is: a change that is told of twice is told of once."""
+    now = timezone.now()
+    Happening.objects.bulk_create([Happening(**one._asdict(), at=now) for one in happenings], ignore_conflicts=True)

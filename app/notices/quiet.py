@@ -1,0 +1,28 @@
+"""Quiet hours: from when to when, by the clock of a place, a channel says nothing. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """`start` may be later in the day than `end`: then the hours pass midnight. Equal ones are no quiet hours."""
+
+    start: time
+    end: time
+    zone: str
+
+    def until(self, now: datetime) -> datetime | None:
+        """When the quiet hours that are now will be over; None when there are none now.
+
+        Made of the wall clock of the place, so a night with a change of the clock ends when that clock says so.
+        """
+        here = now.astimezone(ZoneInfo(self.zone))
+        for day in (here.date() - timedelta(days=1), here.date()):
+            begins = datetime.combine(day, self.start, here.tzinfo)
+            ends = datetime.combine(day if self.start < self.end else day + timedelta(days=1), self.end, here.tzinfo)
+            # As moments, not as wall clocks: two times of one zone compare by what their clocks show.
+            if self.start != self.end and begins.timestamp() <= now.timestamp() < ends.timestamp():
+                return ends.astimezone(now.tzinfo)
+        return None

@@ -1,0 +1,126 @@
+"""Sending one message to one Apprise URL, and why it did not go.
+
+A URL holds secrets, and so may what a library says of it. So nothing it says is passed on: its words are looked through for what
+we know, and only our own sentence is kept.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import apprise
+
+from app.fleet.severity import SEVERITY_WORDS
+from app.nodes import vault
+from app.notices.models import Channel
+
+SECONDS_MAX = 30  # for one message, whatever the URL asks for
+TYPES = {"act": apprise.NotifyType.FAILURE, "watch": apprise.NotifyType.WARNING, "info": apprise.NotifyType.INFO}
+# Where the host of a URL is an address of somebody's own, and no secret: it is shown, so that two channels can be told apart.
+HOSTED = frozenset(
+    {
+        "json",
+        "jsons",
+        "xml",
+        "xmls",
+        "form",
+        "forms",
+        "mailto",
+        "mailtos",
+        "ntfys",
+        "gotify",
+        "gotifys",
+        "mmost",
+        "mmosts",
+        "matrix",
+        "matrixs",
+    }
+)
+# What speaks to the portal's own machine, and to nobody.
+LOCAL = frozenset({"dbus", "qt", "kde", "glib", "gnome", "windows", "macosx", "syslog", "file"})
+WHYS: Mapping[str, str] = {
+    r"timed? ?out": "It did not answer in time.",
+    r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError": "Its TLS certificate is not one this portal trusts.",
+    r"SSL|TLS": "No TLS connection came about.",
+    r"Connection refused|Errno 111|ConnectionRefused": "Nothing listens there: the connection was refused.",
+    r"NameResolution|Name or service not known|getaddrinfo|Temporary failure in name resolution": "Its host name is not known.",
+    r"No route to host|Network is unreachable": "There is no way to it from here.",
+    r"authentication|SMTPAuthentication|error=401|error=403": "It refused the sign-in in the URL.",
+    r"error=404|error=410": "It says that there is no such address (404).",
+    r"error=429": "It says that too much was sent (429).",
+    r"error=5\d\d": "It failed itself (5xx).",
+    r"Remote end closed|Connection aborted|Connection reset|Connection unexpectedly closed|disconnected": "It hung up.",
+    r"Connection ?Error|Socket Exception|HTTPConnectionPool|SMTP": "The connection broke down.",
+}
+CODE = re.compile(r"error=(\d{3})\b")
+
+
+class BadURL(ValueError):
+    """The text is no URL that can be sent to. The message says why, and not what it was."""
+
+
+class Tried(NamedTuple):
+    sent: bool
+    reason: str  # what came back, in our words
+
+
+def read(url: str) -> apprise.NotifyBase:
+    """Raises BadURL."""
+    scheme = url.strip().partition("://")[0].lower()
+    if scheme in LOCAL:
+        raise BadURL(f"{scheme}:// speaks to the portal's own machine only.")
+    found = apprise.Apprise.instantiate(url.strip(), suppress_exceptions=True)
+    if found is None:
+        raise BadURL("This is no Apprise URL. It begins like mailtos://, slack:// or jsons://; see the table of services of Apprise.")
+    if not found.verify_certificate:
+        raise BadURL("It switches off the check of the certificate (verify=no). Give the portal your CA with REQUESTS_CA_BUNDLE instead.")
+    return found
+
+
+def shown(url: str) -> str:
+    """What everybody may see of it."""
+    found, scheme = read(url), url.strip().partition("://")[0].lower()
+    service = str(found.service_name)
+    host = found.host if scheme in HOSTED and isinstance(found.host, str) else ""
+    port = f":{found.port}" if host and found.port else ""
+    return f"{service} at {host}{port}" if host else service
+
+
+def seal(url: str, mark: str) -> bytes:
+    return vault.seal(url.strip().encode(), f"channel:{mark}")
+
+
+def send(channel: Channel, title: str, body: str, severity: str) -> Tried:
+    """At most SECONDS_MAX long. Never raises for what the other side does."""
+    try:
+        target = read(vault.reveal(bytes(channel.url), f"channel:{channel.mark}").decode())
+    except vault.KeyLost:
+        return Tried(
+            False, f"The URL of this channel was not sealed with {vault.key_path()}. Put the right key file back, or enter the URL again."
+        )
+    except BadURL as bad:
+        return Tried(False, str(bad))
+    letter = apprise.Apprise()
+    letter.add(target)
+    head = f"[{SEVERITY_WORDS[severity]}] {title}"
+    result = letter.notify(
+        body=body,
+        title=head,
+        notify_type=TYPES[severity],
+        body_format=apprise.NotifyFormat.TEXT,
+        timeout=SECONDS_MAX,
+        log_level=apprise.logging.DEBUG,
+    )
+    return Tried(True, "It was taken.") if result else Tried(False, why(" ".join(str(entry.message) for entry in result.logs())))
+
+
+def why(logged: str) -> str:
+    """Our sentence for what a library logged. What we do not know stays unsaid."""
+    found = next((sentence for pattern, sentence in WHYS.items() if re.search(pattern, logged, re.IGNORECASE)), "")
+    code = CODE.search(logged)
+    if found:
+        return f"{found} It answered {code[1]}." if code and "(" not in found else found
+    return f"It answered {code[1]}." if code else "It was not taken, and the service did not say why. Try the URL with the apprise command."
+
+
+__all__ = ["BadURL", "Tried", "read", "seal", "send", "shown", "why"]

@@ -1,0 +1,98 @@
+"""What runs tell of, from the real walk of a replacement."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from app.notices import kinds, watching
+from app.notices.models import Happening, Notice, Watch
+from app.runs import orders
+from app.runs.models import OpenLoop, Order, Run
+from app.runs.tests.cast import Oss01, act, person, walk_to
+from workflows import events as ev
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ann():
+    return person("ann", "operator")
+
+
+@pytest.fixture
+def bob():
+    return person("bob", "approver")
+
+
+@pytest.fixture
+def oss01(db, tmp_path):
+    node = Oss01(tmp_path)
+    node.report()
+    Happening.objects.all().delete()  # what its first report showed
+    return node
+
+
+def said():
+    return [(h.kind, kinds.KINDS[h.kind](h)) for h in Happening.objects.exclude(kind__startswith="situation").order_by("pk")]
+
+
+def test_the_walk_tells_of_what_waits_for_somebody_else(oss01, ann, bob):
+    run = walk_to("approve", oss01, ann, bob)
+    # The node's plan came by itself, so it is told; the confirmation has been typed since, so nothing is left to tell of that.
+    assert [(kind, words.title if words else None) for kind, words in said()] == [
+        ("run-needs-person", None),
+        ("approval-wanted", f"Approval wanted: run {run.pk} (Replace a lost member whose old name belongs to another disk) on oss01"),
+    ]
+    assert said()[1][1].path == f"/runs/{run.pk}/"
+    act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
+    assert [kind for kind, words in said() if words] == ["run-needs-person"]
+    assert said()[-1][1].lines[0].startswith("It stands at “")
+
+
+def test_an_outcome_that_nobody_knows_is_told(oss01, ann, bob, monkeypatch):
+    run = walk_to("replace", oss01, ann, bob)
+    act(run, ev.ExecuteAsked, ann)
+    order = Order.objects.get(operation="zpool_replace")
+    orders.next_for("oss01")
+    orders.claim("oss01", order.pk, order.digest)
+    orders.start("oss01", order.pk, order.digest)
+    later = timezone.now() + timedelta(seconds=900)
+    monkeypatch.setattr(orders.timezone, "now", lambda: later)
+    orders.sweep()
+    [words] = [words for kind, words in said() if kind == "order-unknown"]
+    assert words.title.startswith("Outcome UNKNOWN: ")
+    assert "Nothing is repeated by itself" in " ".join(words.lines)
+
+
+def test_an_approval_that_runs_out_is_told_once(oss01, ann, bob):
+    walk_to("replace", oss01, ann, bob)
+    for minutes in (0, 22, 24):
+        watching.look(timezone.now() + timedelta(minutes=minutes))
+    assert [kind for kind, words in said() if words] == ["run-needs-person", "approval-expiring"]
+
+
+def test_a_plan_that_nobody_judges_is_told_before_it_is_too_old(oss01, ann, bob):
+    walk_to("approve", oss01, ann, bob)
+    watching.look(timezone.now() + timedelta(minutes=21))
+    assert said()[-1][1].title.startswith("Still wanted, and about to expire: ")
+
+
+def test_a_loop_left_open_is_told(oss01, ann, bob, settings):
+    run = walk_to("choose", oss01, ann, bob)
+    at = timezone.now() - timedelta(hours=settings.LOOP_HOURS, minutes=1)
+    OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="Switch it off.", by="ann", at=at)
+    watching.look(timezone.now())
+    watching.look(timezone.now())
+    [words] = [words for kind, words in said() if kind == "loop-left"]
+    assert words.title == "Still switched on: Bay 68 is lit."
+
+
+def test_a_report_that_shows_something_wrong_is_told_of(db, tmp_path, channel, spread):
+    channel()
+    Oss01(tmp_path).report()
+    spread()
+    titles = [notice.title for notice in Notice.objects.exclude(state="folded")]
+    assert any("ost_0" in title for title in titles), titles
+    assert Run.objects.count() == 0
+    assert not Watch.objects.exists()

@@ -1,0 +1,93 @@
+"""What only time brings: nodes that fell silent, approvals that run out, loops left open, a ledger that cannot be written.
+
+Each look finds the same thing again and puts it under the same key, so a look too many does no harm.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from app.fleet.models import Node
+from app.notices import outbox
+from app.notices.models import Happening, Watch
+from app.outbox import Happening as Put
+from app.runs.models import Approval, OpenLoop, Plan, Run
+from app.runs.services import approve_steps, ledger_is_well
+from workflows.engine import PLAN_AGE_SECONDS_MAX
+
+SILENT_SECONDS = 300  # a restart is shorter
+PAUSE_SECONDS = 60  # a portal that did not look for so long was down itself
+EXPIRING_SECONDS = 600
+
+
+def look(now: datetime) -> None:
+    is_well = ledger_is_well()  # before the transaction: it tries a write of its own
+    with transaction.atomic():
+        since = _watched_since(now)
+        outbox.put([*silent(now, since), *heard(), *expiring(now), *unjudged(now), *loops(now), *ledger_state(is_well)])
+
+
+def _watched_since(now: datetime) -> datetime:
+    """Since when this portal looks without a pause. While it was down, nobody could report to it."""
+    watch, _made = Watch.objects.select_for_update().get_or_create(pk=1, defaults={"since": now, "last_at": now})
+    if not timedelta(0) <= now - watch.last_at <= timedelta(seconds=PAUSE_SECONDS):
+        watch.since = now
+    watch.last_at = now
+    watch.save()
+    return watch.since
+
+
+def silent(now: datetime, since: datetime) -> Iterator[Put]:
+    limit = now - timedelta(seconds=SILENT_SECONDS)
+    if since > limit:
+        return
+    quiet = Node.objects.filter(state=Node.State.ENROLLED, last_report_at__lte=limit)
+    for name, last in quiet.values_list("name", "last_report_at"):
+        yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, said={"heard": last.isoformat()})
+
+
+def heard() -> Iterator[Put]:
+    """Nodes that were told of as silent and have reported since."""
+    told = Happening.objects.filter(kind="node-silent", over=False)
+    again = Node.objects.filter(name__in=told.values("node")).values_list("name", "last_report_at")
+    reported = dict(again)
+    for one in told:
+        if (last := reported.get(one.node)) is not None and last > datetime.fromisoformat(one.said["heard"]):
+            Happening.objects.filter(pk=one.pk).update(over=True)
+            yield Put("node-heard", f"node-heard:{one.pk}", one.node)
+
+
+def expiring(now: datetime) -> Iterator[Put]:
+    """Approved plans that nobody has carried out."""
+    soon = Approval.objects.filter(expires_at__gt=now, expires_at__lte=now + timedelta(seconds=EXPIRING_SECONDS))
+    for one in soon.filter(plan__orders=None, plan__run__ended_at=None).select_related("plan__run"):
+        said = {"plan": one.plan_id, "ends": one.expires_at.isoformat()}
+        yield Put("approval-expiring", f"approval-expiring:{one.plan_id}", one.plan.run.node, one.plan.run_id, said)
+
+
+def unjudged(now: datetime) -> Iterator[Put]:
+    """Plans that wait for an approver and will soon be too old."""
+    age = timedelta(seconds=PLAN_AGE_SECONDS_MAX)
+    waiting = Run.objects.filter(status="open", step__in=approve_steps(), ended_at=None)
+    plans = Plan.objects.filter(run__in=waiting, made_at__gt=now - age, made_at__lte=now - age + timedelta(seconds=EXPIRING_SECONDS))
+    for plan in plans.select_related("run"):
+        if plan.run.here.plan_digest == plan.digest:
+            said = {"plan": plan.digest, "ends": (plan.made_at + age).isoformat()}
+            yield Put("request-expiring", f"request-expiring:{plan.digest}", plan.run.node, plan.run_id, said)
+
+
+def loops(now: datetime) -> Iterator[Put]:
+    for one in OpenLoop.objects.filter(at__lte=now - timedelta(hours=settings.LOOP_HOURS)):
+        yield Put("loop-left", f"loop-left:{one.pk}", one.node, one.run_id, {"loop": one.pk})
+
+
+def ledger_state(is_well: bool) -> Iterator[Put]:
+    """Each time it breaks, and each time it is well again: once."""
+    broken = Happening.objects.filter(kind="ledger-broken", over=False).first()
+    if is_well and broken is not None:
+        Happening.objects.filter(pk=broken.pk).update(over=True)
+        yield Put("ledger-well", f"ledger-well:{broken.pk}")
+    elif not is_well and broken is None:
+        yield Put("ledger-broken", f"ledger-broken:{Happening.objects.filter(kind='ledger-broken').count() + 1}")
