@@ -43,6 +43,7 @@ ROUTES: Mapping[str, str] = {
     "ledger": SIGNED_IN,
     "ledger-event": SIGNED_IN,
     "ledger-blob": SIGNED_IN,
+    "ledger-evidence": SIGNED_IN,
     "run-bundle": SIGNED_IN,
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
@@ -56,6 +57,7 @@ ROUTES: Mapping[str, str] = {
 # Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
 EVIDENCE: Mapping[str, str] = {
     "ledger-blob": "evidence.looked",
+    "ledger-evidence": "evidence.looked",
     "look": "evidence.looked",
     "look-answer": "evidence.looked",
     "run-bundle": "run.exported",
