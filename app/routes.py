@@ -45,6 +45,14 @@ ROUTES: Mapping[str, str] = {
     "ledger-blob": SIGNED_IN,
     "ledger-evidence": SIGNED_IN,
     "run-bundle": SIGNED_IN,
+    "postmortems": SIGNED_IN,
+    "postmortem": SIGNED_IN,
+    "postmortem-begin": OPERATE,
+    "postmortem-edit": OPERATE,
+    "postmortem-collect": OPERATE,
+    "postmortem-comment": SIGNED_IN,
+    "postmortem-version": SIGNED_IN,
+    "postmortem-export": SIGNED_IN,
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,
@@ -61,6 +69,8 @@ EVIDENCE: Mapping[str, str] = {
     "look": "evidence.looked",
     "look-answer": "evidence.looked",
     "run-bundle": "run.exported",
+    "postmortem": "postmortem.looked",
+    "postmortem-export": "postmortem.exported",
 }
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {

@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "app.nodes",
     "app.runs",
     "app.rehearsals",
+    "app.postmortems",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("app.runs.urls")),
     path("", include("app.rehearsals.urls")),
     path("", include("app.ledger.urls")),
+    path("", include("app.postmortems.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),
     path("agent/v1/", include("app.nodes.urls")),

@@ -68,6 +68,8 @@ WORDS: Mapping[str, str] = {
     "demo.people-made": "made the people of the demo",
     "rehearsal.begun": "began a rehearsal, which reaches no node",
     "postmortem.begun": "began a postmortem",
+    "postmortem.collected": "collected a postmortem's timeline again",
+    "postmortem.looked": "looked at the evidence of a postmortem",
     "postmortem.edited": "edited a postmortem",
     "postmortem.commented": "commented on a postmortem",
     "postmortem.exported": "took a copy of a postmortem",

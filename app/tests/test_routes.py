@@ -16,6 +16,8 @@ SOME = {
     "run": "1",
     "order_id": "o1",
     "slug": "spare-return",
+    "number": "1",
+    "form": "json",
 }
 
 
