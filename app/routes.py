@@ -71,7 +71,16 @@ ROUTES: Mapping[str, str] = {
     "ledger": SIGNED_IN,
     "ledger-event": SIGNED_IN,
     "ledger-blob": SIGNED_IN,
+    "ledger-evidence": SIGNED_IN,
     "run-bundle": SIGNED_IN,
+    "postmortems": SIGNED_IN,
+    "postmortem": SIGNED_IN,
+    "postmortem-begin": OPERATE,
+    "postmortem-edit": OPERATE,
+    "postmortem-collect": OPERATE,
+    "postmortem-comment": SIGNED_IN,
+    "postmortem-version": SIGNED_IN,
+    "postmortem-export": SIGNED_IN,
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,
@@ -96,9 +105,12 @@ ROUTES: Mapping[str, str] = {
 # Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
 EVIDENCE: Mapping[str, str] = {
     "ledger-blob": "evidence.looked",
+    "ledger-evidence": "evidence.looked",
     "look": "evidence.looked",
     "look-answer": "evidence.looked",
     "run-bundle": "run.exported",
+    "postmortem": "postmortem.looked",
+    "postmortem-export": "postmortem.exported",
 }
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {

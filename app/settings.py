@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "app.rehearsals",
     "app.notices",
     "app.guide",
+    "app.postmortems",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("app.rehearsals.urls")),
     path("", include("app.ledger.urls")),
     path("", include("app.search.urls")),
+    path("", include("app.postmortems.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),
     path("", include("app.notices.urls")),

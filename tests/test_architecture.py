@@ -23,6 +23,7 @@ APPS = {
     "fleet": {"accounts", "ledger"},
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
+    "postmortems": {"accounts", "fleet", "ledger", "runs"},
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
     "notices": {"accounts", "fleet", "ledger", "nodes", "runs"},  # what the others put into app/outbox.py reaches it through settings
     "guide": set(),

@@ -9,5 +9,8 @@ class FleetConfig(AppConfig):
 
     def ready(self):
         from app.fleet import situations
+        from app.fleet.who import wwids_of_serial
+        from app.ledger import terms
 
         post_migrate.connect(situations.catch_up_after_migrating, sender=self)
+        terms.ALIASES.append(wwids_of_serial)

@@ -105,7 +105,9 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     rows = {row.key: row for row in (_open() if among is None else among)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
-    worse = [(rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)]
+    worse = [
+        (rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)
+    ]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.fleet.models import LabelSeen, Sighting
+from app.fleet.models import Disk, LabelSeen, Sighting
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, Remembered, Unknown, identify
 from workflows.facts.census import LABEL_STATES
 from workflows.facts.identity import Statement, Witness
@@ -94,3 +94,15 @@ def _claimed(labels: Iterable[LabelSeen]) -> Iterator[Stay]:
     for row in labels:
         what = f"label on {row.partition}: vdev {row.vdev_guid}, {LABEL_STATES.get(row.state, f'state {row.state}')}"
         yield Stay(row.node.name, what, "", row.pool, row.since, row.until, "label")
+
+
+SERIAL_LETTERS_MIN = 6
+SAME_SERIAL_MAX = 10
+
+
+def wwids_of_serial(word: str) -> list[str]:
+    """The disks with this serial, for whoever looks for one of them in the ledger, where disks go by their WWID."""
+    if len(word) < SERIAL_LETTERS_MIN or not word.isalnum():
+        return []
+    found = Disk.objects.filter(serial__in={word, word.upper(), word.lower()})
+    return list(found.values_list("wwid", flat=True)[:SAME_SERIAL_MAX])

@@ -1,6 +1,7 @@
 """The ledger's five tables, as Django reads them. The tables themselves are written in `migrations/0001_ledger.sql`.
 
-Nothing here is ever changed or deleted: the database refuses it, for everybody. Write through `services`. The one exception is `redact`.
+Nothing of them is ever changed or deleted: the database refuses it, for everybody. Write through `services`. The one exception is
+`redact`. The two tables of words at the end only help to find events; see `terms`.
 """
 
 import json
@@ -100,3 +101,31 @@ class Blob(models.Model):
 
     def __str__(self):
         return self.sha256
+
+
+class LedgerTerm(models.Model):
+    """One word by which an event is found. Made from the events, and made again when it is lost."""
+
+    pk = models.CompositePrimaryKey("term", "event_id")
+    term = models.TextField(db_collation="C")
+    event_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = "ledger_term"
+        indexes = [models.Index(fields=["event_id"], name="ledger_term_event")]
+
+    def __str__(self):
+        return f"{self.term} in the event with the row id {self.event_id}"
+
+
+class LedgerTermsHead(models.Model):
+    """Up to which event the words were taken in."""
+
+    one = models.BooleanField(primary_key=True)
+    seq = models.BigIntegerField()
+
+    class Meta:
+        db_table = "ledger_terms_head"
+
+    def __str__(self):
+        return f"words up to event {self.seq}"

@@ -6,6 +6,7 @@ database; a copy of it in a backup, in an older export or on a page somebody pri
 
 from django.db import connection, transaction
 
+from app.ledger import terms
 from app.ledger.models import Blob, LedgerChain
 from app.ledger.services import record
 
@@ -28,6 +29,7 @@ def redact_event(seq: int, why: str, actor: str) -> None:
         said = {"event": seq, "leaf": bytes(place.event.leaf).hex(), "why": why}
         record("event.redacted", said, actor)
         cursor.execute("UPDATE ledger_event SET body = NULL WHERE id = %s", [place.event_id])
+        terms.forget(place.event_id)
 
 
 def redact_evidence(digest: str, why: str, actor: str) -> None:

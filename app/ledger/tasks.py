@@ -4,7 +4,7 @@ import logging
 
 from celery import shared_task
 
-from app.ledger import grants
+from app.ledger import grants, terms
 from app.ledger.checkpoints import checkpoint_now
 
 log = logging.getLogger(__name__)
@@ -20,3 +20,4 @@ def checkpoint() -> None:
         log.error("The ledger is not as it was made, so nothing is signed and nothing is changed. %s", " ".join(found))
         return
     checkpoint_now()
+    terms.catch_up()

@@ -8,27 +8,30 @@ from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, transaction
 from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
 from app.htmx import live, render_page
-from app.ledger import grants, looking, search, stored
+from app.ledger import grants, looking, origins, search, stored, terms
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
 from app.ledger.services import Redacted, blob, number_waiting
+from app.ledger.words import WORDS, sentence
 
 log = logging.getLogger(__name__)
 SHORT = 140
 PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
+ERASED = "This evidence was redacted. The ledger says by whom and why."
 
 
 def ledger_stamp(request: HttpRequest) -> Any:
     """Nothing here is ever changed: a page is as it was until an event comes that belongs on it, or more of them are signed."""
-    newest = search.matching(search.asked(request.GET), search.before(request.GET)).values_list("seq")
-    return list(newest[:1]), LedgerCheckpoint.objects.aggregate(Max("size"))
+    fields = search.asked(request.GET)
+    newest = [] if search.faults(fields) else search.newest(fields, search.before(request.GET))
+    return newest, LedgerCheckpoint.objects.aggregate(Max("size"))
 
 
 @login_required
@@ -37,21 +40,27 @@ def ledger_stamp(request: HttpRequest) -> Any:
 def ledger(request: HttpRequest) -> HttpResponse:
     number_if_possible()
     fields, before, flat = search.asked(request.GET), search.before(request.GET), "flat" in request.GET
-    page = search.page(fields, before, flat)
+    wrong, signed = search.faults(fields), LedgerCheckpoint.objects.order_by("-size").first()
+    if set(fields) & set(search.WORDED):
+        take_words_if_possible()
+    page = search.Page([], 0) if wrong else search.page(fields, before, flat)
     context = {
         "section": "ledger",
         "fields": fields,
+        "wrong": wrong,
+        "kinds": WORDS,
+        "looked_back_to": page.looked_back_to,
         "flat": flat,
-        "lines": [shown(line, fields) for line in page.lines],
+        "lines": [shown(line, fields, signed.size if signed else 0) for line in page.lines],
         "here": search.query_string(fields, before, flat),
-        "looks_again": not before and "q" not in fields,  # an older page stays as it is; a text is not looked for again and again
+        "looks_again": not before and not wrong,  # an older page stays as it is
         "older": search.query_string(fields, page.older, flat) if page.older else "",
         "newest": search.query_string(fields, 0, flat) if before else "",
         "length": LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0,
         "faults": grants.faults(),
-        "signed": LedgerCheckpoint.objects.order_by("-size").first(),
+        "signed": signed,
     }
-    return render_page(request, "ledger/ledger.html", context, partial="ledger-events")
+    return render_page(request, "ledger/ledger.html", context, partial="ledger-events", status=422 if wrong else 200)
 
 
 def number_if_possible() -> None:
@@ -63,10 +72,24 @@ def number_if_possible() -> None:
         log.error("Events that wait for their number are not shown: %s", error)
 
 
-def shown(line: search.Line, fields: dict[str, str]) -> dict:
-    rows = [{"seq": row.seq, "event": row.event, "short": short(row.event.said["body"])} for row in line.rows]
-    apart = search.query_string(fields, rows[0]["seq"] + 1, flat=True)
+def take_words_if_possible() -> None:
+    """What was recorded a moment ago is found too; a page never fails for it."""
+    try:
+        terms.catch_up()
+    except DatabaseError as error:
+        log.error("The newest events cannot be found by their words yet: %s", error)
+
+
+def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
+    rows = [told(row) | {"signed": row.seq <= signed} for row in line.rows]
+    apart = search.query_string(fields, line.newest.event_id + 1, flat=True)
     return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
+
+
+def told(row: LedgerChain) -> dict:
+    """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
+    body = row.event.said["body"]
+    return {"seq": row.seq, "event": row.event, "says": sentence(row.event.type, row.event.actor, body), "short": short(body)}
 
 
 def short(body: dict) -> str:
@@ -88,6 +111,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "place": place,
         "event": place.event,
         "said": said,
+        "says": sentence(place.event.type, place.event.actor, said["body"]),
         "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
         "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
         "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
@@ -122,12 +146,61 @@ def evidence(request: HttpRequest, digest: str) -> HttpResponse:
     try:
         data = blob(digest)
     except Redacted:
-        return HttpResponse("This evidence was redacted. The ledger says by whom and why.", status=410, content_type=PLAIN)
+        return HttpResponse(ERASED, status=410, content_type=PLAIN)
     except LedgerDown as down:
         return HttpResponse(str(down), status=503, content_type=PLAIN)
     if kept.media.startswith(READABLE):
         return HttpResponse(data, content_type=PLAIN)
     return attachment(data, "application/octet-stream", digest)
+
+
+@login_required
+@require_safe
+def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
+    """The kept bytes with where they came from: which command, when, how it ended, its lines, and what it said before."""
+    kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
+    looking.looked(request.user.get_username(), digest)
+    take_words_if_possible()
+    namings = origins.named_by(digest, int(said) if (said := request.GET.get("event", "")).isdecimal() and len(said) < 19 else 0)
+    context = {"section": "ledger", "kept": kept, "digest": digest, "namings": namings}
+    try:
+        context |= reading(blob(digest), kept.media) | compared(namings, digest)
+    except Redacted:
+        return render(request, "ledger/evidence.html", context | {"gone": ERASED}, status=410)
+    except LedgerDown as down:
+        return render(request, "ledger/evidence.html", context | {"gone": str(down)}, status=503)
+    return render(request, "ledger/evidence.html", context)
+
+
+def reading(data: bytes, media: str) -> dict:
+    """A capture by its parts, another text by its lines."""
+    said = origins.capture(data)
+    if said is None and not media.startswith(READABLE):
+        return {"binary": True}
+    lines = said.lines if said else pretty(data).split("\n")
+    return {"said": said, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
+
+
+def pretty(data: bytes) -> str:
+    text = data.decode("utf-8", "backslashreplace")
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except ValueError:
+        return text
+
+
+def compared(namings: list[origins.Naming], digest: str) -> dict:
+    """What the same source of the same node said before, and what differs."""
+    naming = next((naming for naming in namings if naming.is_capture and naming.event.node), None)
+    earlier = origins.before(naming, digest) if naming else None
+    if naming is None or earlier is None:
+        return {"naming": naming}
+    try:
+        older, newer = origins.capture(blob(earlier[0])), origins.capture(blob(digest))
+    except (Redacted, LedgerDown) as gone:
+        return {"naming": naming, "earlier": earlier, "not_compared": f"What it said before cannot be read: {gone}"}
+    lines = origins.difference(older, newer) if older and newer else None
+    return {"naming": naming, "earlier": earlier, "difference": lines}
 
 
 @login_required

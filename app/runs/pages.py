@@ -13,6 +13,7 @@ from agents.collectors import COLLECTORS
 from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
+from app.ledger.words import said
 from app.runs import desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
@@ -220,76 +221,17 @@ def judging(run: Run, state: RunState, user: User) -> dict[str, Any]:
     return {"may_approve": not why, "may_not_approve": why}
 
 
-WORDS = {
-    "run.started": "began the run",
-    "run.chosen": "chose",
-    "run.checked": "had everything checked",
-    "run.refused": "was refused",
-    "run.plan-asked": "asked the node for a plan",
-    "run.planned": "answered with its plan",
-    "run.plan-failed": "could not make a plan",
-    "run.went-back": "went back a step",
-    "run.done-by-hand": "did it by hand",
-    "run.confirmed": "typed the confirmation",
-    "run.approved": "approved the plan",
-    "run.denied": "denied the plan",
-    "run.done": "closed the run: done",
-    "run.aborted": "ended the run",
-    "run.ordered": "gave the order to run the command",
-    "run.order-moved": "moved the order on",
-    "run.settled": "said how the order ended",
-    "run.overdue": "waits longer than it should",
-    "run.waited": "saw the waiting end",
-    "run.verified": "verified the result",
-    "run.not-verified": "could not verify the result",
-    "run.passed-over": "passed over what was not needed",
-    "run.alarm": "raised the alarm",
-    "run.turned-back": "turned back to put back what was switched on",
-    "loop.opened": "switched on what must be switched off again",
-    "loop.closed": "saw it switched off again",
-    "loop.left": "left something switched on",
-    "order.sealed": "sealed an order",
-    "order.receipt": "reported how the order ended",
-    "run.glass-broken": "broke the glass",
-    "run.glass-reviewed": "reviewed the broken glass",
-    "order.withdrawn": "withdrew the order",
-    "order.held-back": "held the order back",
-    "locks.taken-over": "took over what a run held",
-    "run.exported": "took the audit trail",
-    "run.handed-over": "handed the run over",
-    "run.taken": "has the run",
-    "run.comment": "said",
-    "technician-link.made": "made a technician's link",
-    "technician-link.opened": "opened the technician's link",
-    "technician-link.revoked": "revoked a technician's link",
-}
-
-
 def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
-    return [{"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e), "comment": commented(e)} for e in found]
+    return [
+        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e.type, e.said["body"]), "comment": commented(e)}
+        for e in found
+    ]
 
 
 def commented(event: LedgerEvent) -> str:
     return event.said["body"].get("text", "") if event.type == "run.comment" else ""
-
-
-def said(event: LedgerEvent) -> str:
-    body = event.said["body"]
-    words = WORDS.get(event.type, event.type.replace(".", " ").replace("-", " "))
-    more = next((body[name] for name in ("title", "status", "reason", "what", "outcome", "operation") if body.get(name)), "")
-    if event.type == "run.alarm":
-        more = body["verdicts"][0][2]
-    elif event.type == "run.done-by-hand":
-        more = body["evidence"]
-    elif event.type == "run.turned-back":
-        more = " ".join(body["open"])
-    elif event.type == "loop.closed" and body.get("evidence"):
-        more = f"{body['what']} {body['evidence']}"
-    elif event.type == "run.handed-over":
-        more = f"{body['from']} → {body['to']}. {body['words']}".rstrip()
-    return f"{words}: {more}" if more else words
 
 
 def for_node(node: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def seen(committed_db, tmp_path, settings, client):
     client.force_login(person("eve", "operator"))
     return {
         "ledger-blob": (digest, lambda: client.get(reverse("ledger-blob", args=[digest]))),
+        "ledger-evidence": (digest, lambda: client.get(reverse("ledger-evidence", args=[digest]))),
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
         "look": (order.receipt_digest, lambda: _answered(client, node)),
         "run-bundle": (None, lambda: client.get(reverse("run-bundle", args=["7"]))),
@@ -69,11 +70,11 @@ def test_whoever_is_shown_evidence_is_on_the_record(seen, route):
     assert opened().status_code == 200
     [look] = looks()
     assert look.type == EVIDENCE[route]
-    if route in ("ledger-blob", "look-answer"):
+    if route in ("ledger-blob", "ledger-evidence", "look-answer"):
         assert look.said["body"] == {"digest": digest}, "the digest and nothing else"
 
 
-@pytest.mark.parametrize("route", ["ledger-blob", "look-answer"])
+@pytest.mark.parametrize("route", ["ledger-blob", "ledger-evidence", "look-answer"])
 def test_opened_again_and_again_it_is_one_event(seen, route):
     for _ in range(5):
         seen[route][1]()

@@ -18,6 +18,8 @@ SOME = {
     "order_id": "o1",
     "slug": "spare-return",
     "token": "nobodys",
+    "number": "1",
+    "form": "json",
 }
 
 

@@ -1,0 +1,171 @@
+"""What each kind of event says in plain words: one registry for every page that shows events, total over all that the portal records.
+
+`app/tests/test_words.py` reads the code and fails while a kind that is recorded somewhere has no words here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Body = Mapping[str, Any]
+
+WORDS: Mapping[str, str] = {
+    "run.started": "began the run",
+    "run.start-refused": "was refused to begin a run",
+    "run.chosen": "chose",
+    "run.checked": "had everything checked",
+    "run.refused": "was refused",
+    "run.plan-asked": "asked the node for a plan",
+    "run.planned": "answered with its plan",
+    "run.plan-failed": "could not make a plan",
+    "run.went-back": "went back a step",
+    "run.done-by-hand": "did it by hand",
+    "run.confirmed": "typed the confirmation",
+    "run.approved": "approved the plan",
+    "run.denied": "denied the plan",
+    "run.done": "closed the run: done",
+    "run.aborted": "ended the run",
+    "run.ordered": "gave the order to run the command",
+    "run.order-moved": "moved the order on",
+    "run.settled": "said how the order ended",
+    "run.overdue": "waits longer than it should",
+    "run.waited": "saw the waiting end",
+    "run.verified": "verified the result",
+    "run.not-verified": "could not verify the result",
+    "run.passed-over": "passed over what was not needed",
+    "run.alarm": "raised the alarm",
+    "run.turned-back": "turned back to put back what was switched on",
+    "run.glass-broken": "broke the glass",
+    "run.glass-reviewed": "reviewed the broken glass",
+    "run.exported": "took the audit trail",
+    "run.handed-over": "handed the run over",
+    "run.taken": "has the run",
+    "run.comment": "said",
+    "technician-link.made": "made a technician's link",
+    "technician-link.opened": "opened the technician's link",
+    "technician-link.revoked": "revoked a technician's link",
+    "loop.opened": "switched on what must be switched off again",
+    "loop.closed": "saw it switched off again",
+    "loop.left": "left something switched on",
+    "order.sealed": "sealed an order",
+    "order.receipt": "reported how the order ended",
+    "order.receipt-out-of-turn": "reported how an order ended that was not its turn",
+    "order.second-receipt": "sent another receipt for an order that has one",
+    "order.withdrawn": "withdrew the order",
+    "order.held-back": "held the order back",
+    "order.expired": "let an order expire",
+    "order.key-rotated": "changed the key that signs orders",
+    "order.key-lost": "began anew with another order key, because the old one was lost",
+    "locks.taken-over": "took over what a run held",
+    "ledger.key-rotated": "changed the key that signs the ledger",
+    "event.redacted": "erased what an event said",
+    "evidence.redacted": "erased a piece of evidence",
+    "evidence.looked": "looked at evidence",
+    "report.changed": "reported something new",
+    "report.late": "reported what it saw while the portal was away",
+    "situations.settled": "found that situations changed by time alone",
+    "node.enrolled": "enrolled with the portal",
+    "node.duplicate": "saw two machines use one node's key",
+    "token.issued": "issued a one-time token",
+    "key.revoked": "revoked the keys of a node",
+    "person.signed-in": "signed in",
+    "person.signed-out": "signed out",
+    "person.proved": "typed the password again",
+    "person.sign-in-failed": "failed to sign in",
+    "demo.people-made": "made the people of the demo",
+    "rehearsal.begun": "began a rehearsal, which reaches no node",
+    "postmortem.begun": "began a postmortem",
+    "postmortem.collected": "collected a postmortem's timeline again",
+    "postmortem.looked": "looked at the evidence of a postmortem",
+    "postmortem.edited": "edited a postmortem",
+    "postmortem.commented": "commented on a postmortem",
+    "postmortem.exported": "took a copy of a postmortem",
+    "triage.kept": "kept what was pasted as evidence",
+}
+
+
+def _first(*names: str) -> Callable[[Body], str]:
+    """The first of these fields that says something."""
+    return lambda body: next((str(body[name]) for name in names if body.get(name)), "")
+
+
+def _counted(body: Body) -> str:
+    words = {"changed": "captures changed", "gone": "sources gone", "opened": "situations opened", "closed": "situations closed"}
+    counts = {said: len(body.get(name) or ()) for name, said in words.items()}
+    between = len(body.get("between") or ())
+    return ", ".join([f"{count} {said}" for said, count in counts.items() if count] + ([f"{between} sets in between"] if between else []))
+
+
+def _verdict(body: Body) -> str:
+    return next((str(verdict[2]) for verdict in body.get("verdicts") or () if len(verdict) > 2), "")
+
+
+def _loop_closed(body: Body) -> str:
+    return f"{body.get('what', '')} {body.get('evidence', '')}".strip()
+
+
+def _argv(body: Body) -> str:
+    return " ".join(body.get("argv") or ())
+
+
+def _digest(body: Body) -> str:
+    return str(body.get("digest") or "")[:12]
+
+
+def _receipt(body: Body) -> str:
+    return ": ".join(filter(None, (body.get("outcome", ""), body.get("reason", ""))))
+
+
+def _settled(body: Body) -> str:
+    opened, closed = (", ".join(body.get(name) or ()) for name in ("opened", "closed"))
+    return "; ".join(filter(None, (opened and f"opened {opened}", closed and f"closed {closed}")))
+
+
+# What of the body completes the sentence, where it is not the first of DEFAULT that is filled.
+DEFAULT = _first("title", "status", "reason", "why", "what", "outcome", "operation")
+MORE: Mapping[str, Callable[[Body], str]] = {
+    "run.started": _first("runbook"),
+    "run.start-refused": _first("reason", "runbook"),
+    "run.alarm": _verdict,
+    "run.done-by-hand": _first("evidence"),
+    "run.turned-back": lambda body: " ".join(body.get("open") or ()),
+    "run.planned": _argv,
+    "run.ordered": _argv,
+    "run.went-back": _first("to"),
+    "run.handed-over": lambda body: f"{body['from']} → {body['to']}. {body['words']}".rstrip(),
+    "loop.closed": _loop_closed,
+    "order.receipt": _receipt,
+    "order.receipt-out-of-turn": _receipt,
+    "report.changed": _counted,
+    "report.late": _counted,
+    "situations.settled": _settled,
+    "evidence.looked": _digest,
+    "evidence.redacted": _first("why"),
+    "person.signed-in": lambda body: f"from {body['from']}" if body.get("from") else "",
+    "person.sign-in-failed": lambda body: f"from {body['from']}" if body.get("from") else "",
+    "postmortem.edited": lambda body: f"{body.get('title', '')}, version {body.get('version', '')}",
+    "postmortem.exported": lambda body: f"{body.get('title', '')} as {body.get('form', '')}",
+}
+
+
+def words(type: str) -> str:
+    """The verb phrase of this kind. An event of a version that is gone is still readable."""
+    return WORDS.get(type, type.replace(".", " ").replace("-", " "))
+
+
+def said(type: str, body: Body) -> str:
+    """The phrase, and what completes it."""
+    more = MORE.get(type, DEFAULT)(body)
+    return f"{words(type)}: {more}" if more else words(type)
+
+
+def who(actor: str) -> str:
+    """An actor as the subject of a sentence: a node by its name, the portal as such."""
+    if actor in ("portal", "system"):
+        return f"The {actor}"
+    return actor.removeprefix("node:")
+
+
+def sentence(type: str, actor: str, body: Body) -> str:
+    """One sentence that says what happened."""
+    told = f"{who(actor)} {said(type, body)}"
+    return told if told.endswith((".", "!", "?", "…")) else f"{told}."

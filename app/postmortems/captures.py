@@ -1,0 +1,114 @@
+"""What a node said in a stretch of time, out of the ledger: which captures were new when, and what its kept texts tell.
+
+One pass over the events of a node, from the newest back, of a bounded number of them; what was not read is said.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import connection
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Unparsed
+from app.ledger import origins, search
+from app.ledger import services as ledger
+from app.ledger.forms import moment
+from app.ledger.models import LedgerEvent
+from app.ledger.terms import TELEMETRY
+
+EVENTS_MAX = 4000  # of one node
+FAILED_MAX = 200
+
+
+@dataclass(frozen=True)
+class Said:
+    """One capture that was new: which source, when the portal took it in, its digest, and the event that brought it."""
+
+    place: str
+    at: str
+    digest: str
+    event: int
+
+
+@dataclass
+class Told:
+    """What one node said, oldest first."""
+
+    node: str
+    new: list[Said] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)  # when anything new came
+    other: list[LedgerEvent] = field(default_factory=list)  # what else the ledger says of this node, without the runs' events
+    cut_at: str = ""  # older ones of this stretch were not read
+
+    def of(self, source: str) -> list[Said]:
+        return [said for said in self.new if said.place.partition("/")[0] == source]
+
+    def at(self, place: str, when: str) -> Said | None:
+        """The first capture of this place from then on: what showed a change that came then."""
+        mine = [said for said in self.new if said.place == place]
+        found = bisect_left([said.at for said in mine], when)
+        return mine[found] if found < len(mine) else None
+
+
+def told(node: str, since: datetime, until: datetime) -> Told:
+    floor, ceiling = search.rows_between(since, until)
+    rows = LedgerEvent.objects.filter(node=node, id__gte=floor, id__lt=ceiling).exclude(node="").order_by("-id")[: EVENTS_MAX + 1]
+    found = list(rows)
+    out = Told(node)
+    if len(found) > EVENTS_MAX:
+        out.cut_at = found[EVENTS_MAX - 1].at
+    for event in reversed(found[:EVENTS_MAX]):
+        if event.type in TELEMETRY:
+            _take(out, event)
+        elif not event.run and moment(since) <= event.at < moment(until):
+            out.other.append(event)
+    out.new = [said for said in sorted(out.new, key=lambda said: said.at) if moment(since) <= said.at < moment(until)]
+    out.heard = sorted(at for at in out.heard if moment(since) <= at < moment(until))
+    return out
+
+
+def _take(out: Told, event: LedgerEvent) -> None:
+    body = event.said["body"]
+    for at, said in (*((each["at"], each) for each in body.get("between") or ()), (event.at, body)):
+        out.heard.append(at)
+        out.new += [Said(place, at, digest, event.pk) for place, digest in (said.get("changed") or {}).items()]
+
+
+def read(digest: str) -> origins.Capture | None:
+    """The kept capture; None when it was redacted or is none."""
+    try:
+        return origins.capture(ledger.blob(digest))
+    except KeyError:
+        return None
+
+
+def parsed(said: Said) -> object:
+    """What its collector makes of it; Unparsed where it failed, was erased or makes no sense."""
+    capture = read(said.digest)
+    if capture is None or capture.outcome != "data":
+        return Unparsed(capture.reason if capture else "it was erased")
+    return COLLECTORS[said.place.partition("/")[0]].parse(capture.text)
+
+
+def failed(said: list[Said]) -> Iterator[tuple[Said, str]]:
+    """Those that did not answer as they should, each with its reason, oldest first."""
+    digests = list({one.digest for one in said})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            'SELECT sha256, bytes FROM ledger_blob WHERE sha256 = ANY(%s) AND position(\'"outcome":"failed"\'::bytea IN bytes) > 0 LIMIT %s',
+            [digests, FAILED_MAX],
+        )
+        reasons = {digest: json.loads(bytes(data))["reason"] for digest, data in cursor}
+    yield from ((one, reasons[one.digest]) for one in said if one.digest in reasons)
+
+
+def last_before(node: str, place: str, when: datetime) -> Said | None:
+    """What this place said last before then."""
+    _, ceiling = search.rows_between(when, when)
+    for digest, at, event in origins.history(node, place, ceiling):
+        if at < moment(when):
+            return Said(place, at, digest, event.pk)
+    return None

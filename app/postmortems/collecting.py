@@ -1,0 +1,207 @@
+"""The story of an incident, put together from what was kept: ledger, captures, ZFS's own events and history, situations.
+
+Every entry names its source and, where something was kept, the event or the evidence behind it. What could not be known is
+collected too: when nothing was heard, which sources did not answer, by how much clocks may differ, what was left out for length.
+The result is plain JSON (see docs/postmortem.md); it is kept as evidence, so that a copy of it can be checked.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+
+from agents.collectors.base import Unparsed
+from agents.collectors.zpool_history import Entry as Command
+from app.fleet.models import LeafHistory, Situation
+from app.ledger.forms import moment
+from app.ledger.models import LedgerEvent
+from app.ledger.words import sentence
+from app.postmortems import captures, trees
+from app.postmortems.captures import Said, Told
+from app.postmortems.clocks import clock
+from app.postmortems.models import Postmortem
+from app.runs.models import Order, Run
+
+SHAPE = "slotlight.postmortem/1"
+PER_SOURCE_MAX = 500  # entries
+PARSED_MAX = 40  # captures of one source
+SILENCE = timedelta(minutes=5)
+LEDGER, CAPTURE, ZFS, HISTORY, SITUATION = "ledger", "capture", "zpool events", "zpool history", "situation"
+BEFORE, AFTER = timedelta(minutes=15), timedelta(minutes=15)
+FOLDED = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that happened. `at` is by the portal's clock, or by the node's where `clock` says so."""
+
+    at: str
+    source: str
+    text: str
+    node: str = ""
+    clock: str = "portal"
+    event: str = ""  # row of the ledger event behind it
+    digest: str = ""  # of the evidence behind it
+    run: str = ""
+    count: int = 1
+    until: str = ""  # of several alike: the last
+
+
+def window(runs: Iterable[Run], situation: Situation | None, now: datetime) -> tuple[datetime, datetime]:
+    """From before the first sign of trouble until after the last step; what reports come later still tell of it."""
+    runs = list(runs)
+    keys = [run.situation_key for run in runs if run.situation_key]
+    first = Situation.objects.filter(key__in=keys).order_by("opened_at").values_list("opened_at", flat=True)
+    begins = [run.created_at for run in runs] + list(first[:1]) + ([situation.opened_at] if situation else [])
+    ends = [run.ended_at or now for run in runs] + ([situation.closed_at or now] if situation else [])
+    return min(begins) - BEFORE, max(ends) + AFTER
+
+
+def collect(postmortem: Postmortem, now: datetime) -> dict:
+    runs = list(postmortem.runs.order_by("created_at"))
+    nodes = sorted({run.node for run in runs} | ({postmortem.situation.node.name} if postmortem.situation else set()))
+    until = min(postmortem.until, now)
+    told = {node: captures.told(node, postmortem.since, until) for node in nodes}
+    orders = {node: Order.objects.filter(node=node, sealed_at__gte=postmortem.since, sealed_at__lt=until) for node in nodes}
+    clocks = [clock(node, orders[node]) for node in nodes]
+    left_out: list[str] = []
+    entries = [entry for part in _parts(runs, told, postmortem, until) for entry in _bounded(part, left_out)]
+    return {
+        "shape": SHAPE,
+        "collected_at": moment(now),
+        "since": moment(postmortem.since),
+        "until": moment(until),
+        "nodes": nodes,
+        "runs": [_run(run) for run in runs],
+        "timeline": [asdict(entry) | {"count": str(entry.count)} for entry in _folded(sorted(entries, key=lambda entry: entry.at))],
+        "states": [state for node in nodes for state in trees.before_and_after(node, runs, postmortem, until)],
+        "clocks": [one.words for one in clocks],
+        "gaps": [gap for each in told.values() for gap in _gaps(each, postmortem.since, until)] + left_out,
+    }
+
+
+def _run(run: Run) -> dict[str, str]:
+    ended = moment(run.ended_at) if run.ended_at else ""
+    return {
+        "run": str(run.pk),
+        "runbook": run.runbook,
+        "node": run.node,
+        "status": run.status,
+        "began": moment(run.created_at),
+        "ended": ended,
+    }
+
+
+def _parts(runs: list[Run], told: dict[str, Told], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:
+    for run in runs:
+        found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq")[: PER_SOURCE_MAX + 1]
+        yield f"The ledger of run {run.pk}", [_event(event) for event in found]
+    for node, said in told.items():
+        yield f"The ledger of {node}", [_event(event) for event in said.other if event.type != "evidence.looked"]
+        yield f"The situations of {node}", list(_situations(node, postmortem.since, until))
+        yield f"The pool states of {node}", list(_leaves(said, postmortem.since, until))
+        yield f"What failed to answer on {node}", [_failed(node, one, why) for one, why in captures.failed(said.new)]
+        yield f"`zpool events` of {node}", list(_kernel(said, postmortem.since, until))
+        yield f"`zpool history` of {node}", list(_history(said, postmortem.since, until))
+
+
+def _bounded(part: tuple[str, list[Entry]], left_out: list[str]) -> list[Entry]:
+    name, entries = part
+    if len(entries) > PER_SOURCE_MAX:
+        left_out.append(f"{name}: of {len(entries)} entries the last {PER_SOURCE_MAX} are shown.")
+    return entries[-PER_SOURCE_MAX:]
+
+
+def _event(event: LedgerEvent) -> Entry:
+    text = sentence(event.type, event.actor, event.said["body"])
+    return Entry(event.at, LEDGER, text, event.node, event=str(event.pk), run=event.run)
+
+
+def _situations(node: str, since: datetime, until: datetime) -> Iterator[Entry]:
+    rows = Situation.objects.filter(node__name=node)
+    for row in rows.filter(opened_at__gte=since, opened_at__lt=until):
+        yield Entry(moment(row.opened_at), SITUATION, f"Opened: {row.title}", node, digest=_proof(row))
+    for row in rows.filter(closed_at__gte=since, closed_at__lt=until):
+        yield Entry(moment(row.closed_at), SITUATION, f"No longer so: {row.title}", node)
+
+
+def _proof(row: Situation) -> str:
+    return next((said["digest"] for said in row.data.get("evidence") or () if said.get("digest")), "")
+
+
+def _leaves(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+    rows = LeafHistory.objects.filter(node__name=told.node, since__gte=since, since__lt=until).order_by("since")
+    for row in rows[: PER_SOURCE_MAX + 1]:
+        at = moment(row.since)
+        change = f"{row.before or 'not seen before'} → {row.state}"
+        shown = told.at("zpool_status", at)
+        yield Entry(
+            at,
+            CAPTURE,
+            f"{row.pool}: {row.name} {change}",
+            told.node,
+            event=str(shown.event) if shown else "",
+            digest=shown.digest if shown else "",
+        )
+
+
+def _failed(node: str, said: Said, why: str) -> Entry:
+    return Entry(said.at, CAPTURE, f"{said.place} did not answer: {why}", node, event=str(said.event), digest=said.digest)
+
+
+def _kernel(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+    """Records of all captures of the time, each once: the list forgets its oldest."""
+    seen: set[tuple[int, int]] = set()
+    for said in told.of("zpool_events")[-PARSED_MAX:]:
+        events = captures.parsed(said)
+        for event in () if isinstance(events, Unparsed) else events:
+            at = datetime.fromtimestamp(event.at, UTC) + timedelta(microseconds=event.nanoseconds // 1000)
+            if since <= at < until and (event.eid, event.at) not in seen:
+                seen.add((event.eid, event.at))
+                about = [word for name in ("pool", "vdev_path", "vdev_guid", "vdev_state") if (word := event.text(name))]
+                yield Entry(moment(at), ZFS, f"{event.kind}: {', '.join(about)}", told.node, "node", str(said.event), said.digest)
+
+
+def _history(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+    newest = {said.place: said for said in told.of("zpool_history")}
+    for said in newest.values():
+        history = captures.parsed(said)
+        for entry in () if isinstance(history, Unparsed) else history.entries:
+            at = datetime.strptime(entry.at, "%Y-%m-%d.%H:%M:%S").replace(tzinfo=UTC)
+            if since <= at < until:
+                yield Entry(moment(at), HISTORY, _command(history.pool, entry), told.node, "node", str(said.event), said.digest)
+
+
+def _command(pool: str, entry: Command) -> str:
+    by = f" [{entry.who}]" if entry.who else ""
+    return f"{pool}: {entry.text}{by}" if entry.kind == "command" else f"{pool} ({entry.kind}): {entry.text}{by}"
+
+
+def _folded(entries: list[Entry]) -> Iterator[Entry]:
+    """Several that are alike but for their time, one after the other, become one line that says how many."""
+    for _, group in groupby(entries, key=lambda entry: (entry.source, entry.text, entry.node)):
+        alike = list(group)
+        if len(alike) < FOLDED:
+            yield from alike
+        else:
+            first, last = alike[0], alike[-1]
+            yield Entry(**asdict(first) | {"count": len(alike), "until": last.at})
+
+
+def _gaps(told: Told, since: datetime, until: datetime) -> Iterator[str]:
+    if told.cut_at:
+        yield f"Of {told.node}, what it reported before {told.cut_at} was not read: there is too much of it. Narrow the time."
+    times = [datetime.fromisoformat(at) for at in told.heard]
+    for earlier, later in pairwise([since, *times, until]):
+        if later - earlier > SILENCE:
+            minutes = (later - earlier).total_seconds() / 60
+            yield (
+                f"From {moment(earlier)} to {moment(later)}, {minutes:.0f} min, {told.node} reported nothing new: "
+                "it was silent, or nothing changed. The ledger does not tell which."
+            )
+    for source in ("zpool_events", "zpool_history"):
+        said = told.of(source)
+        if not said:
+            yield f"{told.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
+        else:
+            yield f"{told.node} was last asked for `{source.replace('_', ' ')}` with something new at {said[-1].at}; what came later is missing."

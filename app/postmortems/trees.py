@@ -1,0 +1,59 @@
+"""How a pool stood before and after: the very lines of `zpool status`, and what differs between the two."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from app.fleet.models import Node
+from app.postmortems import captures
+from app.postmortems.captures import Said
+from app.postmortems.models import Postmortem
+from app.runs.models import Run
+
+PLACE = "zpool_status"
+LINES_MAX = 2000
+POOL = re.compile(r"(?m)^ {0,4}pool: (\S+)$")
+
+
+def before_and_after(node: str, runs: list[Run], postmortem: Postmortem, until: datetime) -> Iterator[dict]:
+    """One for each pool that the runs are about, or that the situation is about, or that there is."""
+    if not Node.objects.filter(name=node).exists():
+        return
+    mine = [run for run in runs if run.node == node]
+    began = min((run.created_at for run in mine), default=postmortem.since)
+    first, last = captures.last_before(node, PLACE, began), captures.last_before(node, PLACE, until)
+    old, new = _pools(first), _pools(last)
+    wanted = {run.params.get("pool", "") for run in mine} | {_of_situation(postmortem)}
+    for pool in sorted({*old, *new} & wanted or {*old, *new}):
+        yield {
+            "node": node,
+            "pool": pool,
+            "before": _state(first, old.get(pool)),
+            "after": _state(last, new.get(pool)),
+            "difference": list(_difference(old.get(pool, []), new.get(pool, []))),
+        }
+
+
+def _of_situation(postmortem: Postmortem) -> str:
+    return str(postmortem.situation.data.get("subject", {}).get("pool", "")) if postmortem.situation else ""
+
+
+def _pools(said: Said | None) -> dict[str, list[str]]:
+    """The lines of each pool. A node that shows none says so in the text, and has none here."""
+    capture = captures.read(said.digest) if said else None
+    if capture is None or capture.outcome != "data":
+        return {}
+    starts = list(POOL.finditer(capture.text))
+    ends = [found.start() for found in starts[1:]] + [len(capture.text)]
+    return {found.group(1): capture.text[found.start() : end].rstrip().split("\n") for found, end in zip(starts, ends, strict=True)}
+
+
+def _state(said: Said | None, lines: list[str] | None) -> dict:
+    at, digest, event = (said.at, said.digest, str(said.event)) if said else ("", "", "")
+    return {"at": at, "digest": digest, "event": event, "lines": (lines or [])[:LINES_MAX], "known": "yes" if lines is not None else "no"}
+
+
+def _difference(old: list[str], new: list[str]) -> Iterator[str]:
+    if old and new:
+        yield from list(difflib.unified_diff(old[:LINES_MAX], new[:LINES_MAX], n=1, lineterm=""))[2:]
