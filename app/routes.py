@@ -10,6 +10,8 @@ ANYBODY = "anybody"  # gives away nothing about the fleet
 SIGNED_IN = "signed in"  # looking
 TOKEN = "a one-time token"
 AGENT = "an enrolled agent's signature"
+API = "an API token with the scope that the operation names"  # each operation names one; app/api/tests/test_matrix.py tries them all
+METRICS = "an API token with the scope metrics, or this machine itself"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
 
 ROUTES: Mapping[str, str] = {
@@ -52,6 +54,35 @@ ROUTES: Mapping[str, str] = {
     "agent-claim": AGENT,
     "agent-start": AGENT,
     "agent-receipt": AGENT,
+    "ready": ANYBODY,
+    "metrics": METRICS,
+    "tokens": SIGNED_IN,  # one's own
+    "token-revoke": SIGNED_IN,
+    "openapi-json": ANYBODY,  # what could be asked, and nothing that is so
+    "api-root": ANYBODY,
+    "api-nothing": ANYBODY,
+    "api-status": API,
+    "api-nodes": API,
+    "api-node": API,
+    "api-situations": API,
+    "api-situation": API,
+    "api-disks": API,
+    "api-disk": API,
+    "api-runs": API,
+    "api-run": API,
+    "api-run-act": API,
+    "api-run-bundle": API,
+    "api-approvals": API,
+    "api-approve": API,
+    "api-reject": API,
+    "api-loops": API,
+    "api-loop-close": API,
+    "api-ledger": API,
+    "api-ledger-event": API,
+    "api-ledger-proof": API,
+    "api-ledger-head": API,
+    "api-ledger-consistency": API,
+    "api-ledger-keys": API,
 }
 # Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
 EVIDENCE: Mapping[str, str] = {
@@ -59,6 +90,7 @@ EVIDENCE: Mapping[str, str] = {
     "look": "evidence.looked",
     "look-answer": "evidence.looked",
     "run-bundle": "run.exported",
+    "api-run-bundle": "run.exported",
 }
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {

@@ -12,5 +12,6 @@ urlpatterns = [
     path("", include("app.ledger.urls")),
     path("", include("app.accounts.urls")),
     path("", include("app.nodes.page_urls")),
+    path("", include("app.api.urls")),
     path("agent/v1/", include("app.nodes.urls")),
 ]

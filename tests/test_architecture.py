@@ -23,6 +23,7 @@ APPS = {
     "fleet": {"accounts", "ledger"},
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
+    "api": {"accounts", "fleet", "ledger", "nodes", "runs"},  # and nothing knows it
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
 }
 

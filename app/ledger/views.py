@@ -1,11 +1,9 @@
 """The ledger, as pages: search, one event, one piece of evidence, the bundle of a run. Looking needs a sign-in and nothing more."""
 
 import json
-import logging
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db import DatabaseError, transaction
 from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -16,10 +14,10 @@ from app.htmx import live, render_page
 from app.ledger import grants, looking, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
+from app.ledger.looking import number_if_possible
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
-from app.ledger.services import Redacted, blob, number_waiting
+from app.ledger.services import Redacted, blob
 
-log = logging.getLogger(__name__)
 SHORT = 140
 PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
@@ -52,15 +50,6 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "signed": LedgerCheckpoint.objects.order_by("-size").first(),
     }
     return render_page(request, "ledger/ledger.html", context, partial="ledger-events")
-
-
-def number_if_possible() -> None:
-    """What was committed in the same moment as something else gets its number before it is shown; a page never fails for it."""
-    try:
-        with transaction.atomic():
-            number_waiting()
-    except DatabaseError as error:
-        log.error("Events that wait for their number are not shown: %s", error)
 
 
 def shown(line: search.Line, fields: dict[str, str]) -> dict:

@@ -16,7 +16,7 @@ from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, byhand, glass, loops, pages, panels, rack, services, stamps, takeover
+from app.runs import books, byhand, doing, glass, loops, pages, panels, rack, services, stamps
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run
 from workflows.runbooks import RUNBOOKS
@@ -106,7 +106,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     if "password" in request.POST and (wrong := proof.prove(request, request.POST["password"])):
         return _prove(request, pk, wrong)
     try:
-        _do(request, pk, name, int(version))
+        doing.do(pk, int(version), name, request.user, proof.proved_at(request), request.POST)
     except services.SignInIsOld as old:
         return _prove(request, pk, old.reason)
     except services.RunRefused as refused:
@@ -114,17 +114,6 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     except LedgerDown as down:
         return _again(request, pk, str(down))
     return run_again(request, pk) if wants_partial(request) else redirect("run-now" if request.POST.get("page") == "now" else "run", pk)
-
-
-def _do(request: HttpRequest, pk: int, name: str, version: int) -> None:
-    proved_at, reason = proof.proved_at(request), request.POST.get("reason", "")[:WORDS_MAX]
-    if name == "withdraw":
-        takeover.withdraw(pk, version, request.user, reason)
-    elif name == "take-over":
-        holder = request.POST.get("holder", "")
-        takeover.take_over(pk, version, int(holder) if holder.isascii() and holder.isdigit() else 0, request.user, reason, proved_at)
-    else:
-        services.act(pk, version, ACTS[name].kind, request.user, proved_at=proved_at, **ACTS[name].said(request.POST))
 
 
 def _prove(request: HttpRequest, pk: int, why: str) -> HttpResponse:
