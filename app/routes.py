@@ -69,6 +69,7 @@ ROUTES: Mapping[str, str] = {
     "api-disks": API,
     "api-disk": API,
     "api-runs": API,
+    "api-run-start": API,
     "api-run": API,
     "api-run-act": API,
     "api-run-bundle": API,

@@ -219,7 +219,7 @@ def order_line(order: Order) -> Said:
     return {name: getattr(order, name) for name in ("id", "operation", "status", "reason", "sealed_at", "ended_at")}
 
 
-@router.post("/runs", response=answers(RunFull, 201), auth=Scoped(OPERATE), url_name="api-runs")
+@router.post("/runs", response=answers(RunFull, 201), auth=Scoped(OPERATE), url_name="api-run-start")
 def start(request, body: Start):
     """Begin a run: for a situation with one of the runbooks that answer it, or for what the pages offer. A second one begins nothing."""
     begin = partial(byhand.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})

@@ -10,7 +10,7 @@ from app.api.problems import STATUSES, ProblemOut
 
 T = TypeVar("T")
 PAGE, PAGE_MAX = 50, 200
-NUMBER_MAX = 2**31 - 1
+NUMBER_MAX = 2**53 - 1  # what every reader of JSON keeps exactly
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL has no place for it
 
 Words = Annotated[str, StringConstraints(max_length=500, pattern=NO_NUL)]

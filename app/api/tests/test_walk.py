@@ -54,7 +54,7 @@ def test_an_approver_with_a_hand_in_the_run_is_refused(walk):
 
 
 def test_each_act_says_which_token_it_was(walk):
-    ann, bob, run = walk
+    _, bob, run = walk
     bob.post(f"/approvals/{run['id']}/reject", {"version": run["version"], "plan_digest": run["plan_digest"], "reason": "no"})
     used = [event.said for event in LedgerEvent.objects.filter(type="token.used", run=str(run["id"])).order_by("run_seq")]
     assert [(one["actor"], one["body"]["act"]) for one in used][-2:] == [("ann", "run.confirm"), ("bob", "run.deny")]
@@ -62,7 +62,7 @@ def test_each_act_says_which_token_it_was(walk):
 
 
 def test_an_old_version_is_409_and_nothing_is_done(walk):
-    ann, bob, run = walk
+    _, bob, run = walk
     answer = bob.post(f"/approvals/{run['id']}/approve", {"version": run["version"] - 1, "plan_digest": run["plan_digest"]})
     assert (answer.status_code, answer.json()["type"]) == (409, "urn:slotlight:run-moved")
     assert "Read the run again" in answer.json()["do"]
