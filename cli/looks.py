@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from cli.problems import DONE, REFUSED, USAGE, Trouble
 from cli.show import ago, clean, pairs, table, text, when
 
 Ask = Callable[[], Portal]
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def said(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> None:
@@ -53,14 +55,9 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
     rows = [(p["name"], p["state"], p["redundancy"], p["guid"]) for p in found["pools"]]
     head = {"Node": found["name"], "State": "SILENT" if found["silent"] else found["state"], "Heard": f"{ago(found['last_report_at'])} ago"}
     more = {"ZFS": f"{found['zfs_userland']} / module {found['zfs_module']}", "Disks": found["disks"], "Worst": found["worst_title"]}
-    unknown = "\n".join(text(f"not known: {why}") for why in found["not_known"])
-    said(
-        asked,
-        found,
-        lambda: "\n".join(
-            filter(None, (pairs(head | more), unknown, "", table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported.")))
-        ),
-    )
+    unknown = [text(f"not known: {why}") for why in found["not_known"]]
+    pools = table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported." if not unknown else "")
+    said(asked, found, lambda: "\n".join([pairs(head | more), *unknown, "", pools]))
     return DONE
 
 
@@ -170,7 +167,10 @@ def ledger(asked: argparse.Namespace, portal: Ask) -> int:
 
 
 def _short(body: dict) -> str:
-    words = " · ".join(f"{name} {value}" for name, value in body.items() if isinstance(value, str) and value)
+    said = {
+        name: value[:10] + "…" if DIGEST.fullmatch(value) else value for name, value in body.items() if isinstance(value, str) and value
+    }
+    words = " · ".join(f"{name} {value}" for name, value in said.items())
     return clean(words if len(words) < 120 else words[:119] + "…")
 
 

@@ -27,24 +27,31 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], empty: str) ->
     left = max(width() - sum(widths[:-1]) - 2 * (len(heads) - 1), 16)
     said = []
     for line in [list(heads), *lines]:
-        last = textwrap.wrap(line[-1], left) or [""]
+        last = _wrap(line[-1], left) or [""]
         front = "  ".join(cell.ljust(size) for cell, size in zip(line[:-1], widths, strict=False))
         said.append(f"{front}  {last[0]}".rstrip() if front else last[0])
         said += [" " * (len(front) + 2 if front else 0) + more for more in last[1:]]
     return "\n".join(said)
 
 
+def _wrap(words: str, size: int) -> list[str]:
+    """Names are broken nowhere but where they do not fit at all: half a device path is another one."""
+    return textwrap.wrap(words, size, break_on_hyphens=False)
+
+
 def pairs(values: Mapping[str, object]) -> str:
     size = max(map(len, values))
     return "\n".join(
-        textwrap.fill(clean(value), width(), initial_indent=f"{name.ljust(size)}  ", subsequent_indent=" " * (size + 2))
+        textwrap.fill(
+            clean(value), width(), initial_indent=f"{name.ljust(size)}  ", subsequent_indent=" " * (size + 2), break_on_hyphens=False
+        )
         for name, value in values.items()
         if value not in ("", None)
     )
 
 
 def text(words: object, indent: str = "") -> str:
-    return textwrap.fill(clean(words), width(), initial_indent=indent, subsequent_indent=indent)
+    return textwrap.fill(clean(words), width(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def when(at: str | None) -> str:
