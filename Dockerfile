@@ -15,6 +15,7 @@ COPY manage.py ./
 COPY agents agents
 COPY workflows workflows
 COPY app app
+COPY cli cli
 COPY templates templates
 COPY static static
 COPY docs/guide docs/guide

@@ -4,6 +4,8 @@ import os
 
 from celery import Celery
 
+from app import pulse  # noqa: F401  (it hears the signals of worker and beat)
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
 
 celery = Celery("slotlight")

@@ -191,6 +191,11 @@ def _room(kind: str, most: int) -> Iterator[bool]:
         _open[kind] -= 1
 
 
+def waiting() -> dict[str, int]:
+    """How many connections wait in this process: `streams` of pages, `polls` of agents."""
+    return dict(_open)
+
+
 def _now() -> float:
     return asyncio.get_running_loop().time()
 

@@ -12,6 +12,8 @@ TOKEN = "a one-time token"
 TECHNICIAN = "a technician's link"  # to one step of one run; app.runs.technician_pages keeps its browser out of everything else
 AGENT = "an enrolled agent's signature"
 HOOK = "a hook's token"
+API = "an API token with the scope that the operation names"  # each operation names one; app/api/tests/test_matrix.py tries them all
+METRICS = "an API token with the scope metrics, or this machine itself"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
 NOTICES = "notices.manage"
 
@@ -101,6 +103,36 @@ ROUTES: Mapping[str, str] = {
     "agent-claim": AGENT,
     "agent-start": AGENT,
     "agent-receipt": AGENT,
+    "ready": ANYBODY,
+    "metrics": METRICS,
+    "tokens": SIGNED_IN,  # one's own
+    "token-revoke": SIGNED_IN,
+    "openapi-json": ANYBODY,  # what could be asked, and nothing that is so
+    "api-root": ANYBODY,
+    "api-nothing": ANYBODY,
+    "api-status": API,
+    "api-nodes": API,
+    "api-node": API,
+    "api-situations": API,
+    "api-situation": API,
+    "api-disks": API,
+    "api-disk": API,
+    "api-runs": API,
+    "api-run-start": API,
+    "api-run": API,
+    "api-run-act": API,
+    "api-run-bundle": API,
+    "api-approvals": API,
+    "api-approve": API,
+    "api-reject": API,
+    "api-loops": API,
+    "api-loop-close": API,
+    "api-ledger": API,
+    "api-ledger-event": API,
+    "api-ledger-proof": API,
+    "api-ledger-head": API,
+    "api-ledger-consistency": API,
+    "api-ledger-keys": API,
 }
 # Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
 EVIDENCE: Mapping[str, str] = {
@@ -111,6 +143,7 @@ EVIDENCE: Mapping[str, str] = {
     "run-bundle": "run.exported",
     "postmortem": "postmortem.looked",
     "postmortem-export": "postmortem.exported",
+    "api-run-bundle": "run.exported",
 }
 # What app/asgi.py answers in front of Django, by path.
 DOORS: Mapping[str, str] = {

@@ -47,8 +47,10 @@ INSTALLED_APPS = [
     "app.notices",
     "app.guide",
     "app.postmortems",
+    "app.api",
 ]
 MIDDLEWARE = [
+    "app.measures.measured",
     "django.middleware.security.SecurityMiddleware",
     "app.csp.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -105,7 +107,7 @@ CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = ["^healthz$"]  # asked from inside, behind the proxy
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # asked from inside, behind the proxy
 # Whether a whole domain is HTTPS only is not for one site on it to say.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
@@ -161,6 +163,7 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing
 # For which operations a person may go on without the approval that is missing ("zpool_replace,..."); nobody may for any other.
 BREAK_GLASS = tuple(filter(None, os.environ.get("SLOTLIGHT_BREAK_GLASS", "").split(",")))
 SLOTLIGHT_FACTS_BYTES_MAX = int(os.environ.get("SLOTLIGHT_FACTS_MIB", "384")) * 1024 * 1024  # parsed reports that a process remembers
+API_PER_MINUTE = int(os.environ.get("SLOTLIGHT_API_PER_MINUTE", "300"))  # requests of one token
 POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2"))  # in the whole fleet at once
 
 # Where people reach the portal ("https://slotlight.example"): what links in notices begin with.

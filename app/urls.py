@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("app.nodes.page_urls")),
     path("", include("app.notices.urls")),
     path("", include("app.guide.urls")),
+    path("", include("app.api.urls")),
     path("agent/v1/", include("app.nodes.urls")),
 ]
 

@@ -31,6 +31,7 @@ HELP = """\
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
 ./run bench [NAMES]     measurements, as tables
 ./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
+./run cli ARGS          the portal on the command line; `./run cli --help` says what it can do
 ./run triage FILE...     what pasted outputs of a node say is wrong; - reads what is piped in
 ./run lab build|up      a real storage node in QEMU: Debian, OpenZFS and SAS disks (root; Debian's qemu-system-x86)
     shell|down NAME     a shell on it; its end. `./run lab --help` has the rest: pull, insert, slow, lit
@@ -82,6 +83,12 @@ def agent(args: list[str]) -> int:
     return 0
 
 
+def cli(args: list[str]) -> int:
+    from cli.commands import main
+
+    return main(args)
+
+
 def lab(args: list[str]) -> int:
     """A real storage node; its tests need what all tests need."""
     from lab import commands
@@ -130,6 +137,7 @@ COMMANDS = {
     "test": Command(test, DEVELOPMENT),
     "bench": Command(bench, DEVELOPMENT),
     "agent": Command(agent, ""),
+    "cli": Command(cli, ""),
     "triage": Command(triage, ""),
     "lab": Command(lab, ""),
     "manage": Command(manage, RUNTIME),

@@ -24,6 +24,7 @@ APPS = {
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
     "postmortems": {"accounts", "fleet", "ledger", "runs"},
+    "api": {"accounts", "fleet", "ledger", "nodes", "runs"},  # and nothing knows it
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
     "notices": {"accounts", "fleet", "ledger", "nodes", "runs"},  # what the others put into app/outbox.py reaches it through settings
     "guide": set(),
@@ -90,9 +91,13 @@ def test_workflows_import_agents_and_pure_parts_of_the_standard_library():
 
 def test_the_launcher_needs_nothing_installed():
     """It installs what the rest needs. `prepare` is the one part that runs inside the result; the agent, its twin and `triage` are our own code and need nothing either."""
-    own = {"triage": {"launcher", "workflows"}, "commands": {"launcher", "agents", "lab"}}
+    own = {"triage": {"launcher", "workflows"}, "commands": {"launcher", "agents", "lab", "cli"}}
     own |= {name: {"launcher", "agents"} for name in ("rack", "up")}
     assert not breaches("launcher", lambda path, name: path.stem == "prepare" or top(name) in STDLIB | own.get(path.stem, {"launcher"}))
+
+
+def test_the_command_line_needs_python_and_the_portals_address():
+    assert not breaches("cli", lambda path, name: top(name) in STDLIB | {"cli"})
 
 
 def test_the_lab_looks_at_the_product_from_outside():
@@ -101,7 +106,7 @@ def test_the_lab_looks_at_the_product_from_outside():
 
 
 def test_nothing_imports_the_tests_ground_or_the_launcher():
-    for folder in ("agents", "workflows", "app"):
+    for folder in ("agents", "workflows", "app", "cli"):
         assert not breaches(folder, lambda path, name: top(name) not in {"tests", "launcher", "bench", "lab"})
 
 
@@ -141,7 +146,7 @@ def test_no_file_of_a_registry_is_forgotten(folder):
 
 def test_no_file_runs_away():
     kinds = ("*.py", "*.html", "*.css", "*.js", "*.sql")
-    folders = ("agents", "workflows", "app", "templates", "static", "launcher", "tests", "bench", "lab")
+    folders = ("agents", "workflows", "app", "cli", "templates", "static", "launcher", "tests", "bench", "lab")
     files = (path for folder in folders for kind in kinds for path in (ROOT / folder).rglob(kind) if "migrations" not in path.parts)
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for path in files}
     assert not {name: lines for name, lines in lengths.items() if lines > LINES_MAX}
@@ -156,7 +161,7 @@ def test_agents_are_written_in_python_3_9(path):
 
 def test_no_command_goes_through_a_shell():
     found = []
-    for folder in ("agents", "workflows", "app", "launcher"):
+    for folder in ("agents", "workflows", "app", "cli", "launcher"):
         for path in sources(folder):
             for node in ast.walk(ast.parse((ROOT / path).read_text())):
                 if isinstance(node, ast.keyword) and node.arg == "shell":
@@ -168,7 +173,7 @@ def test_no_command_goes_through_a_shell():
 def test_errors_are_swallowed_nowhere():
     """`except Exception` stands only in outermost loops, and what it catches there is logged."""
     found = []
-    for folder in ("agents", "workflows", "app", "launcher"):
+    for folder in ("agents", "workflows", "app", "cli", "launcher"):
         for path in sources(folder):
             for node in ast.walk(ast.parse((ROOT / path).read_text())):
                 if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _logs(node):

@@ -10,7 +10,8 @@ from django.db import DatabaseError, connection, transaction
 
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerEvent
-from app.ledger.services import keep, record
+from app.ledger.services import keep, number_waiting, record
+from app.measures import LEDGER_FAILURES
 
 LOOKED = "evidence.looked"
 ONCE_PER = timedelta(hours=1)
@@ -28,6 +29,7 @@ def record_if_possible(type: str, body: dict, actor, **where) -> LedgerEvent | N
             cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE; SET CONSTRAINTS ledger_event_seal DEFERRED")
             return event
     except (LedgerDown, DatabaseError) as error:
+        LEDGER_FAILURES.inc()
         log.error("Not in the ledger: %s by %s %s %s. %s", type, actor, where, body, error)
         return None
 
@@ -40,6 +42,15 @@ def keep_if_possible(data: bytes, media: str) -> str:
     except DatabaseError as error:
         log.error("%d bytes of %s are not kept as evidence: %s", len(data), media, error)
         return ""
+
+
+def number_if_possible() -> None:
+    """What was committed in the same moment as something else gets its number before it is shown; a page never fails for it."""
+    try:
+        with transaction.atomic():
+            number_waiting()
+    except DatabaseError as error:
+        log.error("Events that wait for their number are not shown: %s", error)
 
 
 def looked(person: str, digest: str, at: datetime | None = None) -> LedgerEvent | None:

@@ -19,6 +19,7 @@ from app.ledger.checkpoints import checkpoint_now, number_waiting
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
+from app.measures import LEDGER_FAILURES
 
 __all__ = [
     "LedgerDown",
@@ -144,8 +145,10 @@ def refuse_if_broken(*, fresh: bool = False) -> None:
         if not found:
             try_a_write()
     except DatabaseError as error:
+        LEDGER_FAILURES.inc()
         raise LedgerDown(f"The ledger cannot be written, so nothing is changed: {error}") from error
     if found:
+        LEDGER_FAILURES.inc()
         raise LedgerDown(f"The ledger is not as it was made, so nothing is changed. {' '.join(found)}")
     well.until = time.monotonic() + FOUND_WELL_FOR_SECONDS
 

@@ -5,7 +5,7 @@ import logging
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,8 +16,9 @@ from app.htmx import live, render_page
 from app.ledger import grants, looking, origins, search, stored, terms
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
+from app.ledger.looking import number_if_possible
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
-from app.ledger.services import Redacted, blob, number_waiting
+from app.ledger.services import Redacted, blob
 from app.ledger.words import WORDS, sentence
 
 log = logging.getLogger(__name__)
@@ -61,15 +62,6 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "signed": signed,
     }
     return render_page(request, "ledger/ledger.html", context, partial="ledger-events", status=422 if wrong else 200)
-
-
-def number_if_possible() -> None:
-    """What was committed in the same moment as something else gets its number before it is shown; a page never fails for it."""
-    try:
-        with transaction.atomic():
-            number_waiting()
-    except DatabaseError as error:
-        log.error("Events that wait for their number are not shown: %s", error)
 
 
 def take_words_if_possible() -> None:

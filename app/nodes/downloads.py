@@ -1,4 +1,4 @@
-"""The agent itself, as any node may fetch it: it holds no secret, and its digest stands on the Add node page."""
+"""The agent itself, as any node may fetch it, and the command line: neither holds a secret. The agent's digest stands on the Add node page."""
 
 import hashlib
 from functools import lru_cache
@@ -9,8 +9,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from agents.packaging import deb, zipapp
+from cli import packaging as cli
 
-FILES = {zipapp.NAME: (zipapp.content, "application/zip"), deb.NAME: (deb.content, "application/vnd.debian.binary-package")}
+FILES = {
+    zipapp.NAME: (zipapp.content, "application/zip"),
+    deb.NAME: (deb.content, "application/vnd.debian.binary-package"),
+    cli.NAME: (cli.content, "application/zip"),
+}
 
 
 @lru_cache(maxsize=len(FILES))

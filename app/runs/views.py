@@ -17,7 +17,7 @@ from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, byhand, glass, loops, minders, pages, panels, qr, rack, services, stamps, takeover, technician
+from app.runs import books, byhand, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run, TechnicianLink
 from workflows.runbooks import RUNBOOKS
@@ -123,30 +123,10 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _do(request: HttpRequest, pk: int, name: str, version: int) -> HttpResponse | None:
     """Do it. What it returns is a page of its own, where the run's page is not the answer."""
-    user, said, proved_at = request.user, request.POST, proof.proved_at(request)
-    reason = said.get("reason", "")[:WORDS_MAX]
-    match name:
-        case "withdraw":
-            takeover.withdraw(pk, version, user, reason)
-        case "take-over":
-            takeover.take_over(pk, version, _number(said.get("holder", "")), user, reason, proved_at)
-        case "hand-over":
-            minders.hand_over(pk, user, said.get("to", ""), reason)
-        case "have-it":
-            minders.have_it(pk, user)
-        case "comment":
-            minders.comment(pk, user, said.get("text", ""))
-        case "technician-link":
-            return _link(request, *technician.make(pk, version, user))
-        case "revoke-link":
-            technician.revoke(pk, _number(said.get("link", "")), user)
-        case _:
-            services.act(pk, version, ACTS[name].kind, user, proved_at=proved_at, **ACTS[name].said(said))
+    if name == "technician-link":
+        return _link(request, *technician.make(pk, version, request.user))
+    doing.do(pk, version, name, request.user, proof.proved_at(request), request.POST)
     return None
-
-
-def _number(said: str) -> int:
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
 
 
 def _link(request: HttpRequest, link: TechnicianLink, token: str) -> HttpResponse:

@@ -3,6 +3,8 @@
 import pytest
 from django.urls import reverse
 
+from app.accounts.models import User
+from app.api.tests.cast import token
 from app.ledger import looking
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
@@ -44,8 +46,13 @@ def seen(committed_db, tmp_path, settings, client):
         "ledger-evidence": (digest, lambda: client.get(reverse("ledger-evidence", args=[digest]))),
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
         "look": (order.receipt_digest, lambda: _answered(client, node)),
+        "api-run-bundle": (None, lambda: client.get(reverse("api:api-run-bundle", args=["7"]), headers=_token_of_eve())),
         "run-bundle": (None, lambda: client.get(reverse("run-bundle", args=["7"]))),
     }
+
+
+def _token_of_eve():
+    return {"Authorization": f"Bearer {token(User.objects.get(username='eve'))}"}
 
 
 def _answered(client, node):

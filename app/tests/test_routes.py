@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from app import asgi
 from app.nodes.tests.cast import Agent, through
-from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, HOOK, NOTICES, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
+from app.routes import AGENT, ANYBODY, API, APPROVE, DOORS, ENROL, HOOK, METRICS, NOTICES, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
 
 SOME = {
     "pk": "1",
@@ -20,6 +20,8 @@ SOME = {
     "token": "nobodys",
     "number": "1",
     "form": "json",
+    "act": "check",
+    "rest": "nothing",
 }
 
 
@@ -55,7 +57,8 @@ def test_every_url_has_a_name_and_states_what_it_asks_for():
     assert all(name for name, _ in listed)
     assert len({name for name, _ in listed}) == len(listed), "two URLs of one name would share one statement"
     assert {name for name, _ in listed} == set(ROUTES)
-    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, NOTICES, HOOK, TECHNICIAN}
+    asked = {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, NOTICES, HOOK, TECHNICIAN, API, METRICS}
+    assert set(ROUTES.values()) <= asked
 
 
 def test_every_door_in_front_of_django_states_what_it_asks_for():
@@ -76,6 +79,16 @@ def test_a_page_is_shown_to_nobody_who_is_not_signed_in(client, path, method):
 @pytest.mark.parametrize("path", named(AGENT))
 def test_an_agents_route_is_deaf_without_a_signature(client, path, method):
     answer = getattr(client, method)(path, data=b"{}", content_type="application/json") if method != "get" else client.get(path)
+    assert answer.status_code in (401, 405)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["get", "post", "put", "delete"])
+@pytest.mark.parametrize("path", named(API, METRICS))
+def test_a_programs_route_is_deaf_without_a_token(client, django_user_model, path, method):
+    """Also to a browser that is signed in: the API knows no cookies."""
+    client.force_login(django_user_model.objects.create_user("dan"))
+    answer = client.generic(method.upper(), path, b"{}", content_type="application/json", REMOTE_ADDR="192.0.2.7")
     assert answer.status_code in (401, 405)
 
 

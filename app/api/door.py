@@ -1,0 +1,62 @@
+"""The API itself: its routers, its errors and its OpenAPI description. Nothing else of the portal knows it."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+
+from app.api import fleet, ledger, problems, runs
+from app.api.scopes import SCOPES
+
+DESCRIPTION = """What people do in Slotlight's pages, for programs. Send `Authorization: Bearer slt_…`; tokens are made on the page Account, tokens.
+Every operation names the one scope it takes, and a token never has more than its person has now. Guids and sizes are decimal strings.
+Lists come in pages: give `next` as `cursor` to read on. Every error has one shape; `do` says what to do next."""
+
+
+class Api(NinjaAPI):
+    """ninja's, with the description corrected where it cannot say what is so."""
+
+    def get_openapi_schema(self, **more: Any) -> OpenAPISchema:
+        schema = super().get_openapi_schema(**more)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                _correct(operation)
+        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer", "description": _scopes()}}
+        return schema
+
+
+def _correct(operation: dict[str, Any]) -> None:
+    for status, told in operation["responses"].items():
+        if status >= 400 and "application/json" in told.get("content", {}):
+            told["content"] = {problems.MEDIA: told["content"].pop("application/json")}
+    if operation["operationId"].endswith("_run_bundle"):
+        operation["responses"][200]["content"] = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+
+
+def _scopes() -> str:
+    return " ".join(f"{name}: {words}" for name, words in SCOPES.items())
+
+
+api = Api(
+    title="Slotlight",
+    version="1",
+    description=DESCRIPTION,
+    docs_url=None,
+    urls_namespace="api",
+)
+problems.handle_all(api)
+for router in (fleet.router, runs.router, ledger.router):
+    api.add_router("", router)
+for _, _router in api._routers:
+    for path_view in _router.path_operations.values():
+        for _operation in path_view.operations:
+            scope = _operation.auth_callbacks[0].scope
+            _operation.openapi_extra = {"x-scope": scope, "security": [{"token": [scope]}]}
+
+
+@csrf_exempt
+def nothing(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """Any other address below the API's."""
+    return problems.answer("not-found", f"The API has nothing at {problems.clean(request.path)}.")

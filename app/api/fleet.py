@@ -1,0 +1,302 @@
+"""What exists and what is wrong, through the API: status, nodes, pools, situations, disks. All of it is looking."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Router, Schema
+
+from agents.wwid import normalise
+from app.api.auth import Scoped
+from app.api.scopes import READ
+from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
+from app.fleet import rows, services
+from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
+from app.fleet.severity import SEVERITY_ORDER
+from app.runs.models import OpenLoop, Order, Run
+from app.runs.services import approve_steps
+from workflows.facts import NodeFacts, PoolFacts, known
+from workflows.redundancy import pool_margin
+
+router = Router(tags=["fleet"])
+REMEMBERED = 100  # stays of one disk
+
+
+class StatusOut(Schema):
+    at: datetime
+    nodes: dict[str, int]
+    silent: int
+    situations: dict[str, int]
+    runs: dict[str, int]
+    orders_unknown: int
+    approvals_waiting: int
+    open_loops: int
+
+
+class NodeOut(Schema):
+    name: str
+    state: str
+    mode: str
+    version: str
+    last_report_at: datetime | None
+    silent: bool
+    situations: int
+    worst: str
+    worst_title: str
+
+
+class PoolOut(Schema):
+    name: str
+    guid: str | None
+    state: str
+    may_lose: int | None
+    redundancy: str
+    scans: list[str]
+    errors: str
+    capacity_percent: int | None
+
+
+class NodeFull(NodeOut):
+    zfs_userland: str
+    zfs_module: str
+    disks: int | None
+    pools: list[PoolOut]
+    not_known: list[str]
+
+
+class EvidenceOut(Schema):
+    node: str
+    source: str
+    digest: str
+    line: str
+
+
+class AnswerOut(Schema):
+    runbook: str
+    why: str
+    params: dict[str, str]
+
+
+class SituationOut(Schema):
+    id: int
+    key: str
+    slug: str
+    node: str
+    severity: str
+    title: str
+    opened_at: datetime
+    closed_at: datetime | None
+    cause: str
+
+
+class SituationFull(SituationOut):
+    meaning: str
+    sure: bool
+    subject: dict[str, str]
+    evidence: list[EvidenceOut]
+    answers: list[AnswerOut]
+    open_runs: list[int]
+
+
+class DiskOut(Schema):
+    wwid: str
+    serial: str
+    vendor: str
+    model: str
+    firmware: str
+    size_bytes: str | None
+    first_seen_at: datetime
+
+
+class SightingOut(Schema):
+    node: str
+    name: str
+    hctl: str
+    by_id: str
+    enclosure_id: str
+    slot: int | None
+    pool: str
+    since: datetime
+    until: datetime | None
+
+
+class LabelOut(Schema):
+    node: str
+    partition: str
+    pool: str
+    pool_guid: str
+    vdev_guid: str
+    txg: str
+    since: datetime
+    until: datetime | None
+
+
+class DiskFull(DiskOut):
+    sightings: list[SightingOut]
+    labels: list[LabelOut]
+    runs: list[int]
+
+
+def counts(found, field: str) -> dict[str, int]:
+    return dict(found.order_by(field).values_list(field).annotate(Count("pk")))
+
+
+def status_now() -> dict:
+    now = timezone.now()
+    old = now - timedelta(seconds=rows.STALE_SECONDS)
+    active = Node.objects.exclude(state=Node.State.RETIRED)
+    return {
+        "at": now,
+        "nodes": counts(Node.objects.all(), "state"),
+        "silent": active.filter(last_report_at__lt=old).count(),
+        "situations": dict.fromkeys(SEVERITY_ORDER, 0) | counts(Situation.objects.filter(closed_at=None), "severity"),
+        "runs": counts(Run.objects.filter(ended_at=None), "status"),
+        "orders_unknown": Order.objects.filter(status="UNKNOWN").count(),
+        "approvals_waiting": Run.objects.filter(status="open", step__in=approve_steps()).count(),
+        "open_loops": OpenLoop.objects.count(),
+    }
+
+
+@router.get("/status", response=answers(StatusOut), auth=Scoped(READ), url_name="api-status")
+def status(request):
+    """How the whole fleet stands, in numbers. `runs` counts those that have not ended."""
+    return status_now()
+
+
+@router.get("/nodes", response=answers(Page[NodeOut]), auth=Scoped(READ), url_name="api-nodes")
+def nodes(request, cursor: Cursor = "", limit: Limit = PAGE):
+    """Nodes by name, each with the worst that is wrong with it."""
+    found = Node.objects.exclude(state=Node.State.RETIRED).filter(name__gt=cursor).order_by("name")[: limit + 1]
+    listed, more = paged(found, limit, lambda node: node.name)
+    return {"items": [node_line(node, own) for node, own in with_situations(listed)], "next": more}
+
+
+def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
+    """Each node with its open situations, worst first."""
+    found = list(Situation.objects.filter(closed_at=None, node__in=listed).defer("data"))
+    found.sort(key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    return [(node, [s for s in found if s.node_id == node.pk]) for node in listed]
+
+
+def node_line(node: Node, own: list[Situation]) -> dict:
+    old = timezone.now() - timedelta(seconds=rows.STALE_SECONDS)
+    plain = {name: getattr(node, name) for name in ("name", "state", "mode", "version", "last_report_at")}
+    return plain | {
+        "silent": node.last_report_at is not None and node.last_report_at < old,
+        "situations": len(own),
+        "worst": own[0].severity if own else "",
+        "worst_title": own[0].title if own else "",
+    }
+
+
+@router.get("/nodes/{str:name}", response=answers(NodeFull), auth=Scoped(READ), url_name="api-node")
+def node(request, name: Name):
+    """One node with its pools. What could not be read is named in `not_known`; it is never shown as nothing."""
+    this = get_object_or_404(Node, name=name)
+    facts = services.facts_of(this)
+    return node_line(*with_situations([this])[0]) | (node_facts(facts) if facts else nothing_said(name))
+
+
+def nothing_said(name: str) -> dict:
+    said = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
+    return said | {"disks": None, "pools": [], "not_known": [f"{name} has not reported yet."]}
+
+
+def node_facts(facts: NodeFacts) -> dict:
+    return {
+        "zfs_userland": rows.said(facts.zfs_userland),
+        "zfs_module": rows.said(facts.zfs_module),
+        "disks": len(facts.disks) if known(facts.disks) else None,
+        "pools": [pool_line(pool) for pool in facts.pools] if known(facts.pools) else [],
+        "not_known": [one.reason for one in (facts.pools, facts.disks) if not known(one)],
+    }
+
+
+def pool_line(pool: PoolFacts) -> dict:
+    left = pool_margin(pool)
+    return {
+        "name": pool.name,
+        "guid": str(pool.guid) if known(pool.guid) else None,
+        "state": pool.state,
+        "may_lose": left if known(left) else None,
+        "redundancy": rows.margin_words(left)[0],
+        "scans": [scan.text for scan in pool.scans if scan.state != "none"] if known(pool.scans) else [],
+        "errors": pool.errors,
+        "capacity_percent": pool.space.pool.capacity_percent if known(pool.space) else None,
+    }
+
+
+@router.get("/situations", response=answers(Page[SituationOut]), auth=Scoped(READ), url_name="api-situations")
+def situations(request, node: Words = "", severity: Words = "", closed: bool = False, cursor: Cursor = "", limit: Limit = PAGE):
+    """What is wrong, newest first. With `closed=true` also what is over."""
+    found = Situation.objects.select_related("node").order_by("-pk")
+    wanted = {"node__name": node, "severity": severity}
+    found = found.filter(**{name: value for name, value in wanted.items() if value})
+    found = found if closed else found.filter(closed_at=None)
+    found = found.filter(pk__lt=number(cursor)) if number(cursor) else found
+    listed, more = paged(found[: limit + 1], limit, lambda one: one.pk)
+    return {"items": [situation_line(one) for one in listed], "next": more}
+
+
+def situation_line(one: Situation) -> dict:
+    plain = {name: getattr(one, name) for name in ("key", "slug", "severity", "title", "opened_at", "closed_at", "cause")}
+    return plain | {"id": one.pk, "node": one.node.name}
+
+
+@router.get("/situations/{int:pk}", response=answers(SituationFull), auth=Scoped(READ), url_name="api-situation")
+def situation(request, pk: Number):
+    """One situation with the lines that show it, and the runbooks that answer it."""
+    one = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
+    told = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
+    runs = Run.objects.filter(situation_key=one.key, ended_at=None).values_list("pk", flat=True)
+    return situation_line(one) | told | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
+
+
+@router.get("/disks", response=answers(Page[DiskOut]), auth=Scoped(READ), url_name="api-disks")
+def disks(request, q: Words = "", cursor: Cursor = "", limit: Limit = PAGE):
+    """Disks by WWID. `q` finds a WWID in any form, a part of a serial or model, and a kernel name or bay as `node:sdX`, `enclosure/slot`."""
+    found = Disk.objects.filter(matching(q)) if q else Disk.objects.all()
+    found = found.filter(wwid__gt=cursor).order_by("wwid").distinct()[: limit + 1]
+    listed, more = paged(found, limit, lambda one: one.wwid)
+    return {"items": [disk_line(one) for one in listed], "next": more}
+
+
+def matching(q: str) -> Q:
+    wanted = Q(serial__icontains=q) | Q(model__icontains=q) | Q(wwid__icontains=q)
+    if (wwid := normalise(q)) is not None:
+        wanted |= Q(wwid=wwid)
+    node, _, name = q.partition(":")
+    if name:
+        wanted |= Q(pk__in=now_seen(node__name=node, name=name))
+    enclosure, _, slot = q.rpartition("/")
+    if enclosure and slot.isascii() and slot.isdigit() and len(slot) < 6:
+        wanted |= Q(pk__in=now_seen(enclosure_id=enclosure, slot=int(slot)))
+    return wanted
+
+
+def now_seen(**where):
+    return Sighting.objects.filter(until=None, **where).values("disk")
+
+
+def disk_line(one: Disk) -> dict:
+    plain = {name: getattr(one, name) for name in ("wwid", "serial", "vendor", "model", "firmware", "first_seen_at")}
+    return plain | {"size_bytes": None if one.size_bytes is None else str(one.size_bytes)}
+
+
+@router.get("/disks/{str:wwid}", response=answers(DiskFull), auth=Scoped(READ), url_name="api-disk")
+def disk(request, wwid: Name):
+    """One disk: where it was seen and what its labels said, newest first, at most 100 of each; and the runs about it that have not ended."""
+    one = get_object_or_404(Disk, wwid=normalise(wwid) or wwid)
+    seen = Sighting.objects.filter(disk=one).select_related("node")[:REMEMBERED]
+    labels = LabelSeen.objects.filter(disk=one).select_related("node")[:REMEMBERED]
+    runs = Run.objects.filter(params__wwid=one.wwid, ended_at=None).values_list("pk", flat=True)
+    return disk_line(one) | {
+        "sightings": [columns(row, SightingOut) for row in seen],
+        "labels": [columns(row, LabelOut) for row in labels],
+        "runs": list(runs),
+    }
+
+
+def columns(row, form: type[Schema]) -> dict:
+    return {name: getattr(row, name) for name in form.model_fields if name != "node"} | {"node": row.node.name}

@@ -1,0 +1,138 @@
+"""What happened, through the API: search, one event, proofs, keys, the bundle of a run."""
+
+from typing import Any
+
+from django.db.models import Max
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.text import slugify
+from ninja import Field, Router, Schema
+
+from app.api.auth import Scoped
+from app.api.problems import Problem
+from app.api.scopes import READ
+from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
+from app.ledger import search, services
+from app.ledger.bundle import NoSuchRun, bundle
+from app.ledger.checkpoints import newest
+from app.ledger.looking import number_if_possible
+from app.ledger.models import LedgerChain
+
+router = Router(tags=["ledger"])
+
+
+class EventOut(Schema):
+    seq: str = Field(description="Its place in the chain, from 1")
+    id: int
+    type: str
+    at: str
+    actor: str
+    run: str
+    node: str
+    body: dict[str, Any]
+
+
+class EventFull(EventOut):
+    leaf: str
+    prev: str
+    link: str
+    evidence: list[str]
+    raw: str = Field(description="The exact bytes the leaf is made of; empty when it was redacted")
+
+
+class ProofOut(Schema):
+    checkpoint: str = Field(description="C2SP signed note")
+    body: str
+    index: str = Field(description="Its place, counted from 0")
+    path: list[str]
+
+
+class ConsistencyOut(Schema):
+    checkpoint: str
+    consistency: list[str]
+
+
+class KeysOut(Schema):
+    origin: str
+    log_key: str
+    portal_key: str
+
+
+class HeadOut(Schema):
+    size: str
+    checkpoint: str
+    checkpoint_at: str
+
+
+@router.get("/ledger", response=answers(Page[EventOut]), auth=Scoped(READ), url_name="api-ledger")
+def events(
+    request, q: Words = "", actor: Words = "", type: Words = "", run: Words = "", node: Words = "", cursor: Cursor = "", limit: Limit = PAGE
+):
+    """Events, newest first. `q` is looked for in their text; a type is found by its beginning, as in `run.`."""
+    number_if_possible()
+    given = {"q": q, "actor": actor, "type": type, "run": run, "node": node}
+    found = search.matching(search.asked(given), number(cursor)).select_related("event")[: limit + 1]
+    listed, more = paged(found, limit, lambda place: place.seq)
+    return {"items": [event_line(place) for place in listed], "next": more}
+
+
+def event_line(place: LedgerChain) -> dict:
+    event = place.event
+    plain = {name: getattr(event, name) for name in ("type", "at", "actor", "run", "node")}
+    return plain | {"seq": str(place.seq), "id": event.pk, "body": event.said["body"]}
+
+
+@router.get("/ledger/events/{int:pk}", response=answers(EventFull), auth=Scoped(READ), url_name="api-ledger-event")
+def event(request, pk: Number):
+    """One event, with what binds it to the one before."""
+    place = found_event(pk)
+    one = place.event
+    hashes = {"leaf": bytes(one.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()}
+    raw = bytes(one.body).decode() if one.body is not None else ""
+    return event_line(place) | hashes | {"evidence": one.said["evidence"], "raw": raw}
+
+
+def found_event(pk: int) -> LedgerChain:
+    number_if_possible()
+    return get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
+
+
+@router.get("/ledger/events/{int:pk}/proof", response=answers(ProofOut), auth=Scoped(READ), url_name="api-ledger-proof")
+def proof(request, pk: Number):
+    """That this event is in the ledger: its way up to the root of a signed checkpoint (RFC 6962)."""
+    found = services.proofs_for([found_event(pk).event])
+    return found["events"][0] | {"checkpoint": found["checkpoint"]}
+
+
+@router.get("/ledger/head", response=answers(HeadOut), auth=Scoped(READ), url_name="api-ledger-head")
+def head(request):
+    """How long the ledger is, and what was signed last."""
+    signed = newest()
+    size = LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0
+    return {"size": str(size), "checkpoint": signed.note if signed else "", "checkpoint_at": signed.at if signed else ""}
+
+
+@router.get("/ledger/consistency", response=answers(ConsistencyOut), auth=Scoped(READ), url_name="api-ledger-consistency")
+def consistency(request, size: Number):
+    """That the newest checkpoint continues the one over `size` events."""
+    found = services.log_since(size)
+    if found is None:
+        raise Problem("not-found", "Nothing in the ledger is signed yet.")
+    return found
+
+
+@router.get("/ledger/keys", response=answers(KeysOut), auth=Scoped(READ), url_name="api-ledger-keys")
+def keys(request):
+    """The public keys that sign checkpoints and orders. Compare them with what you hold from elsewhere."""
+    return services.public_keys()
+
+
+@router.get("/runs/{str:run}/bundle", response=answers(None), auth=Scoped(READ), url_name="api-run-bundle")
+def run_bundle(request, run: Name):
+    """The run as a zip that `slotlight ledger verify` checks offline. Taking it is an event of the run."""
+    try:
+        data = bundle(run, actor=request.auth.person.username)
+    except NoSuchRun:
+        raise Problem("not-found", f"The ledger holds no event of run {run}.") from None
+    name = f"slotlight-run-{slugify(run)}.zip"
+    return HttpResponse(data, content_type="application/zip", headers={"Content-Disposition": f'attachment; filename="{name}"'})

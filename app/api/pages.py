@@ -1,0 +1,67 @@
+"""The page where a person makes and revokes tokens."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from app.accounts import proof
+from app.api import tokens
+from app.api.forms import MakeToken
+from app.api.models import Token
+from app.api.scopes import ACTING_LASTS_MAX, LIVES, READ
+from app.ledger.services import LedgerDown
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def listed(request: HttpRequest) -> HttpResponse:
+    """The token's text is in the answer to this POST and nowhere else, ever."""
+    form = MakeToken(request.POST) if request.method == "POST" else MakeToken(initial={"scopes": [READ], "life": "12h"})
+    if request.method != "POST" or not form.is_valid():
+        return _page(request, form, 422 if form.is_bound else 200)
+    if wrong := _prove(request, form.cleaned_data["password"]):
+        form.add_error("password", wrong)
+        return _page(request, form, 422)
+    said = form.cleaned_data
+    try:
+        token, text = tokens.make(request.user, said["name"], said["scopes"], LIVES[said["life"]].lasts, proof.proved_at(request))
+    except (tokens.NotMade, LedgerDown) as why:
+        form.add_error(None, str(why))
+        return _page(request, form, 422)
+    return _page(request, MakeToken(initial={"scopes": [READ], "life": "12h"}), made=token, text=text)
+
+
+def _prove(request: HttpRequest, password: str) -> str:
+    """ "" when this browser's person has proved who it is just now or lately."""
+    if password:
+        return proof.prove(request, password)
+    return "" if proof.is_fresh(proof.proved_at(request), timezone.now()) else "Type your password once more. Nothing else is lost."
+
+
+def _page(request: HttpRequest, form: MakeToken, status: int = 200, **more: Any) -> HttpResponse:
+    now = timezone.now()
+    lines = [{"token": token, "state": tokens.state(token, now)} for token in tokens.listed(request.user)]
+    context = {
+        "section": "account",
+        "form": form,
+        "lines": lines,
+        "portal": request.build_absolute_uri("/").rstrip("/"),
+        "asks_password": not proof.is_fresh(proof.proved_at(request), now),
+        "minutes": proof.FRESH_SECONDS // 60,
+        "hours": ACTING_LASTS_MAX.total_seconds() / 3600,
+    }
+    return render(request, "api/tokens.html", context | more, status=status)
+
+
+@login_required
+@require_POST
+def revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """One's own; nobody sees those of others here."""
+    tokens.revoke(get_object_or_404(Token, pk=pk, person=request.user), request.user)
+    return redirect("tokens")

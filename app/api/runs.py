@@ -1,0 +1,298 @@
+"""What is done about it, through the API: runs, their acts, approvals, open loops. The services are those of the pages."""
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Literal
+
+from django.db.models import Q
+from django.shortcuts import get_object_or_404
+from ninja import Field, Router, Schema, Status
+
+from app.api.acting import by_token
+from app.api.auth import Scoped
+from app.api.problems import Problem, VerdictOut
+from app.api.scopes import APPROVE, OPERATE, READ
+from app.api.words import PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
+from app.fleet.models import Situation
+from app.runs import byhand, doing, loops, pages, services
+from app.runs.models import OpenLoop, Order, Run
+from workflows.runbooks import RUNBOOKS
+from workflows.state import ENDED, RunState
+
+router = Router(tags=["runs"])
+# Breaking the glass is not among them: it is for a person before a page that says what it means.
+Act = Literal["choose", "check", "hands", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over"]
+OF_A_STEP = {"DECIDE": "choose", "CHECK": "check", "MANUAL": "hands", "PLAN": "plan", "CONFIRM": "confirm", "EXECUTE": "execute"}
+Said = dict[str, Any]
+
+
+class RunOut(Schema):
+    id: int
+    runbook: str
+    title: str
+    node: str
+    requester: str
+    step: str
+    status: str
+    standing: str
+    version: int
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class StepOut(Schema):
+    slug: str
+    title: str
+    kind: str
+    now: bool
+    finished_at: datetime | None
+    finished_by: str
+    passed_over: bool
+
+
+class OptionOut(Schema):
+    value: str
+    title: str
+    detail: str
+    fits: bool
+    against: str
+
+
+class ApprovalOut(Schema):
+    by: str
+    plan_digest: str
+    at: datetime
+
+
+class OrderOut(Schema):
+    id: str
+    operation: str
+    status: str
+    reason: str
+    sealed_at: datetime
+    ended_at: datetime | None
+
+
+class RunFull(RunOut):
+    situation: str
+    params: dict[str, str]
+    note: str
+    alarm: str
+    acts: list[str] = Field(description="What may be asked of it now, by somebody with the right")
+    guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
+    options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
+    phrase: str = Field(description="What `confirm` must be sent as text, at a step that asks for it")
+    steps: list[StepOut]
+    plan: dict[str, Any] | None
+    plan_digest: str
+    argv: list[str] = Field(description="The exact command of the plan, word by word")
+    approvals: list[ApprovalOut]
+    orders: list[OrderOut]
+    open_loops: list[str]
+
+
+class WaitingOut(RunOut):
+    yours: bool = Field(description="Whether the person of this token may judge it")
+    plan_digest: str
+    argv: list[str]
+
+
+class LoopOut(Schema):
+    id: int
+    run: int
+    run_version: int
+    node: str
+    what: str
+    undo: str
+    by: str
+    at: datetime
+    run_ended: bool
+
+
+class Start(Schema):
+    situation: Number = Field(0, description="The situation to answer, with the runbook that answers it")
+    runbook: Words = ""
+    offer: Words = Field("", description="Or: the key of what the pages offer on this node, pool or disk")
+    node: Words = ""
+    pool: Words = ""
+    wwid: Words = ""
+
+
+class Asked(Schema):
+    """Which version of the run was read, and what the act needs beside it."""
+
+    version: Number
+    value: Words = Field("", description="choose")
+    text: Words = Field("", description="confirm: the phrase")
+    evidence: Words = Field("", description="hands: by what it can be told")
+    outcome: Words = Field("", description="settle: did or did_not")
+    step: Words = Field("", description="back: to which step")
+    reason: Words = Field("", description="settle, abort, withdraw, take-over")
+    holder: Number = Field(0, description="take-over: the run that holds what is needed")
+
+
+class Judged(Schema):
+    version: Number
+    plan_digest: Words
+    reason: Words = ""
+
+
+class Closed(Schema):
+    version: Number
+    evidence: Words
+
+
+def run_line(run: Run) -> Said:
+    words, _ = pages.standing(run.here, RUNBOOKS.get(run.runbook))
+    plain = {name: getattr(run, name) for name in ("runbook", "node", "step", "status", "version", "created_at", "ended_at")}
+    return plain | {"id": run.pk, "title": pages.title(run), "requester": run.requester.username, "standing": words}
+
+
+def found_run(pk: int) -> Run:
+    return get_object_or_404(Run.objects.select_related("requester"), pk=pk)
+
+
+@router.get("/runs", response=answers(Page[RunOut]), auth=Scoped(READ), url_name="api-runs")
+def runs(request, node: Words = "", status: Words = "", ended: bool | None = None, cursor: Cursor = "", limit: Limit = PAGE):
+    """Runs, newest first."""
+    wanted = Q(**{name: value for name, value in (("node", node), ("status", status)) if value})
+    if ended is not None:
+        wanted &= Q(ended_at__isnull=not ended)
+    if number(cursor):
+        wanted &= Q(pk__lt=number(cursor))
+    found = Run.objects.filter(wanted).select_related("requester").order_by("-pk")[: limit + 1]
+    listed, more = paged(found, limit, lambda run: run.pk)
+    return {"items": [run_line(run) for run in listed], "next": more}
+
+
+@router.get("/runs/{int:pk}", response=answers(RunFull), auth=Scoped(READ), url_name="api-run")
+def run(request, pk: Number):
+    """Where one run stands, what its guards say now, its plan with the exact command, and what may be asked of it."""
+    return full(found_run(pk))
+
+
+def full(run: Run) -> Said:
+    state = run.here
+    book = RUNBOOKS.get(run.runbook)
+    open_now = book is not None and state.status == "open"
+    step = book.step(state.step) if open_now else None
+    return run_line(run) | {
+        "situation": run.situation_key,
+        "params": run.params | dict(state.params),
+        "note": state.note,
+        "alarm": state.alarm,
+        "acts": acts(state, step),
+        "guards": services.verdicts_now(run) if open_now else state.verdicts,
+        "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
+        "phrase": step.phrase(state.params, state.plan or {}) if step and step.kind == "CONFIRM" and step.phrase else "",
+        "steps": [step_line(line) for line in pages.steps(book, state)] if book else [],
+        "plan": state.plan,
+        "plan_digest": state.plan_digest,
+        "argv": list((state.plan or {}).get("argv", ())),
+        "approvals": [{"by": a.by, "plan_digest": a.plan_digest, "at": datetime.fromtimestamp(a.at, UTC)} for a in state.approvals],
+        "orders": [order_line(order) for order in Order.objects.filter(run=run).exclude(effect="pure")],
+        "open_loops": [one.what for one in state.loops],
+    }
+
+
+def acts(state: RunState, step) -> list[str]:
+    if state.status in ENDED:
+        return []
+    found = [OF_A_STEP[step.kind]] if step is not None and step.kind in OF_A_STEP else []
+    found += ["approve", "reject"] if step is not None and step.kind == "APPROVE" else []
+    found += {"stopped": ["plan"], "unknown": ["settle"], "ordered": ["withdraw"]}.get(state.status, [])
+    return [*found, *([] if state.order_is_out else ["abort"])]
+
+
+def option(one, book) -> Said:
+    told = pages.choice(one, book)
+    return {name: told[name] for name in ("value", "title", "detail", "against")} | {"fits": told["fit"]}
+
+
+def step_line(line: Said) -> Said:
+    step, done = line["step"], line["finished"]
+    plain = {"slug": step.slug, "title": step.title, "kind": step.kind, "now": line["now"], "finished_at": line["when"]}
+    return plain | {"finished_by": done.by if done else "", "passed_over": bool(done and done.passed_over)}
+
+
+def order_line(order: Order) -> Said:
+    return {name: getattr(order, name) for name in ("id", "operation", "status", "reason", "sealed_at", "ended_at")}
+
+
+@router.post("/runs", response=answers(RunFull, 201), auth=Scoped(OPERATE), url_name="api-run-start")
+def start(request, body: Start):
+    """Begin a run: for a situation with one of the runbooks that answer it, or for what the pages offer. A second one begins nothing."""
+    begin = partial(byhand.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})
+    begun = by_token(request.auth, "run.start", begin if body.offer else partial(_answer, request.auth.person, body))
+    return Status(201, full(found_run(begun.pk)))
+
+
+def _answer(person, body: Start) -> Run:
+    situation = Situation.objects.filter(pk=body.situation, closed_at=None).first()
+    if situation is None:
+        raise services.RunRefused("There is no open situation of this number. Read the list of situations again.")
+    answer = next((one for one in situation.data["answers"] if one["runbook"] == body.runbook), None)
+    if answer is None:
+        listed = ", ".join(one["runbook"] for one in situation.data["answers"]) or "none"
+        raise services.RunRefused(f"Situation {situation.pk} is not answered by that runbook. Those that answer it: {listed}.")
+    return services.start_run(person, answer["runbook"], answer["params"], situation.key)
+
+
+@router.post("/runs/{int:pk}/acts/{str:act}", response=answers(RunFull), auth=Scoped(OPERATE), url_name="api-run-act")
+def act(request, pk: Number, act: Act, body: Asked):
+    """One act on a run as its reader saw it. An old version is answered 409; then the run is to be read again, and nothing was done."""
+    said = body.dict(exclude={"version", "holder"}) | {"holder": str(body.holder)}
+    return _done(request.auth, pk, body.version, act, said)
+
+
+def _done(token, pk: int, version: int, act: str, said: dict[str, str]) -> Said:
+    run = found_run(pk)
+    what = partial(doing.do, pk, version, act, token.person, token.proved_at, said)
+    by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
+    return full(found_run(pk))
+
+
+@router.get("/approvals", response=answers(list[WaitingOut]), auth=Scoped(READ), url_name="api-approvals")
+def approvals(request):
+    """Plans that wait for another person, those that you may judge first."""
+    yours, others = services.approvals_for(request.auth.person)
+    return [waiting(run, True) for run in yours] + [waiting(run, False) for run in others]
+
+
+def waiting(run: Run, yours: bool) -> Said:
+    state = run.here
+    return run_line(run) | {"yours": yours, "plan_digest": state.plan_digest, "argv": list((state.plan or {}).get("argv", ()))}
+
+
+@router.post("/approvals/{int:pk}/approve", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-approve")
+def approve(request, pk: Number, body: Judged):
+    """Say yes to exactly this plan. It takes another person than any who had a hand in the run, and a password typed within 15 minutes."""
+    return _done(request.auth, pk, body.version, "approve", {"plan_digest": body.plan_digest})
+
+
+@router.post("/approvals/{int:pk}/reject", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-reject")
+def reject(request, pk: Number, body: Judged):
+    """Say no to this plan, and why."""
+    return _done(request.auth, pk, body.version, "deny", {"plan_digest": body.plan_digest, "reason": body.reason})
+
+
+@router.get("/open-loops", response=answers(list[LoopOut]), auth=Scoped(READ), url_name="api-loops")
+def open_loops(request):
+    """What runs have switched on and nobody has switched off, oldest first."""
+    return [loop_line(one) for one in OpenLoop.objects.select_related("run")]
+
+
+def loop_line(one: OpenLoop) -> Said:
+    plain = {name: getattr(one, name) for name in ("node", "what", "undo", "by", "at")}
+    return plain | {"id": one.pk, "run": one.run_id, "run_version": one.run.version, "run_ended": one.run.ended_at is not None}
+
+
+@router.post("/open-loops/{int:pk}/close", response=answers(list[LoopOut]), auth=Scoped(OPERATE), url_name="api-loop-close")
+def close_loop(request, pk: Number, body: Closed):
+    """Say that it is over, and by what that can be told. Where the node shows that it is not, a person's word does not count."""
+    one = OpenLoop.objects.filter(pk=pk).first()
+    if one is None:
+        raise Problem("not-found", f"There is no open loop {pk}. Perhaps it is closed already.")
+    what = partial(loops.close, pk, body.version, request.auth.person, body.evidence)
+    by_token(request.auth, "loop.close", what, run=str(one.run_id), node=one.node)
+    return open_loops(request)

@@ -1,0 +1,33 @@
+import pytest
+
+from app.api import metrics, ready
+from app.runs.tests.cast import Oss01, person
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    """What was read at the last scrape was of another test."""
+    metrics.last.metrics, ready.last.said = [], {}
+
+
+@pytest.fixture
+def ann(db):
+    return person("ann", "operators")
+
+
+@pytest.fixture
+def bob(db):
+    return person("bob", "approvers")
+
+
+@pytest.fixture
+def dan(db, django_user_model):
+    """May look, and nothing more."""
+    return django_user_model.objects.create_user("dan")
+
+
+@pytest.fixture
+def oss01(db, tmp_path):
+    node = Oss01(tmp_path)
+    node.report()
+    return node

@@ -1,0 +1,108 @@
+"""What the API says is what the pages say: real captures of the incident, guids as text, pages by cursor."""
+
+import io
+import zipfile
+
+import pytest
+
+from app.api.tests.cast import Asker, token
+from app.runs.tests.cast import SDCW, Oss01, begin, person
+
+
+@pytest.fixture
+def asks(oss01, ann):
+    return Asker(token(ann))
+
+
+@pytest.mark.django_db
+def test_status_counts_what_is_so(asks):
+    said = asks.get("/status")
+    assert said["nodes"] == {"enrolled": 1}
+    assert said["silent"] == 0
+    assert said["situations"]["act"] >= 1
+
+
+@pytest.mark.django_db
+def test_a_node_says_its_pools_with_guids_as_text(asks):
+    said = asks.get("/nodes/oss01")
+    [pool] = [one for one in said["pools"] if one["name"] == "ost_0"]
+    assert isinstance(pool["guid"], str)
+    assert int(pool["guid"]) > 2**53
+    assert pool["may_lose"] == 1
+    assert said["worst"] == "act"
+    assert [one["name"] for one in asks.get("/nodes")["items"]] == ["oss01"]
+
+
+@pytest.mark.django_db
+def test_a_situation_comes_with_its_lines_and_its_runbooks(asks, ann):
+    [one] = [line for line in asks.get("/situations?severity=act")["items"] if line["slug"] == "wwid-mismatch"]
+    run = begin(ann)
+    said = asks.get(f"/situations/{one['id']}")
+    assert said["answers"][0]["runbook"] == "wwid-mismatch-replace"
+    assert all(len(line["digest"]) == 64 and line["line"] for line in said["evidence"])
+    assert said["open_runs"] == [run.pk]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("q", [SDCW, SDCW.removeprefix("naa:"), f"0x{SDCW.removeprefix('naa:')}", "oss01:sdcw"])
+def test_a_disk_is_found_by_any_of_its_names(asks, q):
+    found = asks.get(f"/disks?q={q}")["items"]
+    assert [one["wwid"] for one in found] == [SDCW]
+    said = asks.get(f"/disks/{found[0]['wwid']}")
+    assert said["sightings"][0]["name"] == "sdcw"
+    assert said["size_bytes"].isdigit()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/disks", "/situations"])
+def test_pages_give_everything_once(asks, path):
+    all_pages_of(asks, path)
+
+
+def all_pages_of(asks, path):
+    whole, cursor, seen = asks.get(f"{path}?limit=200")["items"], "", []
+    for _ in range(200):
+        page = asks.get(f"{path}?limit=7&cursor={cursor}")
+        seen += page["items"]
+        cursor = page["next"]
+        if not cursor:
+            break
+    assert not cursor
+    assert len(seen) >= len(whole) > 0
+    assert seen[: len(whole)] == whole
+
+
+@pytest.mark.django_db
+def test_what_is_not_there_is_404_in_the_one_shape(asks):
+    for path in ("/nodes/nobody", "/runs/999999", "/disks/naa:1", "/nothing", "/ledger/events/999999999"):
+        answer = asks("GET", path)
+        assert answer.status_code == 404, path
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert set(answer.json()) == {"type", "title", "status", "detail", "do", "verdicts"}
+
+
+@pytest.fixture
+def committed(committed_db, tmp_path, settings):
+    settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
+    node, ann = Oss01(tmp_path), person("ann", "operators")
+    node.report()
+    return Asker(token(ann)), begin(ann)
+
+
+def test_the_ledger_is_searched_proven_and_taken_away(committed):
+    asks, run = committed
+    all_pages_of(asks, "/ledger")
+    assert asks("GET", "/runs/77/bundle").status_code == 404
+    found = asks.get(f"/ledger?run={run.pk}&type=run.")["items"]
+    assert found[-1]["type"] == "run.started"
+    event = asks.get(f"/ledger/events/{found[0]['id']}")
+    proof = asks.get(f"/ledger/events/{found[0]['id']}/proof")
+    assert proof["body"] == event["raw"]
+    assert int(proof["index"]) == int(event["seq"]) - 1
+    assert asks.get("/ledger/head")["checkpoint"] == proof["checkpoint"]
+    assert asks.get("/ledger/consistency?size=1")["consistency"]
+    assert asks.get("/ledger/keys")["log_key"]
+    bundle = asks("GET", f"/runs/{run.pk}/bundle")
+    assert bundle.status_code == 200
+    assert "events.jsonl" in zipfile.ZipFile(io.BytesIO(bundle.content)).namelist()
+    assert asks.get("/ledger?type=run.exported")["items"][0]["actor"] == "ann"

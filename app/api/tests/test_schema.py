@@ -1,0 +1,102 @@
+"""The description is valid OpenAPI 3.1, and whatever it allows and forbids is asked: no answer is a failure, each is one it describes."""
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    not_a_server_error,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.api.door import api
+from app.api.models import Token
+from app.api.tests.cast import token
+from app.runs.models import Run
+from app.runs.tests.cast import Oss01, begin, person
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+FEW = settings(
+    max_examples=12, deadline=None, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.fixture
+def asked(committed_db, tmp_path, settings):
+    """The API as a schema, on a portal with a node and a run, and a token that may do everything but see the end of the rate."""
+    settings.SLOTLIGHT_LEDGER_KEY, settings.API_PER_MINUTE = tmp_path / "ledger.key", 10**6
+    node = Oss01(tmp_path)
+    node.report()
+    begin(person("ann", "operators"))
+    bob = person("bob", "approvers")
+    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
+    return schema, {"Authorization": f"Bearer {token(bob)}"}
+
+
+def test_whatever_is_asked_no_answer_is_a_failure(asked):
+    schema, headers = asked
+    counted = 0
+
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @FEW
+        @schemathesis_case(operation)
+        def ask(case):
+            nonlocal counted
+            counted += 1
+            case.call_and_validate(headers=headers, checks=CHECKS)
+
+        ask()
+    assert counted > 12 * 20
+
+
+def schemathesis_case(operation):
+    from hypothesis import given
+    from schemathesis.generation import GenerationMode
+
+    return given(
+        case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE) | operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
+    )
+
+
+def test_without_a_token_nothing_is_answered_and_nothing_done(asked):
+    schema, _ = asked
+    before = list(Run.objects.values())
+    Token.objects.all().delete()
+    for found in schema.get_all_operations():
+
+        @settings(FEW, max_examples=2)
+        @schemathesis_case(found.ok())
+        def ask(case):
+            answer = case.call()
+            assert answer.status_code in (401, 404, 405), answer.status_code
+
+        ask()
+    assert list(Run.objects.values()) == before
+
+
+def test_the_description_is_served_to_whoever_asks(client):
+    answer = client.get("/api/v1/openapi.json")
+    assert answer.status_code == 200
+    said = answer.json()
+    assert said["openapi"] == "3.1.0"
+    assert said["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert set(said["paths"]) == set(api.get_openapi_schema()["paths"])
+
+
+@pytest.mark.parametrize("status", ["400", "401", "403", "404", "409", "422", "429", "503"])
+def test_every_operation_documents_every_refusal(status):
+    for path, operations in api.get_openapi_schema()["paths"].items():
+        for method, told in operations.items():
+            content = {str(code): answer for code, answer in told["responses"].items()}[status]["content"]
+            assert set(content) == {"application/problem+json"}, (path, method)

@@ -1,0 +1,116 @@
+"""The incident, walked by programs: two people's tokens, the same services, and the ledger says which token it was."""
+
+from datetime import timedelta
+
+import pytest
+
+from app.api.tests.cast import Asker, older, token
+from app.ledger.models import LedgerEvent
+from app.runs.models import Order, Run
+from app.runs.tests.cast import BLANK, incident
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def walk(oss01, ann, bob):
+    """Asks as ann and as bob, and a run that waits for its approval."""
+    ann_asks, bob_asks = Asker(token(ann)), Asker(token(bob))
+    run = ann_asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"})
+    assert run.status_code == 201, run.content
+    for _ in range(4):
+        now = ann_asks.get(f"/runs/{run.json()['id']}")
+        said = {"choose": {"value": BLANK}, "confirm": {"text": now["phrase"]}}.get(now["acts"][0], {})
+        answer = ann_asks.post(f"/runs/{now['id']}/acts/{now['acts'][0]}", {"version": now["version"], **said})
+        assert answer.status_code == 200, answer.content
+        oss01.work()
+    return ann_asks, bob_asks, ann_asks.get(f"/runs/{now['id']}")
+
+
+def test_a_run_is_walked_to_its_order(walk, oss01):
+    ann, bob, run = walk
+    assert run["step"] == "approve"
+    assert run["argv"][:2] == ["zpool", "replace"]
+    assert [one["yours"] for one in ann.get("/approvals")] == [False]
+    [waiting] = bob.get("/approvals")
+    assert (waiting["yours"], waiting["argv"]) == (True, run["argv"])
+    body = {"version": waiting["version"], "plan_digest": waiting["plan_digest"]}
+    own = ann.post(f"/approvals/{run['id']}/approve", body)
+    assert (own.status_code, own.json()["type"]) == (403, "urn:slotlight:not-allowed")
+    run = bob.post(f"/approvals/{run['id']}/approve", body).json()
+    assert [one["by"] for one in run["approvals"]] == ["bob"]
+    run = ann.post(f"/runs/{run['id']}/acts/execute", {"version": run["version"]}).json()
+    assert run["orders"][0]["status"] == "SEALED"
+    oss01.work()
+    assert oss01.commands()[-1][-1] == run["argv"][-1]
+
+
+def test_an_approver_with_a_hand_in_the_run_is_refused(walk):
+    _, bob, run = walk
+    bob.post(f"/runs/{run['id']}/acts/back", {"version": run["version"], "step": "plan"})
+    now = bob.get(f"/runs/{run['id']}")
+    answer = bob.post(f"/approvals/{run['id']}/approve", {"version": now["version"], "plan_digest": now["plan_digest"]})
+    assert answer.status_code == 409
+
+
+def test_each_act_says_which_token_it_was(walk):
+    _, bob, run = walk
+    bob.post(f"/approvals/{run['id']}/reject", {"version": run["version"], "plan_digest": run["plan_digest"], "reason": "no"})
+    used = [event.said for event in LedgerEvent.objects.filter(type="token.used", run=str(run["id"])).order_by("run_seq")]
+    assert [(one["actor"], one["body"]["act"]) for one in used][-2:] == [("ann", "run.confirm"), ("bob", "run.deny")]
+    assert all(one["body"]["outcome"] == "done" for one in used)
+
+
+def test_an_old_version_is_409_and_nothing_is_done(walk):
+    _, bob, run = walk
+    answer = bob.post(f"/approvals/{run['id']}/approve", {"version": run["version"] - 1, "plan_digest": run["plan_digest"]})
+    assert (answer.status_code, answer.json()["type"]) == (409, "urn:slotlight:run-moved")
+    assert "Read the run again" in answer.json()["do"]
+    last = LedgerEvent.objects.filter(type="token.used").order_by("-pk").first()
+    assert last.said["body"]["outcome"] == "refused"
+
+
+def test_a_token_older_than_its_proof_does_not_approve_or_execute(walk, bob, ann):
+    _, _, run = walk
+    late = Asker(older(token(bob), timedelta(minutes=16)))
+    answer = late.post(f"/approvals/{run['id']}/approve", {"version": run["version"], "plan_digest": run["plan_digest"]})
+    assert (answer.status_code, answer.json()["type"]) == (403, "urn:slotlight:password-is-old")
+    assert Run.objects.get(pk=run["id"]).step == "approve"
+    assert not Order.objects.filter(run=run["id"]).exclude(effect="pure").exists()
+    reject = late.post(f"/approvals/{run['id']}/reject", {"version": run["version"], "plan_digest": run["plan_digest"], "reason": "no"})
+    assert reject.status_code == 200, "saying no needs no fresh proof, on the page neither"
+
+
+def test_a_refusal_by_guards_names_each_of_them(oss01, ann):
+    asks = Asker(token(ann))
+    run = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"}).json()
+    answer = asks.post(f"/runs/{run['id']}/acts/choose", {"version": run["version"], "value": "naa:5000000000000001"})
+    assert answer.status_code == 409
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert LedgerEvent.objects.filter(type="run.refused", run=str(run["id"])).count() == 1
+
+
+def test_a_second_start_begins_nothing(oss01, ann):
+    asks = Asker(token(ann))
+    body = {"situation": incident().pk, "runbook": "wwid-mismatch-replace"}
+    assert asks.post("/runs", body).json()["id"] == asks.post("/runs", body).json()["id"]
+
+
+def test_breaking_the_glass_is_no_act_of_the_api(oss01, ann):
+    asks = Asker(token(ann))
+    run = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"}).json()
+    assert asks.post(f"/runs/{run['id']}/acts/break-glass", {"version": run["version"], "reason": "x"}).status_code == 422
+
+
+def test_an_act_without_a_ledger_is_503_and_nothing_is_done(oss01, ann, monkeypatch):
+    from app.ledger import services as ledger
+
+    asks = Asker(token(ann))
+
+    def broken(**_):
+        raise ledger.LedgerDown("The ledger cannot be written, so nothing is changed: disk full")
+
+    monkeypatch.setattr(ledger, "refuse_if_broken", broken)
+    answer = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"})
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:slotlight:ledger-down")
+    assert not Run.objects.exists()

@@ -1,0 +1,113 @@
+"""Making, finding and revoking tokens. Making and revoking stand in the ledger; so does every act a token is used for (`app.api.acting`)."""
+
+import re
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.accounts.proof import FRESH_SECONDS, is_fresh
+from app.api.models import Token
+from app.api.scopes import why_not
+from app.ledger import looking
+from app.ledger import services as ledger
+
+FORM = re.compile(r"slt_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+SEEN_EVERY = timedelta(minutes=1)
+OPEN_MAX = 20  # of one person; more are forgotten ones
+HERE = "Make one on the page Account, tokens."
+
+
+class NotMade(Exception):
+    """No token was made; the text says why."""
+
+
+class NotBelieved(Exception):
+    """What was sent opens nothing; the text says why, and nothing about tokens of others."""
+
+
+def make(person: User, name: str, scopes: list[str], lasts: timedelta, proved_at: datetime | None) -> tuple[Token, str]:
+    """A new token and its text, which is never to be had again. Raises NotMade, LedgerDown."""
+    ledger.refuse_if_broken()
+    now = timezone.now()
+    if why := why_not(scopes, lasts) or _why_no_more(person, now):
+        raise NotMade(why)
+    if not is_fresh(proved_at, now):
+        raise NotMade(f"Making a token needs your password, typed within the last {FRESH_SECONDS // 60} minutes.")
+    prefix = secrets.token_hex(6)
+    text = f"slt_{prefix}_{secrets.token_urlsafe(32)}"
+    with transaction.atomic():
+        token = Token.objects.create(
+            person=person,
+            name=name,
+            prefix=prefix,
+            digest=digest(text),
+            scopes=sorted(set(scopes)),
+            made_at=now,
+            proved_at=proved_at,
+            expires_at=now + lasts,
+        )
+        body = {"token": prefix, "name": name, "scopes": token.scopes, "expires_at": token.expires_at}
+        ledger.record("token.made", body, person.username)
+    return token, text
+
+
+def _why_no_more(person: User, now: datetime) -> str:
+    if open_ones(person, now).count() < OPEN_MAX:
+        return ""
+    return f"You have {OPEN_MAX} tokens that open something. Revoke those you do not use any more."
+
+
+def open_ones(person: User, now: datetime):
+    return Token.objects.filter(person=person, revoked_at=None, expires_at__gt=now)
+
+
+def listed(person: User) -> list[Token]:
+    """Those that open something first, the rest of the last days after them."""
+    now = timezone.now()
+    found = list(Token.objects.filter(person=person).filter(Q(revoked_at=None) | Q(revoked_at__gt=now - timedelta(days=30)))[:100])
+    return sorted(found, key=lambda token: (state(token, now) != "open", -token.made_at.timestamp()))
+
+
+def state(token: Token, now: datetime) -> str:
+    return "revoked" if token.revoked_at else "open" if token.expires_at > now else "expired"
+
+
+def revoke(token: Token, by: User) -> None:
+    """From now on it opens nothing. A broken ledger does not stop it: shutting out must always be possible."""
+    now = timezone.now()
+    with transaction.atomic():
+        if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
+            looking.record_if_possible(
+                "token.revoked", {"token": token.prefix, "name": token.name, "of": token.person.username}, by.username
+            )
+
+
+def find(text: str) -> Token:
+    """The token that was sent, and used now. Raises NotBelieved."""
+    shaped = FORM.fullmatch(text)
+    token = Token.objects.select_related("person").filter(prefix=shaped.group(1)).first() if shaped else None
+    if token is None or not secrets.compare_digest(token.digest, digest(text)):
+        raise NotBelieved(f"This token is not known here. {HERE}")
+    now = timezone.now()
+    if token.revoked_at is not None:
+        raise NotBelieved(f"The token {token.name} was revoked at {token.revoked_at:%Y-%m-%d %H:%M} UTC. {HERE}")
+    if token.expires_at <= now:
+        raise NotBelieved(f"The token {token.name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. {HERE}")
+    if not token.person.is_active:
+        raise NotBelieved(f"The account {token.person.username} is switched off, and its tokens with it.")
+    _seen(token, now)
+    return token
+
+
+def _seen(token: Token, now: datetime) -> None:
+    if token.last_used_at is None or now - token.last_used_at >= SEEN_EVERY:
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

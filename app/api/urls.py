@@ -1,0 +1,13 @@
+from django.urls import path
+
+from app.api import metrics, pages, ready
+from app.api.door import api, nothing
+
+urlpatterns = [
+    path("readyz", ready.ready, name="ready"),
+    path("metrics", metrics.metrics, name="metrics"),
+    path("account/tokens/", pages.listed, name="tokens"),
+    path("account/tokens/<int:pk>/revoke/", pages.revoke, name="token-revoke"),
+    path("api/v1/", api.urls),
+    path("api/<path:rest>", nothing, name="api-nothing"),
+]

@@ -1,0 +1,103 @@
+"""docs/api.md is run as it stands, by a shell, against a portal; so is the command line, for a whole walk."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.api.tests.cast import older, token
+from app.ledger.models import LedgerEvent
+from app.runs.models import Run
+from app.runs.tests.cast import BLANK, PHRASE, Oss01, incident, person
+from cli import packaging
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "api.md").read_text(), re.DOTALL)
+
+
+@pytest.fixture
+def site(portal, tmp_path, settings):
+    """A portal with the node of the incident; its address, ann who operates, bob who approves."""
+    settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
+    oss01 = Oss01(tmp_path)
+    oss01.report()
+    return f"http://127.0.0.1:{portal}", oss01, person("ann", "operators"), person("bob", "approvers")
+
+
+def test_every_block_of_the_page_does_what_it_says(site, tmp_path):
+    address, _, ann, _ = site
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    names = {
+        "PORTAL": address,
+        "TOKEN": token(ann),
+        "SITUATION": str(incident().pk),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    script = "set -eu\n" + "\n".join(BLOCKS)
+    told = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env=names | {"HOME": str(folder)}, cwd=folder, check=False
+    )
+    assert told.returncode == 0, told.stdout[-2000:] + told.stderr[-2000:]
+    assert Run.objects.get().status == "aborted"
+    assert "token-not-believed" in told.stdout
+    assert "slotlight_nodes{" in told.stdout
+    assert "intact" in told.stdout.lower()
+
+
+@pytest.fixture
+def shell(site, tmp_path):
+    """`shell(person's token, *words)`: the one file, as on a machine with nothing but Python."""
+    file = tmp_path / packaging.NAME
+    file.write_bytes(packaging.content(ROOT))
+
+    def run(text: str, *words: str, code: int = 0):
+        names = {"SLOTLIGHT_URL": site[0], "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        told = subprocess.run(
+            [sys.executable, "-I", str(file), *words], capture_output=True, text=True, env=names, stdin=subprocess.DEVNULL, check=False
+        )
+        assert told.returncode == code, (words, told.stdout, told.stderr)
+        return told
+
+    return run
+
+
+def test_the_incident_is_walked_on_the_command_line(site, shell):
+    """Everything that is said fits 80 columns, but for identifiers that must not be broken."""
+    _, oss01, ann, bob = site
+    anns, bobs = token(ann), token(bob)
+    assert "1 act" in shell(anns, "status", code=1).stdout
+    assert "ACT" in shell(anns, "situations").stdout
+    number = str(incident().pk)
+    assert "slotlight start" in shell(anns, "situation", number).stdout
+    run = str(json.loads(shell(anns, "start", number, "--json").stdout)["id"])
+    assert f"fits         {BLANK}" in shell(anns, "run", run).stdout
+    shell(anns, "run", run, "choose", BLANK)
+    shell(anns, "run", run, "check")
+    shell(anns, "run", run, "plan")
+    oss01.work()
+    assert f"confirm {PHRASE}" in shell(anns, "run", run).stdout
+    shell(anns, "run", run, "confirm", *PHRASE.split())
+    assert "zpool replace" in shell(bobs, "approvals").stdout
+    asked = shell(bobs, "run", run, "approve", code=2)
+    assert "nobody is at this terminal" in asked.stderr
+    assert "may not do this" in shell(anns, "run", run, "approve", "--yes", code=3).stderr
+    late = older(token(bob), timedelta(minutes=16))
+    assert "Make a new token" in shell(late, "run", run, "approve", "--yes", code=3).stderr
+    shell(bobs, "run", run, "approve", "--yes")
+    old = shell(anns, "run", run, "execute", "--yes", "--version", "1", code=6)
+    assert "Read the run again" in old.stderr
+    assert "SEALED" in shell(anns, "run", run, "execute", "--yes").stdout
+    oss01.work()
+    assert len([argv for argv in oss01.commands() if argv[:2] == ["zpool", "replace"]]) == 1
+    used = [event.said["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
+    assert used[-1] == "run.execute"
+    assert "token.used" in shell(anns, "ledger", "search", "--run", run).stdout
+    shell(anns, "run", "999", code=4)
+    for words in (("status",), ("situations",), ("runs",), ("nodes",), ("disks", "oss01:sdcw"), ("loops",), ("approvals",)):
+        assert all(len(line) <= 80 for line in shell(anns, *words).stdout.splitlines()), words

@@ -1,0 +1,113 @@
+"""The commands. Each asks the portal what a page would show, or does what its button does."""
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from cli import acts, config, looks, verifier
+from cli.portal import Portal
+from cli.problems import DONE, Trouble
+from cli.problems import __doc__ as CODES
+
+EXAMPLES = """\
+  slotlight status                       how the fleet stands
+  slotlight situations                   what is wrong, and the runbooks for it
+  slotlight start 12 wwid-mismatch-replace
+  slotlight run 7                        where a run stands, its guards, its exact command
+  slotlight run 7 choose naa:5000c500a65b207b
+  slotlight run 7 approve                say yes to the plan you have just read
+  slotlight run 7 stop "wrong shelf"     end it
+  slotlight ledger search --run 7
+  slotlight ledger bundle 7 && slotlight ledger verify slotlight-run-7.zip
+
+Exit codes: """
+
+
+def parser() -> argparse.ArgumentParser:
+    codes = CODES.strip().partition("\n\n")[2]
+    whole = argparse.ArgumentParser(
+        prog="slotlight",
+        description="Slotlight on the command line.",
+        epilog=EXAMPLES + codes,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole.add_argument("--json", action="store_true", help="what the API said, for programs")
+    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    login = _command(commands, "login", "keep the portal's address and a token in a file of your own", _login)
+    login.add_argument("url")
+    for name, (words, look) in looks.LOOKS.items():
+        looks.arguments(name, _command(commands, name, words, look))
+    start = _command(commands, "start", "begin a run that answers a situation", acts.start)
+    start.add_argument("situation", type=int)
+    start.add_argument("runbook", nargs="?", default="", help="may be left out when one runbook answers it")
+    run = _command(commands, "run", "one run; with an act, do it", acts.run)
+    run.add_argument("id", type=int)
+    run.add_argument("act", nargs="?", default="", choices=["", *acts.ACTS], metavar="ACT", help=", ".join(acts.ACTS))
+    run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the phrase, the evidence, the reason")
+    run.add_argument("--yes", action="store_true", help="do not ask before approve and execute")
+    run.add_argument("--version", type=int, default=None, help="the version you have read; without it the run is shown and read now")
+    _ledger(commands)
+    return whole
+
+
+def _command(commands: Any, name: str, words: str, call: Callable) -> argparse.ArgumentParser:
+    made = commands.add_parser(name, help=words, description=words.capitalize() + ".")
+    made.set_defaults(call=call)
+    made.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return made
+
+
+def _ledger(commands: Any) -> None:
+    kinds = commands.add_parser("ledger", help="search it, take a run's bundle, verify one").add_subparsers(dest="what", required=True)
+    search = _command(kinds, "search", "events, newest first", looks.ledger)
+    search.add_argument("text", nargs="?", default="")
+    for name in ("actor", "type", "run", "node"):
+        search.add_argument(f"--{name}", default="")
+    search.add_argument("--most", type=int, default=50)
+    bundle = _command(kinds, "bundle", "write a run's bundle to a file; taking it is on the record", looks.bundle)
+    bundle.add_argument("run", type=int)
+    bundle.add_argument("-o", "--output", default="")
+    verify = _command(kinds, "verify", "check a bundle offline; needs no portal and no token", verifier.verify)
+    verify.add_argument("bundle")
+    verify.add_argument("--key", default="", help="the fingerprint of the ledger's key, from somewhere else than the bundle")
+
+
+def _login(asked: argparse.Namespace, _portal: Callable) -> int:
+    url = config.checked(asked.url)
+    token = (getpass.getpass("Token (it is not shown): ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
+    found = Portal(config.Config(url, token, ""))
+    found.get("status")  # a token that is not believed is not kept
+    print(f"{config.save(os.environ, url, token)} holds it now, for you alone.")
+    return DONE
+
+
+def main(args: list[str]) -> int:
+    asked = parser().parse_args(args)
+    try:
+        return asked.call(asked, lambda: Portal(config.load(os.environ)))
+    except Trouble as trouble:
+        _say(trouble, asked.json)
+        return trouble.code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _say(trouble: Trouble, as_json: bool) -> None:
+    from cli.show import text
+
+    if as_json:
+        print(json.dumps({"detail": trouble.said, "do": trouble.do, "verdicts": trouble.verdicts}))
+        return
+    print(text(trouble.said), file=sys.stderr)
+    for one in trouble.verdicts:
+        if one.get("outcome") != "pass":
+            print(text(f"{one.get('outcome')}: {one.get('reason')}", "  "), file=sys.stderr)
+    if trouble.do:
+        print(text(trouble.do), file=sys.stderr)

@@ -1,0 +1,218 @@
+"""Looking: what pages show, as tables."""
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cli.portal import Portal
+from cli.problems import DONE, REFUSED, USAGE, Trouble
+from cli.show import ago, clean, pairs, table, text, when
+
+Ask = Callable[[], Portal]
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def said(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> None:
+    print(json.dumps(found, indent=2, ensure_ascii=False) if asked.json else words())
+
+
+def status(asked: argparse.Namespace, portal: Ask) -> int:
+    """Exit code 1 when something is to be acted on."""
+    found = portal().get("status")
+    said(asked, found, lambda: pairs(_standing(found)))
+    return REFUSED if found["situations"].get("act") or found["orders_unknown"] else DONE
+
+
+def _standing(found: dict) -> dict[str, object]:
+    counted = lambda values: ", ".join(f"{count} {name}" for name, count in values.items() if count) or "none"  # noqa: E731
+    return {
+        "Situations": counted(found["situations"]),
+        "Nodes": counted(found["nodes"]) + (f"; {found['silent']} SILENT" if found["silent"] else "; none silent"),
+        "Runs": counted(found["runs"]),
+        "Orders unknown": found["orders_unknown"] or "none",
+        "Approvals": f"{found['approvals_waiting']} waiting" if found["approvals_waiting"] else "none waiting",
+        "Open loops": found["open_loops"] or "none",
+        "At": when(found["at"]),
+    }
+
+
+def nodes(asked: argparse.Namespace, portal: Ask) -> int:
+    if asked.name:
+        return _node(asked, portal())
+    found = list(portal().all("nodes", most=asked.most))
+    rows = [
+        (n["name"], "SILENT" if n["silent"] else n["state"], ago(n["last_report_at"]), n["situations"], n["worst_title"]) for n in found
+    ]
+    said(asked, found, lambda: table(("NODE", "STATE", "HEARD", "WRONG", "WORST"), rows, "There is no node yet. Add one in the portal."))
+    return DONE
+
+
+def _node(asked: argparse.Namespace, portal: Portal) -> int:
+    found = portal.get("nodes", asked.name)
+    rows = [(p["name"], p["state"], p["redundancy"], p["guid"]) for p in found["pools"]]
+    head = {"Node": found["name"], "State": "SILENT" if found["silent"] else found["state"], "Heard": f"{ago(found['last_report_at'])} ago"}
+    more = {"ZFS": f"{found['zfs_userland']} / module {found['zfs_module']}", "Disks": found["disks"], "Worst": found["worst_title"]}
+    unknown = [text(f"not known: {why}") for why in found["not_known"]]
+    pools = table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported." if not unknown else "")
+    said(asked, found, lambda: "\n".join([pairs(head | more), *unknown, "", pools]))
+    return DONE
+
+
+def situations(asked: argparse.Namespace, portal: Ask) -> int:
+    found = list(portal().all("situations", most=asked.most, node=asked.node, closed="true" if asked.closed else ""))
+    order = ("act", "watch", "info")
+    found.sort(key=lambda one: order.index(one["severity"]) if one["severity"] in order else len(order))
+    rows = [(s["id"], s["severity"].upper(), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
+    said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "Nothing wrong is known."))
+    return DONE
+
+
+def situation(asked: argparse.Namespace, portal: Ask) -> int:
+    found = portal().get("situations", asked.id)
+
+    def words() -> str:
+        lines = [
+            text(f"{found['severity'].upper()}  {found['node']}: {found['title']}"),
+            f"since {when(found['opened_at'])}",
+            "",
+            text(found["meaning"]),
+            "",
+        ]
+        lines += ["Evidence"] + [text(f"{e['source']} {e['digest'][:10]}: {e['line']}", "  ") for e in found["evidence"]] + [""]
+        lines += [f"Run {run} is under way: slotlight run {run}" for run in found["open_runs"]]
+        lines += [text(f"slotlight start {found['id']} {a['runbook']}   {a['why']}") for a in found["answers"]] or [
+            "No runbook answers it."
+        ]
+        return "\n".join(lines)
+
+    said(asked, found, words)
+    return DONE
+
+
+def disks(asked: argparse.Namespace, portal: Ask) -> int:
+    found = list(portal().all("disks", most=asked.most, q=asked.text))
+    if len(found) == 1 and not asked.json:
+        return _disk(asked, portal(), found[0]["wwid"])
+    rows = [(d["wwid"], d["serial"], d["model"], size(d["size_bytes"])) for d in found]
+    said(asked, found, lambda: table(("WWID", "SERIAL", "MODEL", "SIZE"), rows, "No disk has this name, serial, model or place."))
+    return DONE
+
+
+def _disk(asked: argparse.Namespace, portal: Portal, wwid: str) -> int:
+    found = portal.get("disks", wwid)
+    rows = [
+        (
+            s["node"],
+            s["name"],
+            f"{s['enclosure_id']}/{s['slot']}" if s["enclosure_id"] else "-",
+            s["pool"] or "-",
+            "now" if not s["until"] else f"until {when(s['until'])}",
+        )
+        for s in found["sightings"]
+    ]
+    head = {
+        "WWID": found["wwid"],
+        "Serial": found["serial"],
+        "Model": f"{found['vendor']} {found['model']} {found['firmware']}",
+        "Size": size(found["size_bytes"]),
+    }
+    said(asked, found, lambda: pairs(head) + "\n\n" + table(("NODE", "NAME", "BAY", "POOL", "WHEN"), rows, "It was never seen."))
+    return DONE
+
+
+def size(value: str | None) -> str:
+    if value is None:
+        return "not known"
+    number = int(value)
+    return next(
+        (f"{number / factor:.3g} {unit}" for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)) if number >= factor),
+        f"{number} B",
+    )
+
+
+def runs(asked: argparse.Namespace, portal: Ask) -> int:
+    found = list(portal().all("runs", most=asked.most, ended="" if asked.all else "false", node=asked.node))
+    rows = [(r["id"], r["node"], r["requester"], ago(r["created_at"]), f"{r['standing']}: {r['step']}", r["title"]) for r in found]
+    said(
+        asked,
+        found,
+        lambda: table(("RUN", "NODE", "BY", "AGE", "STANDS", "WHAT"), rows, "No run is under way. --all shows those that ended."),
+    )
+    return DONE
+
+
+def approvals(asked: argparse.Namespace, portal: Ask) -> int:
+    found = portal().get("approvals")
+    rows = [(a["id"], a["node"], a["requester"], "you" if a["yours"] else "others", " ".join(a["argv"])) for a in found]
+    said(asked, found, lambda: table(("RUN", "NODE", "BY", "JUDGED BY", "COMMAND"), rows, "Nothing waits for approval."))
+    return DONE
+
+
+def loops(asked: argparse.Namespace, portal: Ask) -> int:
+    found = portal().get("open-loops")
+    rows = [(one["id"], one["run"], one["node"], ago(one["at"]), f"{one['what']} {one['undo']}") for one in found]
+    said(asked, found, lambda: table(("LOOP", "RUN", "NODE", "SINCE", "WHAT, AND HOW IT ENDS"), rows, "Nothing stands open."))
+    return DONE
+
+
+def ledger(asked: argparse.Namespace, portal: Ask) -> int:
+    query = {name: getattr(asked, name) for name in ("actor", "type", "run", "node")}
+    found = list(portal().all("ledger", most=asked.most, q=asked.text, **query))
+    rows = [(e["seq"], when(e["at"]), e["actor"], e["type"], _short(e["body"])) for e in found]
+    said(asked, found, lambda: table(("SEQ", "WHEN", "WHO", "WHAT", "WORDS"), rows, "No event is like this."))
+    return DONE
+
+
+def _short(body: dict) -> str:
+    said = {
+        name: value[:10] + "…" if DIGEST.fullmatch(value) else value for name, value in body.items() if isinstance(value, str) and value
+    }
+    words = " · ".join(f"{name} {value}" for name, value in said.items())
+    return clean(words if len(words) < 120 else words[:119] + "…")
+
+
+def bundle(asked: argparse.Namespace, portal: Ask) -> int:
+    data = portal().ask("GET", f"runs/{asked.run}/bundle")
+    target = Path(asked.output or f"slotlight-run-{asked.run}.zip")
+    try:
+        with target.open("xb") as out:
+            out.write(data)
+    except OSError as error:
+        raise Trouble(f"{target} cannot be written: {error.strerror}.", "Give another name with -o.", USAGE) from None
+    said(
+        asked, {"file": str(target), "bytes": len(data)}, lambda: f"{target}  {len(data)} bytes. Check it: slotlight ledger verify {target}"
+    )
+    return DONE
+
+
+LOOKS: dict[str, tuple[str, Callable[[argparse.Namespace, Ask], int]]] = {
+    "status": ("how the fleet stands; exit code 1 when something is to be acted on", status),
+    "nodes": ("nodes with the worst that is wrong, or one node with its pools", nodes),
+    "situations": ("what is wrong, worst first", situations),
+    "situation": ("one situation: what it means, its evidence, what answers it", situation),
+    "disks": ("find a disk by WWID in any form, serial, model, node:sdX or enclosure/slot", disks),
+    "runs": ("runs under way", runs),
+    "approvals": ("plans that wait for another person", approvals),
+    "loops": ("what was switched on and not off", loops),
+}
+
+
+def arguments(name: str, command: argparse.ArgumentParser) -> None:
+    """What each look takes."""
+    if name in ("nodes", "situations", "disks", "runs"):
+        command.add_argument("--most", type=int, default=200, help="so many lines at most (200)")
+    if name in ("situations", "runs"):
+        command.add_argument("--node", default="")
+    if name == "nodes":
+        command.add_argument("name", nargs="?", default="")
+    if name == "situations":
+        command.add_argument("--closed", action="store_true", help="what is over, too")
+    if name == "situation":
+        command.add_argument("id", type=int)
+    if name == "disks":
+        command.add_argument("text", nargs="?", default="")
+    if name == "runs":
+        command.add_argument("--all", action="store_true", help="those that ended, too")

@@ -1,0 +1,70 @@
+"""Asking the portal: one request, its answer as JSON or bytes, every failure as Trouble."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from cli.config import Config
+from cli.problems import DOWN, Trouble, of_answer
+
+PATIENCE_SECONDS = 30
+PAGE = 200
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """A token is for the portal it was given for, and follows nobody elsewhere."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+class Portal:
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._opener = urllib.request.build_opener(_StayHere)
+
+    def get(self, *path: object, **query: object) -> Any:
+        asked = urlencode({name: value for name, value in query.items() if value not in ("", None)})
+        return json.loads(self.ask("GET", _path(path) + (f"?{asked}" if asked else "")))
+
+    def post(self, *path: object, **body: object) -> Any:
+        return json.loads(self.ask("POST", _path(path), json.dumps(body).encode()))
+
+    def all(self, *path: object, most: int = 1000, **query: object) -> Iterator[dict]:
+        """Every item of a list, page by page, up to `most`."""
+        cursor, left = "", most
+        while left > 0:
+            page = self.get(*path, **query, cursor=cursor, limit=min(PAGE, left))
+            yield from page["items"]
+            left, cursor = left - len(page["items"]), page["next"]
+            if not cursor:
+                return
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        headers = {"Authorization": f"Bearer {self.config.token}", "Content-Type": "application/json", "User-Agent": "slotlight-cli"}
+        request = urllib.request.Request(f"{self.config.url}/api/v1/{path}", body, headers, method=method)
+        try:
+            with self._opener.open(request, timeout=PATIENCE_SECONDS) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            raise of_answer(error.code, _problem(error.read())) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "reason", error)
+            raise Trouble(
+                f"{self.config.url} cannot be reached: {why}.", "Check the address and the network; /readyz there says what is down.", DOWN
+            ) from None
+
+
+def _path(parts: tuple) -> str:
+    return "/".join(quote(str(part), safe=":") for part in parts)
+
+
+def _problem(body: bytes) -> dict:
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
