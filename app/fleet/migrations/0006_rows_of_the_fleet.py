@@ -12,7 +12,7 @@ UPDATE fleet_situation SET rank = CASE severity WHEN 'act' THEN 0 WHEN 'watch' T
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("fleet", "0004_sighting_ended"),
+        ("fleet", "0005_node_team"),
     ]
 
     operations = [
