@@ -2,16 +2,14 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
-from queue import Empty, Queue
 
 from lab.front import Front, certificate
+from lab.said import Said
 from launcher.bootstrap import ROOT
 from launcher.say import Stop
 
@@ -34,7 +32,7 @@ OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "DJANGO
 
 
 class Portal:
-    """A running `./run --no-demo`. `port` is the proxy's; what the launcher printed is in `said`."""
+    """A running `./run --no-demo`. `port` is the proxy's."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slotlight-lab-"))
@@ -42,8 +40,6 @@ class Portal:
         self.environment = {name: value for name, value in os.environ.items() if name not in OURS}
         self.environment |= {"NO_COLOR": "1", "SLOTLIGHT_HOSTS": f"{NAME},127.0.0.1", "SLOTLIGHT_HTTPS": "1"}
         self.environment |= {"SLOTLIGHT_DATA": str(self.folder / "data")}
-        self.said: list[str] = []
-        self._lines: Queue[str] = Queue()
         self._start()
 
     def _start(self) -> None:
@@ -51,31 +47,16 @@ class Portal:
         self.process = subprocess.Popen(
             argv, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022
         )
-        threading.Thread(target=self._listen, daemon=True).start()
-        inside = int(self._wait_for(r"ready after .* http://\S+?:(\d+)/?$")[1])
+        try:
+            inside = int(Said(self.process, START_SECONDS).find(r"ready after .* http://\S+?:(\d+)/?$")[1])
+        except Stop:
+            self.stop()
+            raise
         self.manage("shell", "-c", MAKE_PEOPLE.format(people=json.dumps(PEOPLE), password=PASSWORD))
         self.certificate, key = certificate(self.folder, NAME)
         self.front = Front(self.certificate, key, inside)
         self.port = self.front.port
         self.url = f"https://{NAME}:{self.port}"
-
-    def _listen(self) -> None:
-        for line in self.process.stdout:
-            self.said.append(line)
-            self._lines.put(line)
-        self._lines.put("")
-
-    def _wait_for(self, pattern: str) -> re.Match:
-        while True:
-            try:
-                line = self._lines.get(timeout=START_SECONDS)
-            except Empty:
-                line = ""
-            if not line:
-                self.stop()
-                raise Stop(f"The portal never said {pattern!r}. It said:\n{''.join(self.said)}")
-            if found := re.search(pattern, line.rstrip()):
-                return found
 
     def manage(self, *args: str) -> str:
         ran = subprocess.run(

@@ -2,14 +2,14 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
-from queue import Empty, Queue
+
+from lab.said import Said
+from launcher.say import Stop
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESILVER_SECONDS = 12
@@ -20,7 +20,7 @@ OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "DJANGO
 
 
 class Stack:
-    """A running ./run. What it printed is in `said`; the passwords are those it printed."""
+    """A running ./run. The passwords are those it printed."""
 
     def __init__(self, *more: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="slotlight-browser-"))
@@ -30,29 +30,13 @@ class Stack:
         environment |= {"NO_COLOR": "1", "SLOTLIGHT_TWIN_RESILVER_SECONDS": str(RESILVER_SECONDS)}
         argv = [str(ROOT / "run"), *more, "--port", "0", "--data", str(self.data)]
         self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022)
-        self.said: list[str] = []
-        self._lines: Queue[str] = Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
-        self.url = self._wait_for(r"ready after .* (http://\S+?)/?$")[1]
-        self.passwords = dict(self._wait_for(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))
-
-    def _listen(self) -> None:
-        for line in self.process.stdout:
-            self.said.append(line)
-            self._lines.put(line)
-        self._lines.put("")
-
-    def _wait_for(self, pattern: str) -> re.Match:
-        while True:
-            try:
-                line = self._lines.get(timeout=START_SECONDS)
-            except Empty:
-                line = ""
-            if not line:
-                self.stop()
-                raise AssertionError(f"./run never said {pattern!r}. It said:\n{''.join(self.said)}")
-            if found := re.search(pattern, line.rstrip()):
-                return found
+        said = Said(self.process, START_SECONDS)
+        try:
+            self.url = said.find(r"ready after .* (http://\S+?)/?$")[1]
+            self.passwords = dict(said.find(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))
+        except Stop:
+            self.stop()
+            raise
 
     def replaces(self, node: str) -> list[list[str]]:
         """Every `zpool replace` the twin was given, as words."""

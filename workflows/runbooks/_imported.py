@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.operations import zpool_export_readonly
-from workflows.core import Loop, Params, Step, Verdict, ok, refuse
+from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.guards.importing import (
     the_pool_is_imported_here,
@@ -31,6 +31,13 @@ def let_go(slug: str = "export") -> tuple[Step, ...]:
     """The order; a VERIFY that closes HELD follows."""
     guards = (the_pool_is_imported_here, the_pool_is_read_only)
     return order(slug, "Let go of the pool", zpool_export_readonly, export_params, guards, EXPORT_WHY)
+
+
+def let_go_and_verify(*also: Guard, sources: tuple[str, ...] = AFTERWARDS, then: str = "") -> tuple[Step, ...]:
+    """The order, and that the node shows it."""
+    guards = (the_pool_is_not_imported_here, *also)
+    more = {"sources": sources, "closes": (HELD.slug,), "then": then}
+    return (*let_go(), verify("verify-export", "Verify that it is let go of", "The node looks again.", guards, **more))
 
 
 def who_has_taken_over(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:

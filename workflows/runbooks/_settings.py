@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workflows.core import Loop, Params, Verdict, ok, refuse, unknown
+from agents.operations import set_tunable
+from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards import tuning
+from workflows.runbooks._orders import verify
+
+SET_SOURCES = ("parameters", "sysctl")  # where a tunable is read back
 
 
 def set_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -62,4 +66,42 @@ def raised() -> Loop:
         what=what_stands_open,
         undo="Write the value before to /sys/module/zfs/parameters/NAME (FreeBSD: sysctl), or reboot the node.",
         over=tuning.the_tunable_is_back,
+    )
+
+
+def way_back(guards: tuple[Guard, ...], closes: tuple[str, ...] = ()) -> tuple[Step, ...]:
+    """Put back what the run set. Nobody is asked, as this only takes back what the run did: the portal goes on by itself."""
+    ours: dict[str, Any] = {
+        "guards": guards,
+        "operation": set_tunable.NAME,
+        "params": put_back_params,
+        "unattended": True,
+        "undoes": "raised",
+    }
+    return (
+        Step(
+            slug="plan-back",
+            title="Plan to put it back",
+            kind="PLAN",
+            why="The value before is known from this run. Nobody is asked, as this only takes back what the run did.",
+            agrees=plan_is_for_putting_back,
+            **ours,
+        ),
+        Step(
+            slug="put-back",
+            title="Put it back",
+            kind="EXECUTE",
+            why="Only when the node still shows what this run set: what somebody else set since is theirs.",
+            effect=set_tunable.EFFECT,
+            **ours,
+        ),
+        verify(
+            "verify-back",
+            "Verify that it is as it was",
+            "The node looks again, and shows the value before.",
+            (tuning.the_tunable_is_back,),
+            SET_SOURCES,
+            undoes="raised",
+            closes=closes,
+        ),
     )

@@ -45,7 +45,7 @@ from workflows.guards.suspect import (
     what_the_others_end_with,
 )
 from workflows.guards.target import the_zfs_versions_match_and_are_tested
-from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen
+from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen
 from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
@@ -260,15 +260,7 @@ RUNBOOK = Runbook(
             asks="Say what was looked at, how far the data goes, and what the next step is.",
             judges=what_was_seen,
         ),
-        *let_go(),
-        verify(
-            "verify-export",
-            "Verify that it is let go of",
-            "The node looks again.",
-            (the_pool_is_not_imported_here, what_can_be_imported_is_fresh),
-            sources=SOURCES,
-            closes=(HELD.slug,),
-        ),
+        *let_go_and_verify(what_can_be_imported_is_fresh, sources=SOURCES),
         Step(
             slug="next",
             title="Choose whether it is imported for writing",

@@ -33,7 +33,7 @@ from workflows.guards.importing import (
     what_can_be_imported_is_fresh,
 )
 from workflows.guards.target import the_zfs_versions_match_and_are_tested
-from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen, who_has_taken_over
+from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen, who_has_taken_over
 from workflows.runbooks._orders import order, verify
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
@@ -249,16 +249,7 @@ RUNBOOK = Runbook(
             asks="Say what was looked at or copied, and what the next step is.",
             judges=what_was_seen,
         ),
-        *let_go(),
-        verify(
-            "verify-export",
-            "Verify that it is let go of",
-            "The node looks again.",
-            (the_pool_is_not_imported_here,),
-            sources=AFTERWARDS,
-            closes=(HELD.slug,),
-            then=END,
-        ),
+        *let_go_and_verify(then=END),
         verify(
             "nothing-imported",
             "Verify that nothing is left imported",

@@ -20,7 +20,7 @@ from workflows.facts.versions import release_numbers
 from workflows.guards import tuning
 from workflows.guards.subject import the_pool
 from workflows.guards.tuning import Setting
-from workflows.runbooks._settings import plan_is_for_putting_back, plan_is_for_this_setting, put_back_params, raised, set_params
+from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
 
 MEASURE_SECONDS = HISTORY_SECONDS + 120  # until nothing of what the portal compares with is from before
 WINDOWS = (HOUR, 4 * HOUR, 8 * HOUR, 24 * HOUR)
@@ -203,7 +203,7 @@ RUNBOOK = Runbook(
             kind="VERIFY",
             why="A kernel may take a value without a word and keep another; and a name it does not know is ignored in silence.",
             guards=(tuning.the_tunable_reads_as_set, tuning.nothing_else_is_tuned),
-            sources=("parameters", "sysctl"),
+            sources=SET_SOURCES,
         ),
         Step(
             slug="compare",
@@ -227,39 +227,7 @@ RUNBOOK = Runbook(
             lasts=window_seconds,
             deadline_seconds=25 * HOUR,
         ),
-        Step(
-            slug="plan-back",
-            title="Plan to put it back",
-            kind="PLAN",
-            why="The value before is known from this run. Nobody is asked, as this only takes back what the run did.",
-            guards=tuning.PUT_BACK_GUARDS,
-            operation="set_tunable",
-            params=put_back_params,
-            agrees=plan_is_for_putting_back,
-            unattended=True,
-            undoes="raised",
-        ),
-        Step(
-            slug="put-back",
-            title="Put it back",
-            kind="EXECUTE",
-            why="Only when the node still shows what this run set: what somebody else set since is theirs.",
-            guards=tuning.PUT_BACK_GUARDS,
-            operation="set_tunable",
-            effect="idempotent",
-            params=put_back_params,
-            unattended=True,
-            undoes="raised",
-        ),
-        Step(
-            slug="verify-back",
-            title="Verify that it is as it was",
-            kind="VERIFY",
-            why="The run ends only when the node shows the value before.",
-            guards=(tuning.the_tunable_is_back,),
-            sources=("parameters", "sysctl"),
-            undoes="raised",
-            closes=("raised",),
-        ),
+        # the way back
+        *way_back(tuning.PUT_BACK_GUARDS, closes=(RAISED.slug,)),
     ),
 )

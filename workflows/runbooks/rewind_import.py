@@ -44,7 +44,7 @@ from workflows.guards.rewinding import (
     what_it_took,
 )
 from workflows.rewind import Point, Timeline, date
-from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, what_was_seen
+from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, let_go_and_verify, what_was_seen
 from workflows.runbooks._orders import named, order, verify
 
 IMAGE = "image"
@@ -296,16 +296,7 @@ RUNBOOK = Runbook(
             asks="Say what was copied, where to, and how it was compared.",
             judges=where_it_was_copied,
         ),
-        *let_go("export"),
-        verify(
-            "verify-export",
-            "Verify that it is let go of",
-            "The node looks again.",
-            (the_pool_is_not_imported_here,),
-            sources=AFTERWARDS,
-            closes=(HELD.slug,),
-            then=END,
-        ),
+        *let_go_and_verify(then=END),
         *let_go("let-go"),
         verify(
             "verify-let-go",

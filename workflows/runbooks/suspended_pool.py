@@ -21,7 +21,7 @@ from workflows.guards import suspended, tuning
 from workflows.guards.mass import the_pool_is_suspended
 from workflows.guards.tuning import Setting, the_release_is_one_we_know
 from workflows.runbooks._orders import order, verify
-from workflows.runbooks._settings import plan_is_for_putting_back, plan_is_for_this_setting, put_back_params, raised, set_params
+from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
 from workflows.situations import _words, pool_suspended
 
 DAY = 24 * 3600
@@ -328,7 +328,7 @@ RUNBOOK = Runbook(
             "Read it back",
             "A kernel may take a value and keep another.",
             (tuning.the_tunable_reads_as_set,),
-            ("parameters", "sysctl"),
+            SET_SOURCES,
         ),
         Step(
             slug="alike",
@@ -348,38 +348,8 @@ RUNBOOK = Runbook(
             lasts=hold_seconds,
             deadline_seconds=(max(HOLDS) + 1) * DAY,
         ),
-        Step(
-            slug="plan-back",
-            title="Plan to put it back",
-            kind="PLAN",
-            why="The value before is known from this run. Nobody is asked, as this only takes back what the run did.",
-            guards=BACK_GUARDS,
-            operation="set_tunable",
-            params=put_back_params,
-            agrees=plan_is_for_putting_back,
-            unattended=True,
-            undoes="raised",
-        ),
-        Step(
-            slug="put-back",
-            title="Put it back",
-            kind="EXECUTE",
-            why="Only when the node still shows what this run set.",
-            guards=BACK_GUARDS,
-            operation="set_tunable",
-            effect="idempotent",
-            params=put_back_params,
-            unattended=True,
-            undoes="raised",
-        ),
-        verify(
-            "verify-back",
-            "Verify that it is as it was",
-            "The node looks again, and shows the value before.",
-            (tuning.the_tunable_is_back,),
-            ("parameters", "sysctl"),
-            undoes="raised",
-        ),
+        # the way back
+        *way_back(BACK_GUARDS),
         Step(
             slug="alike-again",
             title="Put it back on the partners",

@@ -36,10 +36,17 @@ def table(told: set[Told]) -> list[str]:
     """A line for each runbook, those without any walk included: `12 of 14` is of what its definition has."""
     from workflows.runbooks import RUNBOOKS
 
-    rows = [("runbook", "good ends", "guards refused", "guards not knowing", "ended at steps", "orders crashed")]
+    rows = [("runbook", "good ends", "guards refused", "guards not knowing", "ended at steps", "died at")]
     rows += [_row(slug, runbook, told) for slug, runbook in RUNBOOKS.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def deaths(runbook: Any) -> set[str]:
+    """Where an agent can die in it: before and after each order has its effect, and while it plans or looks."""
+    forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
+    orders = {f"{step.slug} {crash}" for step in runbook.steps if step.kind == "EXECUTE" for crash in ("before", "after")}
+    return orders | {f"{step.slug} lost" for step in forward if step.kind in ("PLAN", "VERIFY")}
 
 
 def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
@@ -47,8 +54,7 @@ def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
 
     forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
     refusing, unsure = (set(bad.possible(runbook, outcome)) for outcome in (bad.REFUSE, bad.UNKNOWN))
-    orders = {f"{step.slug} {crash}" for step in forward if step.kind == "EXECUTE" for crash in ("before", "after")}
-    whole = {REFUSED: refusing, UNKNOWN: unsure, ENDED: {step.slug for step in forward}, CRASHED: orders}
+    whole = {REFUSED: refusing, UNKNOWN: unsure, ENDED: {step.slug for step in forward}, CRASHED: deaths(runbook)}
 
     def of(kind: str) -> str:
         found = {what for book, how, what in told if (book, how) == (slug, kind)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -12,7 +13,7 @@ from workflows.engine import Decision
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
 from workflows.tests.bad import BAD, NEVER, REFUSE, UNKNOWN, guards_in, possible
-from workflows.tests.bends import Bad, as_it_is
+from workflows.tests.bends import Bad, as_it_is, tunable
 from workflows.tests.moments import Moment, Outcome, asking, verdicts, walked
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import assert_readable
@@ -89,6 +90,37 @@ def test_what_is_said_never_to_be_answered_is_not_answered_whatever_is_changed(s
         for bend in bends:
             verdict = moment.asks[guard](bend(moment.said["facts"], moment.params), moment.params)
             assert verdict.outcome != outcome, verdict
+
+
+# --- what somebody types at the rack
+
+WRONG = "999"  # no bay, no serial number, no host, no sentence
+ANSWERS = {
+    "a_disk_from_the_shelf": "is no serial number",
+    "every_disk_was_imaged": "Say that all 6 are imaged",
+    "it_was_done_on_the_partners": "Set it alike on both",
+    "the_bay_that_blinks": "You see bay 999 blink",
+    "the_end_that_was_touched": "not at 999",
+    "the_other_pools_are_named": "What else lives on oss01 is",
+    "the_partners_are_named": "was not named",
+    "the_serial_of_the_old_disk": "Put back what was pulled",
+    "what_was_mended": "Name what was changed and where",
+    "what_was_seen": "Say what was looked at or copied",
+    "where_it_was_copied": "Say what was copied",
+    "who_has_taken_over": "Say who has taken over",
+}
+JUDGED = sorted({(slug, step.judges.__name__) for slug, runbook in RUNBOOKS.items() for step in runbook.steps if step.judges})
+
+
+@pytest.mark.parametrize(("slug", "judge"), JUDGED)
+def test_a_wrong_answer_is_refused_in_a_walk_and_the_run_stands_still(slug, judge, moments):
+    """Where facts judge and not the words, the node is not as it was said to be."""
+    asked = [moment for moment in moments(slug) if moment.step.judges and moment.step.judges.__name__ == judge]
+    assert asked, f"no walk of {slug} comes to {judge}"
+    for moment in asked:
+        wrong = replace(moment, said={**moment.said, "evidence": WRONG}).again(tunable("zfs_multihost_fail_intervals", "7"))
+        assert not isinstance(wrong, Decision), f"{slug} takes {WRONG!r} at {moment.state.step}"
+        assert any(ANSWERS[judge] in verdict.reason for verdict in blockers(wrong.verdicts)), wrong
 
 
 def test_no_line_is_about_a_guard_that_no_runbook_asks():

@@ -8,9 +8,12 @@ from agents.twin import stories
 from agents.twin.host import TwinHost
 from agents.twin.scenarios import Clock
 from agents.twin.store import Store
+from workflows import events as ev
+from workflows.engine import Decision, decide
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
+from workflows.state import RunState
 from workflows.tests.walks import History
 
 WATCHED_SECONDS = 1700.0  # some things show only in how they change
@@ -38,4 +41,7 @@ def test_a_scenario_is_called_after_it(slug):
 def test_a_situation_of_its_node_is_answered_by_the_runbook_it_is_called_after(name, tmp_path):
     (slug,) = [slug for slug in RUNBOOKS if name == slug or name.removeprefix(f"{slug}-") != name]
     found = detect_all(seen(name, tmp_path))
+    for answer in (answer for situation in found for answer in situation.answers):
+        begun = decide(RUNBOOKS[answer.runbook], RunState(params=dict(answer.params), requester="ann"), ev.Start(at=1.0, by="ann"))
+        assert isinstance(begun, Decision), f"{answer.runbook} is offered, and cannot begin: {begun.reason}"
     assert slug in {answer.runbook for situation in found for answer in situation.answers}, [(s.slug, s.title) for s in found]

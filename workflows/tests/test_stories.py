@@ -61,6 +61,52 @@ def test_it_comes_to_its_good_end_though_the_agent_dies_in_an_order(title, step,
     tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
 
 
+def back(story: Story, *kinds: str) -> list[Step]:
+    """The steps of the way back."""
+    runbook = story.definition
+    return [step for step in runbook.steps[runbook.place(runbook.undo) :] if step.kind in kinds] if runbook.undo else []
+
+
+BACK = [(title, step.slug, crash) for title, story in STORIES.items() for step in back(story, "EXECUTE") for crash in walks.CRASHES]
+
+
+@pytest.mark.parametrize(("title", "step", "crash"), BACK)
+def test_it_finds_its_way_back_though_the_agent_dies_on_it(title, step, crash, stages):
+    walk = stages(title).turned_to(step)
+    if walk is None:
+        return
+    before = len(walk.commands())
+    walk.crash_here(crash)
+    assert crash != "before" or len(walk.commands()) == before
+    walk.to_the_end()
+    assert walk.state.loops == (), [open_.what for open_ in walk.state.loops]
+    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+
+
+ASKING = [(title, step.slug) for title, story in STORIES.items() for step in forward(story, "PLAN", "VERIFY")]
+
+
+@pytest.mark.parametrize(("title", "step"), ASKING)
+def test_it_comes_to_its_good_end_though_a_plan_or_a_look_is_lost(title, step, stages):
+    """The agent dies while it plans or looks. Nothing is given meanwhile, and the same is asked for once more."""
+    if step not in stages(title):
+        return
+    walk = stages(title).at(step)
+    before, answered = walk.commands(), walk.lose_the_answer()
+    assert (walk.state.step, walk.commands(), answered) == (step, before, False)
+    assert walk.to_the_end().state.status == "done"
+    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} lost")
+
+
+def test_every_order_plan_and_look_of_every_runbook_is_walked_through_a_death(stages):
+    """Those that a story comes by; each must be come by in some story."""
+    for slug, runbook in RUNBOOKS.items():
+        told = [story for story in STORIES.values() if story.runbook == slug]
+        walked = {step.slug for story in told for step in forward(story, "PLAN", "VERIFY", "EXECUTE") if step.slug in stages(story.title)}
+        walked |= {step.slug for story in told for step in back(story, "EXECUTE") if stages(story.title).turned_to(step.slug)}
+        assert walked == {place.partition(" ")[0] for place in tally.deaths(runbook)}
+
+
 def test_every_runbook_has_a_story():
     assert {story.runbook for story in STORIES.values()} == set(RUNBOOKS)
 

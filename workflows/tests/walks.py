@@ -275,6 +275,16 @@ class Walk:
         """The agent dies in the middle of the order of the step in hand."""
         self._execute(crash)
 
+    def lose_the_answer(self) -> bool:
+        """The agent dies while it makes the plan or looks, as the step in hand asks; whether the run took that for an answer."""
+        if self.step.kind == "PLAN":
+            self.must(ev.PlanAsked, by=self.by, facts=self.facts())
+            self.must(ev.PlanFailed, number=self.state.asked.number, reason="The agent was started anew.")
+            return self.state.plan is not None
+        self.must(ev.LookFailed, number=self.state.asked.number, reason="The agent was started anew.")
+        self.must(ev.FactsArrived, facts=self.facts())  # an ordinary report; the run asks for its look again
+        return self.state.asked is None
+
     def _wait(self) -> None:
         here = self.state.step
         if here not in self.done_at:
@@ -390,6 +400,7 @@ class Stages:
     def __init__(self, story: Story, folder: Path) -> None:
         self._folder, self._forks = folder, 0
         walk, self._at = Walk(story, folder / "walk"), {}
+        self._turned: dict[str, Walk | None] = {}
         while walk.state.status not in ENDED:
             self._at.setdefault(walk.state.step, walk.fork(folder / f"at-{walk.state.step}"))
             walk.go()
@@ -401,6 +412,24 @@ class Stages:
     def at(self, step: str) -> Walk:
         self._forks += 1
         return self._at[step].fork(self._folder / f"fork-{self._forks}")
+
+    def turned_to(self, step: str) -> Walk | None:
+        """The walk ended at the last place from which its way back comes by this step; None when none does."""
+        if step not in self._turned:
+            self._turned[step] = self._turn(step)
+        self._forks += 1
+        found = self._turned[step]
+        return found and found.fork(self._folder / f"fork-{self._forks}")
+
+    def _turn(self, step: str) -> Walk | None:
+        for here in reversed(self._at):
+            if not self._at[here].state.loops or self._at[here].state.ending:
+                continue
+            walk = self.at(here)
+            walk.abort()
+            if walk.comes_by(step):
+                return walk
+        return None
 
 
 def end_here(walk: Walk) -> Walk:
