@@ -48,7 +48,6 @@ def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespons
         "clear": _link(here, tint, ""),
         "vdevs": [(place, _link(here, tint, rows.said(place.top.guid))) for place in found.vdevs],
         "heard": heard(fleet, found),
-        "troubles": found.of_kind("bad", "watch", "moving"),
     }
     return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
 

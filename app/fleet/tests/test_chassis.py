@@ -101,7 +101,9 @@ def test_a_free_disk_and_a_guessed_place_are_told_apart_from_others():
 
 def test_a_bay_that_lost_its_disk_lately_says_whose_it_was():
     gone = replace(fleet(bay(40, "not installed")), gone={("oss01", "naa:1"): Gone("ZA999", SHELF, 40)})
-    assert "serial ZA999" in chassis.chassis(gone, SHELF).bays[40].title
+    found = chassis.chassis(gone, SHELF)
+    assert "serial ZA999" in found.bays[40].title
+    assert found.bays[40] in found.troubles
 
 
 def test_a_whole_vdev_is_pointed_out_from_any_of_its_members_also_from_a_lost_one():
