@@ -172,6 +172,16 @@ class Chassis:
         return [bay for bay in self.bays.values() if bay.disk is not None]
 
 
+def remembering(this: Chassis, past: Mapping[int, str]) -> Chassis:
+    """With what bays without a disk held last, by slot: whoever stands there wants to know whose bay it was."""
+    bays = {slot: _with_note(bay, past.get(slot, "")) if bay.disk is None else bay for slot, bay in this.bays.items()}
+    return replace(this, bays=bays)
+
+
+def _with_note(bay: Bay, note: str) -> Bay:
+    return replace(bay, notes=(*bay.notes, note)) if note and bay.kind != "left" else bay
+
+
 # --- which enclosures there are
 
 

@@ -106,6 +106,14 @@ def test_a_bay_that_lost_its_disk_lately_says_whose_it_was():
     assert found.bays[40] in found.troubles
 
 
+def test_an_empty_bay_remembers_what_it_held_and_a_full_one_does_not():
+    found = chassis.remembering(
+        chassis.chassis(fleet(bay(40, "not installed")), SHELF), {40: "It last held ZA1.", slot_of(SDFL_WWID): "ZA2."}
+    )
+    assert found.bays[40].notes == ("It last held ZA1.",)
+    assert found.bays[slot_of(SDFL_WWID)].notes == ()
+
+
 def test_a_whole_vdev_is_pointed_out_from_any_of_its_members_also_from_a_lost_one():
     for guid in (SDFL, LOST):
         chosen = chassis.chassis(FLEET, SHELF, str(guid)).chosen
