@@ -1,10 +1,11 @@
 """The enclosure as it is drawn: what sits where, what nobody knows, and what two nodes say of one shelf."""
 
 from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
-from django.urls import reverse
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -153,3 +154,10 @@ def test_the_page_and_the_sheet_of_the_shelf_that_all_of_them_stand_in(twins):
     assert "SEAGATE EXOS-E 5U84" in sheet
     assert reader.get(reverse("enclosure", args=["oss01", "0x1"])).status_code == 404
     assert reader.get(reverse("enclosure", args=["oss99", SHELF])).status_code == 404
+
+
+def test_an_enclosure_that_calls_itself_strange_things_has_a_page_all_the_same():
+    for name in ("0x5/00", "<b>", "a b?c"):
+        path = reverse("enclosure", args=["oss01", name])
+        assert resolve(unquote(path)).kwargs["enclosure_id"] == name
+        assert "<" not in path
