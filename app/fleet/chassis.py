@@ -25,9 +25,10 @@ KINDS = {
     "free": ("+", "no label, not in use", "info"),
     "idle": ("•", "used by something else", "idle"),
     "unknown": ("?", "not known", "watch"),
+    "left": ("!", "empty since a disk left it lately", "watch"),
     "empty": ("", "empty", "idle"),
 }
-PLACED = ("unknown", "empty")  # kinds of a bay that shows no single disk
+LOOK = ("bad", "watch", "left", "moving")  # kinds that need somebody's eyes, the gravest first
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,10 @@ class Chassis:
         return tuple(bay for bay in self.bays.values() if bay.kind in kinds)
 
     @property
+    def troubles(self) -> tuple[Bay, ...]:
+        return tuple(sorted(self.of_kind(*LOOK), key=lambda bay: LOOK.index(bay.kind)))
+
+    @property
     def lit(self) -> tuple[Bay, ...]:
         return tuple(bay for bay in self.bays.values() if "on" in (bay.locate.state, bay.fault.state))
 
@@ -158,13 +163,23 @@ class Chassis:
 
     @property
     def summary(self) -> str:
-        disks, empty, unknown = (len(found) for found in (self._disks, self.of_kind("empty"), self.of_kind("unknown")))
+        disks, empty, unknown = (len(found) for found in (self._disks, self.of_kind("empty", "left"), self.of_kind("unknown")))
         parts = [f"{disks} disk{'' if disks == 1 else 's'}", f"{empty} empty"]
         return ", ".join(parts + ([f"{unknown} not known"] if unknown else []))
 
     @property
     def _disks(self) -> list[Bay]:
         return [bay for bay in self.bays.values() if bay.disk is not None]
+
+
+def remembering(this: Chassis, past: Mapping[int, str]) -> Chassis:
+    """With what bays without a disk held last, by slot: whoever stands there wants to know whose bay it was."""
+    bays = {slot: _with_note(bay, past.get(slot, "")) if bay.disk is None else bay for slot, bay in this.bays.items()}
+    return replace(this, bays=bays)
+
+
+def _with_note(bay: Bay, note: str) -> Bay:
+    return replace(bay, notes=(*bay.notes, note)) if note and bay.kind != "left" else bay
 
 
 # --- which enclosures there are
@@ -262,7 +277,7 @@ def _bay(slot: int, told: _Told, places: Mapping[str, Place], left: str) -> Bay:
         return Bay(slot, "unknown", f"{len(told.disks)} disks are said to sit here: {names}", *lights)
     if not told.disks:
         kind, words = _without_disk(told)
-        return Bay(slot, kind, words, *lights, notes=(left,) if left else ())
+        return Bay(slot, "left" if left and kind == "empty" else kind, words, *lights, notes=(left,) if left else ())
     _node, disk = next(iter(told.disks.values()))
     place = places.get(disk.wwid) if known(disk.wwid) else None
     kind, words = state_of(disk, place)

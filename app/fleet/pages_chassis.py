@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from app.fleet import rows, services, stamps
-from app.fleet.chassis import Chassis, chassis
+from app.fleet.chassis import Chassis, chassis, remembering
 from app.fleet.drawing import TINTS, draw
 from app.fleet.models import NOW, Node, Sighting
 from app.htmx import beside, live, minute, render_page
@@ -48,7 +48,6 @@ def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespons
         "clear": _link(here, tint, ""),
         "vdevs": [(place, _link(here, tint, rows.said(place.top.guid))) for place in found.vdevs],
         "heard": heard(fleet, found),
-        "troubles": found.of_kind("bad", "watch", "moving"),
     }
     return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
 
@@ -65,10 +64,17 @@ def slot_sheet(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespon
 def _found(name: str, enclosure_id: str, vdev: str) -> tuple[FleetFacts, Chassis]:
     get_object_or_404(Node, name=name)
     fleet = services.fleet_facts(names=seen_by(name, enclosure_id))
-    found = chassis(fleet, enclosure_id, vdev)
+    found = remembering(chassis(fleet, enclosure_id, vdev), last_held(enclosure_id))
     if name not in found.nodes:
         raise Http404(f"{name} did not report an enclosure {enclosure_id}.")
     return fleet, found
+
+
+def last_held(enclosure_id: str) -> dict[int, str]:
+    """What each bay held last that holds it no more, by slot."""
+    ended = Sighting.objects.filter(enclosure_id=enclosure_id, slot__isnull=False, until__isnull=False).select_related("disk")
+    newest = ended.order_by("slot", "-until").distinct("slot")
+    return {row.slot: f"It last held serial {row.disk.serial or 'not known'}, until {row.until:%Y-%m-%d %H:%M} UTC." for row in newest}
 
 
 def heard(fleet: FleetFacts, found: Chassis) -> list[tuple[str, str, bool]]:

@@ -23,7 +23,7 @@ PAGES = {
     "disk": f"/disks/{SDFL}/",
     "disk in a pool": "/disks/naa:5000cca273a7d9e8/",
     "enclosure": "/nodes/oss01/enclosures/0x50050cc11ac016e2/",
-    "enclosure by pool, one vdev pointed out": "/nodes/mds01/enclosures/0x50050cc10f2a4dff/?tint=pool&vdev=1319616339163488819",
+    "enclosure by pool, one vdev pointed out": "/nodes/mds01/enclosures/0x50050cc10f2a4dff/?tint=pool&vdev=13196163391634888197",
     "slot sheet": "/nodes/oss01/enclosures/0x50050cc11ac016e2/sheet/",
     "agent": "/nodes/oss01/agent/",
     "runs": "/runs/",

@@ -1,10 +1,11 @@
 """The enclosure as it is drawn: what sits where, what nobody knows, and what two nodes say of one shelf."""
 
 from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
-from django.urls import reverse
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -101,7 +102,17 @@ def test_a_free_disk_and_a_guessed_place_are_told_apart_from_others():
 
 def test_a_bay_that_lost_its_disk_lately_says_whose_it_was():
     gone = replace(fleet(bay(40, "not installed")), gone={("oss01", "naa:1"): Gone("ZA999", SHELF, 40)})
-    assert "serial ZA999" in chassis.chassis(gone, SHELF).bays[40].title
+    found = chassis.chassis(gone, SHELF)
+    assert "serial ZA999" in found.bays[40].title
+    assert found.bays[40] in found.troubles
+
+
+def test_an_empty_bay_remembers_what_it_held_and_a_full_one_does_not():
+    found = chassis.remembering(
+        chassis.chassis(fleet(bay(40, "not installed")), SHELF), {40: "It last held ZA1.", slot_of(SDFL_WWID): "ZA2."}
+    )
+    assert found.bays[40].notes == ("It last held ZA1.",)
+    assert found.bays[slot_of(SDFL_WWID)].notes == ()
 
 
 def test_a_whole_vdev_is_pointed_out_from_any_of_its_members_also_from_a_lost_one():
@@ -143,3 +154,10 @@ def test_the_page_and_the_sheet_of_the_shelf_that_all_of_them_stand_in(twins):
     assert "SEAGATE EXOS-E 5U84" in sheet
     assert reader.get(reverse("enclosure", args=["oss01", "0x1"])).status_code == 404
     assert reader.get(reverse("enclosure", args=["oss99", SHELF])).status_code == 404
+
+
+def test_an_enclosure_that_calls_itself_strange_things_has_a_page_all_the_same():
+    for name in ("0x5/00", "<b>", "a b?c"):
+        path = reverse("enclosure", args=["oss01", name])
+        assert resolve(unquote(path)).kwargs["enclosure_id"] == name
+        assert "<" not in path
