@@ -70,7 +70,7 @@ def managed(words):
     if words[0] == "ledger":
         LedgerCommand().create_parser("manage.py", "ledger").parse_args(words[1:])
     else:
-        assert words[0] in {"createsuperuser"} or list(ROOT.glob(f"app/*/management/commands/{words[0]}.py"))
+        assert words[0] in {"createsuperuser", "migrate"} or list(ROOT.glob(f"app/*/management/commands/{words[0]}.py"))
 
 
 def composed(words):
