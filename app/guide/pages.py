@@ -143,7 +143,15 @@ def _holds(section: Section, words: list[str]) -> bool:
 def _hit(page: Page, section: Section, word: str) -> Hit:
     at = section.text.lower().find(word)
     if at < 0:
-        return Hit(page, section, section.text[:SNIPPET], "", "")
-    start = max(0, at - SNIPPET // 2)
+        return Hit(page, section, _first_words(section.text), "", "")
     end = at + len(word)
-    return Hit(page, section, section.text[start:at], section.text[at:end], section.text[end : end + SNIPPET // 2])
+    before, after = section.text[:at], section.text[end:]
+    return Hit(page, section, _last_words(before), section.text[at:end], _first_words(after))
+
+
+def _first_words(said: str) -> str:
+    return said if len(said) <= SNIPPET // 2 else said[: SNIPPET // 2].rpartition(" ")[0] + " …"
+
+
+def _last_words(said: str) -> str:
+    return said if len(said) <= SNIPPET // 2 else "… " + said[-SNIPPET // 2 :].partition(" ")[2]

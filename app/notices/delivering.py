@@ -33,7 +33,9 @@ def deliver(pk: int) -> None:
     notice = _take(pk, timezone.now())
     if notice is None:
         return
-    if notice.channel.is_on:
+    if notice.attempts > len(AGAIN_SECONDS) + 1:
+        tried = sending.Tried(False, "Whoever sent it died in the middle, each time. The worker's log says why.")
+    elif notice.channel.is_on:
         tried = sending.send(notice.channel, notice.title, text(notice), notice.severity)
     else:
         tried = sending.Tried(False, "The channel is switched off.")

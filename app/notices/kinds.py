@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from app.fleet.models import Situation
+from app.fleet.models import Node, Situation
 from app.nodes.models import NodeKey
 from app.notices.models import Happening
 from app.runs.models import OpenLoop, Run
@@ -199,7 +199,10 @@ def _order_unknown(happening: Happening) -> Said | None:
 
 
 def _node_silent(happening: Happening) -> Said | None:
-    heard = when(datetime.fromisoformat(happening.said["heard"]))
+    last = datetime.fromisoformat(happening.said["heard"])
+    if not Node.objects.filter(name=happening.node, last_report_at=last).exists():
+        return None  # it has reported since
+    heard = when(last)
     lines = (
         f"Its last report was taken at {heard}. What the portal shows of it is as old as that, and no guard believes it.",
         f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",

@@ -1,21 +1,23 @@
 """From the outbox to notices: happenings are read, folded and addressed. One at a time, however many workers there are."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.notices.folding import Before, Message, Told, messages, rank, together
-from app.notices.kinds import KINDS
+from app.notices.kinds import KINDS, Said, when
 from app.notices.models import Channel, Happening, Notice
 from app.notices.quiet import Quiet
 
 LOCK = 0x510_4E07
 GATHER_SECONDS = 10  # a storm is let come in before it is told of
 AT_ONCE = 2000
+log = logging.getLogger(__name__)
 
 
 def spread(now: datetime) -> None:
@@ -40,7 +42,15 @@ def _mine() -> bool:
 
 
 def _read(happening: Happening) -> Told | None:
-    said = KINDS[happening.kind](happening) if happening.kind in KINDS else None  # a kind of a newer portal, before this one was put back
+    """In words, if it is still so. One that cannot be worded is told of as it is, and silences no other."""
+    try:
+        said = KINDS[happening.kind](happening)
+    except DatabaseError:
+        raise
+    except Exception:
+        log.exception("There are no words for %s.", happening.key)
+        lines = (f"The portal has no words for it. It came at {when(happening.at)}. The worker's log says more.",)
+        said = Said(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
     return Told(happening.kind, happening.key, happening.node, happening.run, said) if said else None
 
 

@@ -9,7 +9,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import IntegrityError, transaction
 
 from app.accounts.models import Membership, Role, Team, User
-from app.accounts.rights import APPROVE, BREAK_GLASS, ENROL, MANUAL, OPERATE, PEOPLE, RIGHTS, may, may_somewhere, why_not
+from app.accounts.rights import APPROVE, BREAK_GLASS, ENROL, MANUAL, NOTICES, OPERATE, PEOPLE, RIGHTS, may, may_somewhere, why_not
 from app.fleet.models import Node
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ EXPECTED = {
     "operator": {MANUAL, OPERATE},
     "approver": {MANUAL, OPERATE, APPROVE},
     "glass-breaker": {MANUAL, OPERATE, BREAK_GLASS},
-    "admin": {ENROL, PEOPLE},
+    "admin": {ENROL, PEOPLE, NOTICES},
 }
 
 

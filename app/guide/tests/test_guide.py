@@ -14,6 +14,7 @@ from agents.operations import OPERATIONS
 from app.accounts.rights import RIGHTS_OF
 from app.guide import pages
 from app.ledger.management.commands.ledger import Command as LedgerCommand
+from app.nodes.demo import PEOPLE
 from app.runs.tests.cast import person
 from launcher.bootstrap import ROOT
 from launcher.commands import COMMANDS
@@ -70,7 +71,7 @@ def managed(words):
     if words[0] == "ledger":
         LedgerCommand().create_parser("manage.py", "ledger").parse_args(words[1:])
     else:
-        assert words[0] in {"createsuperuser"} or list(ROOT.glob(f"app/*/management/commands/{words[0]}.py"))
+        assert words[0] in {"createsuperuser", "migrate"} or list(ROOT.glob(f"app/*/management/commands/{words[0]}.py"))
 
 
 def composed(words):
@@ -109,6 +110,11 @@ def test_the_policy_page_names_every_field_and_every_operation(tmp_path):
 
 def test_the_roles_are_those_there_are():
     assert table("start", "Roles")[1:] == [str(role) for role in RIGHTS_OF]
+
+
+def test_the_demos_people_are_those_there_are():
+    said = text("start").partition("a sign-in for each of ")[2].partition(".")[0]
+    assert re.findall(r"`([a-z]+)`", said) == list(PEOPLE)
 
 
 def test_the_runbooks_are_those_there_are():

@@ -1,13 +1,16 @@
 """Alertmanager's door: strict, bounded, and without power."""
 
 import copy
+import io
 import json
+import logging
 
 import pytest
 from django.utils import timezone
 
 from app.accounts.models import Team
 from app.fleet.models import Node
+from app.logs import WithoutTokens
 from app.notices import alertmanager
 from app.notices.channels import add_hook, revoke_hook
 from app.notices.models import Hook, OutsideAlert
@@ -148,6 +151,18 @@ def test_a_shut_door_is_no_door_and_its_alerts_are_over(say, hook, node, ada):
 
 def test_the_token_is_kept_nowhere(hook):
     assert hook.token not in str(Hook.objects.values().get())
+
+
+def test_the_token_is_in_no_line_of_the_log(say, hook, settings):
+    [stderr] = [handler for handler in logging.getLogger().handlers if any(isinstance(one, WithoutTokens) for one in handler.filters)]
+    text = io.StringIO()
+    before = stderr.setStream(text)
+    say(b"{}")
+    say(token="a-wrong-one")
+    stderr.setStream(before)
+    assert "Bad Request: /hooks/alertmanager/…" in text.getvalue()
+    assert "Not Found: /hooks/alertmanager/…" in text.getvalue()
+    assert hook.token not in text.getvalue()
 
 
 def test_what_is_heard_later_is_said_later(say, node):

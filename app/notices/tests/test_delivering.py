@@ -176,6 +176,12 @@ def test_who_died_in_the_middle_leaves_it_for_the_next(notice, receiver):
     assert delivering.due(timezone.now()) == []
 
 
+def test_one_that_kills_whoever_sends_it_is_given_up(notice, receiver):
+    done = ended(notice(receiver.url, attempts=len(delivering.AGAIN_SECONDS) + 1))
+    assert (done.state, receiver.got) == ("failed", [])
+    assert "died in the middle" in done.reason
+
+
 def test_it_is_sent_once_however_often_it_is_rung(notice, receiver):
     row = notice(receiver.url)
     for _ in range(3):

@@ -49,6 +49,14 @@ def test_what_was_rolled_back_is_in_no_outbox(situation):
     assert not Happening.objects.exists()
 
 
+def test_one_that_cannot_be_worded_is_told_of_and_silences_no_other(channel, situation, spread, node):
+    channel()
+    outbox.put([outbox.Happening("node-silent", "node-silent:x", "oss01"), outbox.Happening("of-a-newer-portal", "new:1")])
+    situation("sdfl")
+    spread()
+    assert told() == ["Something happened: node-silent", "Something happened: of-a-newer-portal", "sdfl is wrong"]
+
+
 def test_it_tells_whom_it_concerns(channel, situation, spread, team):
     elsewhere = Node.objects.create(name="mds01", team=Team.objects.create(name="south"))
     north, everybody, patient = channel(team=team), channel(severity="info"), channel(severity="act")
