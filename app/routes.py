@@ -11,6 +11,7 @@ SIGNED_IN = "signed in"  # looking
 TOKEN = "a one-time token"
 AGENT = "an enrolled agent's signature"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
+PEOPLE = "accounts.people"
 
 ROUTES: Mapping[str, str] = {
     "health": ANYBODY,
@@ -20,6 +21,8 @@ ROUTES: Mapping[str, str] = {
     "account_inactive": ANYBODY,
     "mfa_authenticate": ANYBODY,  # after the first step, else it leads back to it
     "mfa_login_webauthn": ANYBODY,
+    "openid_connect_login": ANYBODY,
+    "openid_connect_callback": ANYBODY,
     "agent-download": ANYBODY,
     "account": SIGNED_IN,  # one's own
     "session-end": SIGNED_IN,
@@ -37,6 +40,7 @@ ROUTES: Mapping[str, str] = {
     "mfa_add_webauthn": SIGNED_IN,
     "mfa_remove_webauthn": SIGNED_IN,
     "usersessions_list": SIGNED_IN,
+    "socialaccount_connections": SIGNED_IN,
     "fleet": SIGNED_IN,
     "node": SIGNED_IN,
     "pool": SIGNED_IN,
@@ -50,7 +54,7 @@ ROUTES: Mapping[str, str] = {
     "run-start": OPERATE,
     "run-now": SIGNED_IN,
     "at-the-rack": SIGNED_IN,
-    "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them, and runs.manual alone for what hands did; see app.runs.services.NEEDS
     "alarms": SIGNED_IN,
     "open-loops": SIGNED_IN,
     "loop-close": OPERATE,
@@ -64,6 +68,17 @@ ROUTES: Mapping[str, str] = {
     "ledger-event": SIGNED_IN,
     "ledger-blob": SIGNED_IN,
     "run-bundle": SIGNED_IN,
+    "people": PEOPLE,
+    "person": PEOPLE,
+    "person-add": PEOPLE,
+    "person-give": PEOPLE,
+    "person-take": PEOPLE,
+    "person-switch": PEOPLE,
+    "person-password": PEOPLE,
+    "person-factors": PEOPLE,
+    "team-add": PEOPLE,
+    "teams": PEOPLE,
+    "node-team": PEOPLE,
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,

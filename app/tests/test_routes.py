@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from app import asgi
 from app.nodes.tests.cast import Agent, through
-from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, ROUTES, SIGNED_IN, TOKEN
+from app.routes import AGENT, ANYBODY, APPROVE, DOORS, ENROL, OPERATE, PEOPLE, ROUTES, SIGNED_IN, TOKEN
 
 SOME = {
     "pk": "1",
@@ -16,6 +16,7 @@ SOME = {
     "run": "1",
     "order_id": "o1",
     "slug": "spare-return",
+    "provider_id": "sso",
 }
 
 
@@ -51,7 +52,7 @@ def test_every_url_has_a_name_and_states_what_it_asks_for():
     assert all(name for name, _ in listed)
     assert len({name for name, _ in listed}) == len(listed), "two URLs of one name would share one statement"
     assert {name for name, _ in listed} == set(ROUTES)
-    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL}
+    assert set(ROUTES.values()) <= {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, PEOPLE}
 
 
 def test_every_door_in_front_of_django_states_what_it_asks_for():
@@ -60,7 +61,7 @@ def test_every_door_in_front_of_django_states_what_it_asks_for():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
-@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL))
+@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL, PEOPLE))
 def test_a_page_is_shown_to_nobody_who_is_not_signed_in(client, path, method):
     answer = getattr(client, method)(path)
     assert answer.status_code == 302, answer.content[:200]
