@@ -25,7 +25,13 @@ MAY = {
     "glass-breaker": (OPERATE, BREAK_GLASS),
     "admin": (ENROL, PEOPLE),
 }
-WITHOUT_A_NODE = (ENROL, PEOPLE)  # asked for the whole fleet on these pages
+WITHOUT_A_NODE = (ENROL, PEOPLE)  # asked for the whole fleet on most pages
+# A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only.
+FEW = ("nobody", "viewer", "operator of another team", "switched off")
+ALSO = {
+    "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
+    "admin of another team": {("get", "add-node")},
+}
 CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team)
 REFUSED = ("may not", "needs the approver")
 
@@ -86,6 +92,8 @@ def everybody(forms) -> dict[str, tuple[Client, frozenset]]:
 
 def browser(who: User) -> Client:
     made = Client()
+    who.password = "md5$x$x"  # one that can be asked for; a good hash takes its time
+    who.save()
     made.force_login(who)
     return made
 
@@ -124,20 +132,26 @@ def test_every_url_answers_every_role_as_it_states(forms, everybody):
     for name, asks in ROUTES.items():
         path, form = forms.get(name, (PATHS[name], {}))
         for who, (client, rights) in everybody.items():
-            for method in ("get", "post"):
+            for method in methods(asks, who):
                 status, leads, text, after = ask(client, method, path, form if method == "post" else {})
-                why = judge(asks, who, rights, method, status, leads, text)
-                if after not in (None, before) and (asks in (ANYBODY, SIGNED_IN, TOKEN, AGENT) or asks not in rights):
+                may = asks in rights or (method, name) in ALSO.get(who, ())
+                why = judge(name, who, may, method, status, leads, text)
+                if after not in (None, before) and (asks in (ANYBODY, SIGNED_IN, TOKEN, AGENT) or not may):
                     why = why or "it changed something"
                 if why:
                     wrong.append(f"{method} {name} by {who}: {status}, {why}")
     assert not wrong, "\n".join(wrong)
 
 
-def judge(asks: str, who: str, rights: frozenset, method: str, status: int, leads: str, text: str) -> str:
+def methods(asks: str, who: str) -> tuple[str, ...]:
+    """What changes nothing of others' is sent a form by a few only: what it then does is tested where the page is."""
+    return ("get", "post") if asks not in (ANYBODY, SIGNED_IN) or who in FEW else ("get",)
+
+
+def judge(name: str, who: str, may: bool, method: str, status: int, leads: str, text: str) -> str:
     """What is wrong with this answer; "" is nothing."""
-    to_sign_in = status == 302 and leads.startswith("/sign-in/?next=")
-    if status >= 500:
+    asks, to_sign_in = ROUTES[name], status == 302 and leads.startswith("/sign-in/?next=")
+    if status >= 500 and (status, name) != (503, "run-bundle"):  # what is never committed is never sealed, and exports wait for the seal
         return "it failed"
     if asks in (AGENT, TOKEN):
         return "" if status in (400, 401, 403, 405) else "a session got through a door for agents"
@@ -149,6 +163,6 @@ def judge(asks: str, who: str, rights: frozenset, method: str, status: int, lead
         return "it asked somebody who is signed in to sign in"
     if asks == SIGNED_IN:
         return "it refuses somebody who may look" if is_refusal(status, text) else ""
-    if asks in rights:
+    if may:
         return "it refuses who has the right" if is_refusal(status, text) else ""
     return "" if is_refusal(status, text) or (method == "get" and status == 405) else "it does not refuse"
