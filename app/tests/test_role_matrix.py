@@ -26,8 +26,8 @@ MAY = {
     "admin": (ENROL, PEOPLE),
 }
 WITHOUT_A_NODE = (ENROL, PEOPLE)  # asked for the whole fleet on most pages
-# A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only.
 FEW = ("nobody", "viewer", "operator of another team", "switched off")
+# A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only.
 ALSO = {
     "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
     "admin of another team": {("get", "add-node")},
