@@ -39,7 +39,9 @@ def _people(request: HttpRequest, more: dict | None = None, status: int = 200) -
         "people": [
             {"person": one, "factor": one.pk in secured} for one in User.objects.prefetch_related(held).order_by("-is_active", "username")
         ],
-        "teams": Team.objects.annotate(nodes_count=Count("nodes", distinct=True), people_count=Count("memberships__user", distinct=True)),
+        "teams": Team.objects.annotate(
+            nodes_count=Count("nodes", distinct=True), people_count=Count("memberships__user", distinct=True)
+        ).order_by("name"),
         "elsewhere": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "required": settings.REQUIRE_SECOND_FACTOR,
     }
