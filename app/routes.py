@@ -16,6 +16,7 @@ API = "an API token with the scope that the operation names"  # each operation n
 METRICS = "an API token with the scope metrics, or this machine itself"
 OPERATE, APPROVE, BREAK_GLASS, ENROL = "runs.operate", "runs.approve", "runs.break_glass", "nodes.enrol"
 NOTICES = "notices.manage"
+PEOPLE = "accounts.people"
 
 ROUTES: Mapping[str, str] = {
     "health": ANYBODY,
@@ -25,6 +26,8 @@ ROUTES: Mapping[str, str] = {
     "account_inactive": ANYBODY,
     "mfa_authenticate": ANYBODY,  # after the first step, else it leads back to it
     "mfa_login_webauthn": ANYBODY,
+    "openid_connect_login": ANYBODY,
+    "openid_connect_callback": ANYBODY,
     "agent-download": ANYBODY,
     "account": SIGNED_IN,  # one's own
     "session-end": SIGNED_IN,
@@ -42,6 +45,7 @@ ROUTES: Mapping[str, str] = {
     "mfa_add_webauthn": SIGNED_IN,
     "mfa_remove_webauthn": SIGNED_IN,
     "usersessions_list": SIGNED_IN,
+    "socialaccount_connections": SIGNED_IN,
     "fleet": SIGNED_IN,
     "node": SIGNED_IN,
     "pool": SIGNED_IN,
@@ -58,7 +62,7 @@ ROUTES: Mapping[str, str] = {
     "run-start": OPERATE,
     "run-now": SIGNED_IN,
     "at-the-rack": SIGNED_IN,
-    "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them; see app.runs.services.NEEDS
+    "run-act": OPERATE,  # and APPROVE or BREAK_GLASS for the acts that need them, and runs.manual alone for what hands did; see app.runs.services.NEEDS
     "technician-open": TECHNICIAN,
     "technician-step": TECHNICIAN,
     "alarms": SIGNED_IN,
@@ -83,6 +87,17 @@ ROUTES: Mapping[str, str] = {
     "postmortem-comment": SIGNED_IN,
     "postmortem-version": SIGNED_IN,
     "postmortem-export": SIGNED_IN,
+    "people": PEOPLE,
+    "person": PEOPLE,
+    "person-add": PEOPLE,
+    "person-give": PEOPLE,
+    "person-take": PEOPLE,
+    "person-switch": PEOPLE,
+    "person-password": PEOPLE,
+    "person-factors": PEOPLE,
+    "team-add": PEOPLE,
+    "teams": PEOPLE,
+    "node-team": PEOPLE,
     "add-node": ENROL,
     "node-agent": SIGNED_IN,
     "node-agent-revoke": ENROL,

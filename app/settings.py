@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from app import oidc
 from app.database import database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -138,6 +139,10 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Slotlight"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # a browser offers passkeys without HTTPS on localhost alone
+SOCIALACCOUNT_ADAPTER = "app.accounts.sso.Elsewhere"
+SOCIALACCOUNT_PROVIDERS = oidc.providers(os.environ)
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another origin is what form-action forbids
+OIDC_ROLES = oidc.roles(os.environ.get("SLOTLIGHT_OIDC_ROLES", ""))
 REQUIRE_SECOND_FACTOR = os.environ.get("SLOTLIGHT_REQUIRE_SECOND_FACTOR") == "1"  # of everybody who may more than look and use hands
 
 # Tasks are idempotent doorbells: acknowledged when done, given to another worker when theirs dies.

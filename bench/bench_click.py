@@ -130,7 +130,7 @@ class Operator:
         self.connection = http.client.HTTPConnection(self.address, timeout=30)
         self.cookies: dict[str, str] = {}
         self.rung: queue.Queue[float] = queue.Queue()
-        form = {"csrfmiddlewaretoken": self._csrf("/sign-in/"), "username": "operator", "password": password, "next": "/"}
+        form = {"csrfmiddlewaretoken": self._csrf("/sign-in/"), "login": "operator", "password": password, "next": "/"}
         status, _, _ = self._ask("POST", "/sign-in/", form)
         if status != 302:
             raise SystemExit(f"signing in was answered {status}")

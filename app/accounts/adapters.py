@@ -8,7 +8,10 @@ import base64
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from cryptography.fernet import Fernet
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
@@ -16,6 +19,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from app.accounts import proof, throttle
+from app.oidc import PROVIDER
 
 UNKNOWN_ADDRESS = "::"  # behind a Unix socket there is none
 
@@ -41,6 +45,13 @@ class Accounts(DefaultAccountAdapter):
         """One freshness for everything: what is fresh enough to approve is fresh enough to change a factor."""
         return not proof.is_fresh(proof.proved_at(self.request), timezone.now())
 
+    def get_reauthentication_methods(self, user) -> list[dict]:
+        """Who comes through the identity provider proves it there."""
+        found = super().get_reauthentication_methods(user)
+        if user.is_authenticated and settings.SOCIALACCOUNT_PROVIDERS and SocialAccount.objects.filter(user=user).exists():
+            found.append({"id": "sso", "description": "Sign in elsewhere again", "url": reverse("openid_connect_login", args=[PROVIDER])})
+        return found
+
     def get_client_ip(self, request: HttpRequest) -> str:
         return request.META.get("REMOTE_ADDR") or UNKNOWN_ADDRESS
 
@@ -60,6 +71,9 @@ class Factors(DefaultMFAAdapter):
 
     def get_totp_label(self, user) -> str:
         return user.get_username()
+
+    def generate_authenticator_name(self, user, type) -> str:
+        return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
 
     def encrypt(self, text: str) -> str:
         """Who reads the database alone cannot make codes. The key follows from SECRET_KEY; with another one, factors are set up anew."""

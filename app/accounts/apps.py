@@ -1,5 +1,6 @@
 from django.apps import AppConfig
 from django.contrib.auth import signals
+from django.db.models.signals import post_delete, post_save
 
 
 class AccountsConfig(AppConfig):
@@ -10,6 +11,7 @@ class AccountsConfig(AppConfig):
     def ready(self):
         from allauth.account.signals import authentication_step_completed, password_changed
         from allauth.mfa import signals as mfa
+        from allauth.mfa.models import Authenticator
 
         from app.accounts import proof, records
 
@@ -20,6 +22,5 @@ class AccountsConfig(AppConfig):
         authentication_step_completed.connect(proof.step_completed)
         password_changed.connect(records.password_changed)
         mfa.authentication_failed.connect(records.factor_failed)
-        mfa.authenticator_added.connect(records.factor_added)
-        mfa.authenticator_removed.connect(records.factor_removed)
-        mfa.authenticator_reset.connect(records.factor_reset)
+        post_save.connect(records.factor_saved, sender=Authenticator)
+        post_delete.connect(records.factor_deleted, sender=Authenticator)

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from functools import wraps
 
+from allauth.core.exceptions import ReauthenticationRequired
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
+from app.accounts import proof
 from app.htmx import render_page
 from app.ledger import services as ledger
 
@@ -28,3 +31,15 @@ def changing(view: View) -> View:
             return render_page(request, "409.html", {"reason": str(down)}, partial="refusal", status=409)
 
     return kept
+
+
+def fresh(view: View) -> View:
+    """Only with a fresh proof, also of people who come through the identity provider; django-allauth's middleware leads to one."""
+
+    @wraps(view)
+    def proved(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        if not proof.is_fresh(proof.proved_at(request), timezone.now()):
+            raise ReauthenticationRequired
+        return view(request, *args, **kwargs)
+
+    return proved

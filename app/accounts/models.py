@@ -60,6 +60,7 @@ class Membership(models.Model):
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="memberships")
     role = models.CharField(max_length=14, choices=Role)
+    from_groups = models.BooleanField(default=False)  # given and taken by the identity provider's groups; see app.accounts.sso
 
     class Meta:
         ordering = ("team__name", "role")

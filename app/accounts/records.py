@@ -6,6 +6,7 @@ those views run in one transaction with their record, see `app.accounts.changing
 
 import logging
 
+from allauth.core import context
 from django.db import DatabaseError, transaction
 
 from app.accounts import throttle
@@ -43,26 +44,26 @@ def factor_failed(sender, request, user, authenticator, **_) -> None:
     _record("person.sign-in-failed", user.get_username(), request, {"at": authenticator.type})
 
 
-def factor_added(sender, request, user, authenticator, **_) -> None:
-    _change("person.factor-added", request, user, authenticator)
+def factor_saved(sender, instance, created, **_) -> None:
+    """With the row, not after COMMIT: a factor that the ledger does not know of must not come to be."""
+    if created:
+        _change("person.factor-added", instance)
 
 
-def factor_removed(sender, request, user, authenticator, **_) -> None:
-    _change("person.factor-removed", request, user, authenticator)
-
-
-def factor_reset(sender, request, user, authenticator, **_) -> None:
-    _change("person.factor-reset", request, user, authenticator)
+def factor_deleted(sender, instance, **_) -> None:
+    _change("person.factor-removed", instance)
 
 
 def password_changed(sender, request, user, **_) -> None:
     ledger.record("person.password-changed", {"of": user.get_username(), "from": address(request)}, request.user.get_username())
 
 
-def _change(what: str, request, user, authenticator) -> None:
+def _change(what: str, factor) -> None:
     """By whom, which may be an administrator; raises LedgerDown, and the change is undone with it."""
-    body = {"of": user.get_username(), "type": authenticator.type, "name": authenticator.data.get("name", ""), "from": address(request)}
-    ledger.record(what, body, request.user.get_username())
+    request = context.request
+    who = getattr(request, "user", None)
+    body = {"of": factor.user.get_username(), "type": factor.type, "name": factor.data.get("name", ""), "from": address(request)}
+    ledger.record(what, body, (who.get_username() if who else "") or "portal")
 
 
 def address(request) -> str:

@@ -5,7 +5,23 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from app import asgi
 from app.nodes.tests.cast import Agent, through
-from app.routes import AGENT, ANYBODY, API, APPROVE, DOORS, ENROL, HOOK, METRICS, NOTICES, OPERATE, ROUTES, SIGNED_IN, TECHNICIAN, TOKEN
+from app.routes import (
+    AGENT,
+    ANYBODY,
+    API,
+    APPROVE,
+    DOORS,
+    ENROL,
+    HOOK,
+    METRICS,
+    NOTICES,
+    OPERATE,
+    PEOPLE,
+    ROUTES,
+    SIGNED_IN,
+    TECHNICIAN,
+    TOKEN,
+)
 
 SOME = {
     "pk": "1",
@@ -22,6 +38,7 @@ SOME = {
     "form": "json",
     "act": "check",
     "rest": "nothing",
+    "provider_id": "sso",
 }
 
 
@@ -57,7 +74,7 @@ def test_every_url_has_a_name_and_states_what_it_asks_for():
     assert all(name for name, _ in listed)
     assert len({name for name, _ in listed}) == len(listed), "two URLs of one name would share one statement"
     assert {name for name, _ in listed} == set(ROUTES)
-    asked = {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, NOTICES, HOOK, TECHNICIAN, API, METRICS}
+    asked = {ANYBODY, SIGNED_IN, TOKEN, AGENT, OPERATE, APPROVE, ENROL, NOTICES, HOOK, TECHNICIAN, API, METRICS, PEOPLE}
     assert set(ROUTES.values()) <= asked
 
 
@@ -67,7 +84,7 @@ def test_every_door_in_front_of_django_states_what_it_asks_for():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
-@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL, NOTICES))
+@pytest.mark.parametrize("path", named(SIGNED_IN, OPERATE, APPROVE, ENROL, NOTICES, PEOPLE))
 def test_a_page_is_shown_to_nobody_who_is_not_signed_in(client, path, method):
     answer = getattr(client, method)(path)
     assert answer.status_code == 302, answer.content[:200]

@@ -32,6 +32,10 @@ PAGES = {
     "approvals": "/approvals/",
     "ledger": "/ledger/",
     "ledger event": "/ledger/1/",
+    "account": "/account/",
+    "authenticator app": "/account/app/",
+    "add a passkey": "/account/passkeys/add/",
+    "change password": "/account/password/",
 }
 
 

@@ -78,7 +78,7 @@ def test_it_asks_for_the_second_step_before_anything_is_shown(ann, client, app):
     assert "_auth_user_id" not in client.session
     assert "not right now" in client.post(reverse("mfa_authenticate"), {"code": "000000"}).content.decode()
     assert client.post(reverse("mfa_authenticate"), {"code": app()}).url == "/"
-    assert types() == ["person.sign-in-failed", "person.signed-in"]
+    assert types() == ["person.factor-added", "person.sign-in-failed", "person.signed-in"]
 
 
 def test_a_code_counts_once(ann, client, app):

@@ -9,7 +9,7 @@ from app.nodes import demo
 
 
 class Command(BaseCommand):
-    help = "Add the demo nodes with tokens and policies in DIR, and, when bound to loopback, the demo's two people."
+    help = "Add the demo nodes with tokens and policies in DIR, and, when bound to loopback, the demo's people."
 
     def add_arguments(self, parser):
         parser.add_argument("--dir", type=Path, required=True, help="the folder the twins play from")
