@@ -6,24 +6,11 @@ A node whose rows are of an older form counts as touching all that its facts say
 
 from collections.abc import Iterable
 
-from django.db import connection
-
 from app.fleet.models import Node, Touch
 from workflows.facts import NodeFacts
 from workflows.facts.touch import doubts, touches
 
 FORM = 1  # raise it when `workflows/facts/touch.py` names other things
-
-NEAR = """
-WITH RECURSIVE near(node_id) AS (
-    SELECT node_id FROM fleet_touch WHERE thing = ANY(%s)
-    UNION
-    SELECT theirs.node_id FROM near
-    JOIN fleet_touch mine ON mine.node_id = near.node_id AND mine.binds
-    JOIN fleet_touch theirs ON theirs.thing = mine.thing AND theirs.binds
-)
-SELECT n.name FROM near JOIN fleet_node n ON n.id = near.node_id WHERE n.last_report_at IS NOT NULL AND n.state <> %s
-"""
 
 
 def reporting():
@@ -56,7 +43,15 @@ def of(node: Node) -> frozenset[str]:
 
 
 def near(things: Iterable[str]) -> frozenset[str]:
-    """The nodes that touch one of these things, or may, and all that those touch in turn."""
-    with connection.cursor() as cursor:
-        cursor.execute(NEAR, [list(things), Node.State.RETIRED])
-        return frozenset(name for (name,) in cursor.fetchall())
+    """The nodes that touch one of these things, or may, and all that those touch in turn.
+
+    Asked step by step: in one recursive query PostgreSQL reads the rows of the whole fleet, for it cannot know that a step finds few.
+    """
+    asked, found = set(things), set()
+    fresh = set(Touch.objects.filter(thing__in=asked).values_list("node", flat=True))
+    while fresh:
+        found |= fresh
+        more = set(Touch.objects.filter(node__in=fresh, binds=True).values_list("thing", flat=True)) - asked
+        asked |= more
+        fresh = set(Touch.objects.filter(thing__in=more, binds=True).values_list("node", flat=True)) - found if more else set()
+    return frozenset(reporting().filter(pk__in=found).values_list("name", flat=True))
