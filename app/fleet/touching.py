@@ -48,10 +48,16 @@ def near(things: Iterable[str]) -> frozenset[str]:
     Asked step by step: in one recursive query PostgreSQL reads the rows of the whole fleet, for it cannot know that a step finds few.
     """
     asked, found = set(things), set()
-    fresh = set(Touch.objects.filter(thing__in=asked).values_list("node", flat=True))
+    fresh = set(_heard(thing__in=asked))
     while fresh:
         found |= fresh
         more = set(Touch.objects.filter(node__in=fresh, binds=True).values_list("thing", flat=True)) - asked
         asked |= more
-        fresh = set(Touch.objects.filter(thing__in=more, binds=True).values_list("node", flat=True)) - found if more else set()
+        fresh = set(_heard(thing__in=more, binds=True)) - found if more else set()
     return frozenset(reporting().filter(pk__in=found).values_list("name", flat=True))
+
+
+def _heard(**which):
+    """Nodes by what they touch. One that is retired leads nowhere: nobody hears it."""
+    rows = Touch.objects.filter(node__last_report_at__isnull=False, **which).exclude(node__state=Node.State.RETIRED)
+    return rows.values_list("node", flat=True)
