@@ -4,6 +4,7 @@ more than is allowed."""
 import asyncio
 import gc
 import os
+import resource
 import signal
 import sys
 import threading
@@ -71,6 +72,7 @@ from app.nodes import heartbeats  # noqa: E402
 from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
 AGENTS = "/agent/v1/"
+DESCRIPTORS_BESIDE = 1000  # requests, databases, files
 PAGE_BYTES_MAX = 4 * 1024 * 1024
 WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
 
@@ -104,6 +106,7 @@ async def lifespan(receive, send):
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
+            let_many_wait()
             gc.freeze()  # what was imported is no garbage; looking it through again and again is a tenth of all work
             gc.set_threshold(*GARBAGE)
             hang_up_on_signals(asyncio.get_running_loop())
@@ -112,6 +115,14 @@ async def lifespan(receive, send):
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
+
+
+def let_many_wait():
+    """A descriptor for everybody who may wait; a login shell's limit would turn the thousandth page away."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = live.STREAMS_MAX + live.POLLS_MAX + DESCRIPTORS_BESIDE
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
 def hang_up_on_signals(loop):

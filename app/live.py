@@ -32,7 +32,7 @@ Send = Callable[[dict], Awaitable[None]]
 
 TOPIC = re.compile(r"fleet|approvals|alarms|ledger|loops|notices|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
-STREAMS_MAX, POLLS_MAX = 500, 2000  # per process
+STREAMS_MAX, POLLS_MAX = 4000, 2000  # per process; app.asgi asks for the descriptors
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30

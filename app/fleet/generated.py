@@ -21,6 +21,7 @@ from agents.twin.scenarios import Clock, host
 from app.fleet import intake
 from app.fleet.models import Node
 
+OUTAGE_SECONDS = 60  # ago, the node was whole
 VERSION = "generated"  # what such a node says its agent is; by this a generated fleet is told from a real one
 
 
@@ -48,14 +49,19 @@ def load(numbers: Iterable[int], disks: int) -> int:
 
 def load_one(number: int, disks: int) -> None:
     now = time.time()
-    captures = captures_of(number, disks, now)
     Node.objects.create(name=name_of(number), state=Node.State.ENROLLED, version=VERSION)
-    intake.receive(name_of(number), report(name_of(number), captures, now), datetime.fromtimestamp(now, UTC))
+    if kind_of(number) == "outage":  # only a node that was seen whole can lose a dozen disks at once
+        _take_in(number, captures_of(number, disks, now, kind=""), now - OUTAGE_SECONDS)
+    _take_in(number, captures_of(number, disks, now), now)
 
 
-def captures_of(number: int, disks: int, now: float) -> list[Capture]:
+def _take_in(number: int, captures: list[Capture], at: float) -> None:
+    intake.receive(name_of(number), report(name_of(number), captures, at), datetime.fromtimestamp(at, UTC))
+
+
+def captures_of(number: int, disks: int, now: float, kind: str | None = None) -> list[Capture]:
     """What every collector says of the node."""
-    said = _pattern(kind_of(number), disks, int(now // 3600))
+    said = _pattern(kind_of(number) if kind is None else kind, disks, int(now // 3600))
     return [replace(capture, text=renamed(capture.text, number)) for capture in said]
 
 

@@ -30,6 +30,8 @@ def test_every_kind_is_loaded_with_its_troubles():
     assert Sighting.objects.values("disk").distinct().count() == Disk.objects.count()
     by_kind = {kind_of(int(s.node.name[4:])): s.slug for s in Situation.objects.filter(rank=0).select_related("node")}
     assert by_kind.keys() >= {"missing", "faulted", "outage"}
+    (cause,) = Situation.objects.filter(slug="many-disks-offline")
+    assert Situation.objects.filter(cause_key=cause.key).count() > 1
     healthy = Standing.objects.get(node__name="load0001")
     assert (healthy.tone, healthy.disks) == ("good", DISKS)
 
