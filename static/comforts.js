@@ -156,9 +156,12 @@
     document.querySelectorAll("[data-copy]").forEach(button);
   }
 
-  document.addEventListener("DOMContentLoaded", function () { document.body.append(status); all(); });
-  document.addEventListener("htmx:afterSwap", all);
-  document.addEventListener("htmx:afterSettle", all);
+  // A page that looks again lays what the portal says over what is here, in UTC and without buttons; this comes before it is painted.
+  document.addEventListener("DOMContentLoaded", function () {
+    document.body.append(status);
+    all();
+    new MutationObserver(all).observe(document.body, { childList: true, characterData: true, subtree: true });
+  });
   document.addEventListener("keydown", pressed);
   document.addEventListener("click", function (event) {
     var made = event.target.closest(".sl-copy");

@@ -49,6 +49,7 @@ def have_it(run_id: int, user: User) -> None:
     ledger.refuse_if_broken()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)
+        services.need(user, OPERATE, run.node)
         if run.owner_id != user.pk or run.handed_by_id is None:
             raise services.RunRefused("Nobody waits for your word about this run any more.")
         run.handed_by = None

@@ -163,10 +163,9 @@ def done(browser: str, version: int, evidence: str) -> None:
 def revoke(run_id: int, link_id: int, user: User) -> None:
     """Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
+    services.need(user, OPERATE, Run.objects.values_list("node", flat=True).get(pk=run_id))
     with transaction.atomic():
         link = _links(lock=True).filter(pk=link_id, run=run_id).first()
-        if link is not None:
-            services.need(user, OPERATE, link.run.node)
         if link is None or link.revoked_at is not None or link.done_at is not None:
             raise services.RunRefused("This link opens nothing any more. There is nothing to revoke.")
         link.revoked_at = timezone.now()

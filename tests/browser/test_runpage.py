@@ -223,6 +223,8 @@ def test_times_are_the_readers_own_with_utc_beside(operator, approver, visit):
     plain.page.get_by_label(COMMENT).fill("Without scripts.")
     plain.press("Keep it in the ledger")
     expect(plain.page.locator(".sl-said").first).to_contain_text("Without scripts.")
+    expect(approver.page.locator(".sl-said").first).to_contain_text("Without scripts.")
+    expect(begun).to_contain_text("GMT+5:30")  # still, after the page has changed by itself
     expect(plain.page.locator(".sl-copy")).to_have_count(0)
 
 

@@ -90,7 +90,7 @@ def test_the_holder_is_on_the_pages_of_pool_disk_and_node(oss01, ann, runs, clie
     for url in pages:
         page = client.get(url).content.decode()
         assert said in page, url
-        assert f"since {NOW:%Y-%m-%d %H:%M:%S} UTC" in page
+        assert f">{NOW:%Y-%m-%d %H:%M:%S} UTC</time>" in page
         assert bay in page
     assert said not in client.get("/nodes/oss01/pools/ost_0/").content.decode().replace(said, "", 1), "once"
     locks.give_back(run)
