@@ -126,7 +126,9 @@ def _shown(situation: Situation, found: Triage) -> list[dict]:
     for name, number in near[:SHOWN_MAX]:
         if 0 < number <= len(found.lines[name]):
             apart = bool(shown) and before != (name, number - 1)
-            shown.append({"name": name, "number": number, "text": found.lines[name][number - 1], "hit": (name, number) in marked, "apart": apart})
+            shown.append(
+                {"name": name, "number": number, "text": found.lines[name][number - 1], "hit": (name, number) in marked, "apart": apart}
+            )
             before = (name, number)
     return shown
 

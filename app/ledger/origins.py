@@ -96,7 +96,9 @@ def _places(event: LedgerEvent, digest: str) -> Iterator[Naming]:
         for place, kept in changed.items() if isinstance(changed, dict) else ():
             if kept == digest:
                 yield Naming(event, place, at)
-        yield from (Naming(event, name, at) for name, value in said.items() if value == digest or (isinstance(value, list) and digest in value))
+        yield from (
+            Naming(event, name, at) for name, value in said.items() if value == digest or (isinstance(value, list) and digest in value)
+        )
 
 
 def history(node: str, place: str, below: int) -> Iterator[tuple[str, str, LedgerEvent]]:

@@ -98,7 +98,7 @@ def failed(said: list[Said]) -> Iterator[tuple[Said, str]]:
     digests = list({one.digest for one in said})
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT sha256, bytes FROM ledger_blob WHERE sha256 = ANY(%s) AND position('\"outcome\":\"failed\"'::bytea IN bytes) > 0 LIMIT %s",
+            'SELECT sha256, bytes FROM ledger_blob WHERE sha256 = ANY(%s) AND position(\'"outcome":"failed"\'::bytea IN bytes) > 0 LIMIT %s',
             [digests, FAILED_MAX],
         )
         reasons = {digest: json.loads(bytes(data))["reason"] for digest, data in cursor}

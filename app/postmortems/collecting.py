@@ -82,7 +82,14 @@ def collect(postmortem: Postmortem, now: datetime) -> dict:
 
 def _run(run: Run) -> dict[str, str]:
     ended = moment(run.ended_at) if run.ended_at else ""
-    return {"run": str(run.pk), "runbook": run.runbook, "node": run.node, "status": run.status, "began": moment(run.created_at), "ended": ended}
+    return {
+        "run": str(run.pk),
+        "runbook": run.runbook,
+        "node": run.node,
+        "status": run.status,
+        "began": moment(run.created_at),
+        "ended": ended,
+    }
 
 
 def _parts(runs: list[Run], told: dict[str, Told], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:

@@ -36,7 +36,7 @@ def listed(user: User, chosen: list[str], situation: str) -> dict[str, Any]:
 def sections(text: Version) -> list[dict[str, Any]]:
     return [
         # html() has cleaned it: nothing but its few tags is left.
-        {"section": section, "html": mark_safe(narrative.html(text.sections.get(section.slug, "")))}  # noqa: S308
+        {"section": section, "html": mark_safe(narrative.html(text.sections.get(section.slug, "")))}
         for section in narrative.SECTIONS
     ]
 
@@ -66,11 +66,18 @@ def kind(line: str) -> str:
     return {"+": "added", "-": "gone", "@": "place"}.get(line[:1], "")
 
 
-def form(postmortem: Postmortem, version: int, text: dict[str, str], conflict: services.Conflict | None = None, refused: str = "") -> dict[str, Any]:
+def form(
+    postmortem: Postmortem, version: int, text: dict[str, str], conflict: services.Conflict | None = None, refused: str = ""
+) -> dict[str, Any]:
     conflicts = conflict.merged.conflicts if conflict else ()
     theirs = conflict.newest.sections if conflict else {}
     fields = [
-        {"section": section, "text": text.get(section.slug, ""), "theirs": theirs.get(section.slug, ""), "conflict": section.slug in conflicts}
+        {
+            "section": section,
+            "text": text.get(section.slug, ""),
+            "theirs": theirs.get(section.slug, ""),
+            "conflict": section.slug in conflicts,
+        }
         for section in narrative.SECTIONS
     ]
     return {

@@ -16,7 +16,9 @@ from app.postmortems import narrative
 from app.postmortems.export import source, words
 from app.postmortems.models import Comment, Postmortem, Version
 
-FONTS = tuple(Path(folder) for folder in ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/dejavu"))
+FONTS = tuple(
+    Path(folder) for folder in ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/dejavu")
+)
 FILES = {"sans": ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"), "mono": ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")}
 CORE = {"sans": "helvetica", "mono": "courier"}
 INK, PALE, LINE = (20, 24, 28), (90, 98, 106), (213, 218, 224)
@@ -93,11 +95,15 @@ class _Paper(FPDF):
 
     def words(self, text: str, family: str = "sans", size: float = 9.5) -> None:
         self.face(family, size)
-        self.multi_cell(0, size * 0.47, self.fit(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT, wrapmode="CHAR" if family == "mono" else "WORD")
+        self.multi_cell(
+            0, size * 0.47, self.fit(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT, wrapmode="CHAR" if family == "mono" else "WORD"
+        )
 
     def rows(self, heads: tuple[str, ...], widths: tuple[int, ...], rows: Iterator[tuple[str, ...]]) -> None:
         self.face("sans", 7.5)
-        with self.table(col_widths=widths, line_height=3.7, text_align="LEFT", headings_style=FontFace(emphasis="BOLD"), padding=0.6) as table:
+        with self.table(
+            col_widths=widths, line_height=3.7, text_align="LEFT", headings_style=FontFace(emphasis="BOLD"), padding=0.6
+        ) as table:
             for cells in (heads, *rows):
                 table.row([self.fit(cell) for cell in cells])
 

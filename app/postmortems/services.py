@@ -62,7 +62,12 @@ def begin(user: User, title: str, runs: Iterable[Run], situation: Situation | No
     with transaction.atomic():
         made = Postmortem.objects.create(title=title, situation=situation, since=since, until=until, begun_by=user, begun_at=now)
         made.runs.set(runs)
-        body = {"postmortem": made.pk, "title": title, "runs": [str(run.pk) for run in runs], "situation": situation.key if situation else ""}
+        body = {
+            "postmortem": made.pk,
+            "title": title,
+            "runs": [str(run.pk) for run in runs],
+            "situation": situation.key if situation else "",
+        }
         _collect(made, now)
         ledger.record("postmortem.begun", body | {"collected": made.collected_digest}, user.username)
     return made

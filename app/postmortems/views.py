@@ -20,7 +20,11 @@ from app.runs.models import Run
 from app.runs.rights import OPERATE, may
 
 NUMBER_DIGITS_MAX = 9
-FORMS: dict[str, tuple[Callable[..., bytes], str]] = {"markdown": (exports.markdown, "md"), "json": (exports.as_json, "json"), "pdf": (pdf, "pdf")}
+FORMS: dict[str, tuple[Callable[..., bytes], str]] = {
+    "markdown": (exports.markdown, "md"),
+    "json": (exports.as_json, "json"),
+    "pdf": (pdf, "pdf"),
+}
 TYPES = {"markdown": "text/markdown; charset=utf-8", "json": "application/json", "pdf": "application/pdf"}
 
 
@@ -40,7 +44,10 @@ def begin(request: HttpRequest) -> HttpResponse:
     try:
         made = services.begin(request.user, request.POST.get("title", ""), runs, situation)
     except (services.Refused, LedgerDown) as why:
-        context = pages.listed(request.user, request.POST.getlist("run"), said) | {"refused": str(why), "title": request.POST.get("title", "")}
+        context = pages.listed(request.user, request.POST.getlist("run"), said) | {
+            "refused": str(why),
+            "title": request.POST.get("title", ""),
+        }
         return render_page(request, "postmortems/list.html", context, partial="", status=409)
     return redirect("postmortem", made.pk)
 

@@ -31,7 +31,12 @@ SEVERAL = re.compile(r";|&&")
 ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
 ROWS_MIN = 2
 UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
-AGAIN = {"zpool_status": "zpool status -P -p", "zpool_status_guid": "zpool status -g -p", "zpool_import": "zpool import", "lsscsi": "lsscsi -i -g -s"}
+AGAIN = {
+    "zpool_status": "zpool status -P -p",
+    "zpool_status_guid": "zpool status -g -p",
+    "zpool_import": "zpool import",
+    "lsscsi": "lsscsi -i -g -s",
+}
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
@@ -162,7 +167,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     if [line.strip() for line in piece.lines] == [ALL_WELL]:
         return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
-        return replace(read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint)
+        return replace(
+            read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
+        )
     mended = mend.read(piece.source, [f"{piece.path}:{line}" for line in piece.lines] if piece.path else piece.lines)
     if isinstance(mended.value, Unparsed):
         again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."

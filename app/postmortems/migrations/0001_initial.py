@@ -6,63 +6,73 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('fleet', '0004_sighting_ended'),
-        ('runs', '0006_unattended'),
+        ("fleet", "0004_sighting_ended"),
+        ("runs", "0006_unattended"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Postmortem',
+            name="Postmortem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('title', models.CharField(max_length=200)),
-                ('since', models.DateTimeField()),
-                ('until', models.DateTimeField()),
-                ('begun_at', models.DateTimeField()),
-                ('version', models.IntegerField(default=0)),
-                ('collected', models.JSONField(default=dict)),
-                ('collected_digest', models.CharField(blank=True, max_length=64)),
-                ('collected_at', models.DateTimeField(blank=True, null=True)),
-                ('begun_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('runs', models.ManyToManyField(related_name='postmortems', to='runs.run')),
-                ('situation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='postmortems', to='fleet.situation')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("title", models.CharField(max_length=200)),
+                ("since", models.DateTimeField()),
+                ("until", models.DateTimeField()),
+                ("begun_at", models.DateTimeField()),
+                ("version", models.IntegerField(default=0)),
+                ("collected", models.JSONField(default=dict)),
+                ("collected_digest", models.CharField(blank=True, max_length=64)),
+                ("collected_at", models.DateTimeField(blank=True, null=True)),
+                ("begun_by", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
+                ("runs", models.ManyToManyField(related_name="postmortems", to="runs.run")),
+                (
+                    "situation",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name="postmortems", to="fleet.situation"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-begun_at',),
+                "ordering": ("-begun_at",),
             },
         ),
         migrations.CreateModel(
-            name='Comment',
+            name="Comment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('at', models.DateTimeField()),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('postmortem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='postmortems.postmortem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField()),
+                ("by", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
+                (
+                    "postmortem",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="comments", to="postmortems.postmortem"),
+                ),
             ],
             options={
-                'ordering': ('at', 'pk'),
+                "ordering": ("at", "pk"),
             },
         ),
         migrations.CreateModel(
-            name='Version',
+            name="Version",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.IntegerField()),
-                ('sections', models.JSONField()),
-                ('digest', models.CharField(max_length=64)),
-                ('at', models.DateTimeField()),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('postmortem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='postmortems.postmortem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.IntegerField()),
+                ("sections", models.JSONField()),
+                ("digest", models.CharField(max_length=64)),
+                ("at", models.DateTimeField()),
+                ("by", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL)),
+                (
+                    "postmortem",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="postmortems.postmortem"),
+                ),
             ],
             options={
-                'ordering': ('-number',),
-                'constraints': [models.UniqueConstraint(fields=('postmortem', 'number'), name='one_text_per_version')],
+                "ordering": ("-number",),
+                "constraints": [models.UniqueConstraint(fields=("postmortem", "number"), name="one_text_per_version")],
             },
         ),
     ]

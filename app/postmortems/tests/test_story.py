@@ -32,7 +32,9 @@ def test_it_tells_the_run_from_every_source_in_order(story):
 
 def test_every_link_leads_to_what_was_kept(story):
     told = story.collected
-    digests = {entry["digest"] for entry in told["timeline"]} | {state[side]["digest"] for state in told["states"] for side in ("before", "after")}
+    digests = {entry["digest"] for entry in told["timeline"]} | {
+        state[side]["digest"] for state in told["states"] for side in ("before", "after")
+    }
     kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
     assert digests - {""} == kept
     events = {int(entry["event"]) for entry in told["timeline"] if entry["event"]}
@@ -68,7 +70,9 @@ def test_a_clock_that_runs_ahead_is_bounded():
     at = timezone.now()
     ahead = timedelta(seconds=30)
     receipt = {"started_at": (at + ahead).isoformat(), "ended_at": (at + ahead).isoformat()}
-    order = Order(sealed_at=at - timedelta(seconds=1), started_at=at - timedelta(seconds=1), ended_at=at + timedelta(seconds=1), receipt=receipt)
+    order = Order(
+        sealed_at=at - timedelta(seconds=1), started_at=at - timedelta(seconds=1), ended_at=at + timedelta(seconds=1), receipt=receipt
+    )
     assert clock("oss01", [order]).words == "The clock of oss01 minus the portal's was between +29.0 s and +31.0 s, by 1 order."
 
 
@@ -104,7 +108,9 @@ def test_what_failed_to_answer_is_told(story):
     digest = ledger.keep(canonical(capture.body()), "application/json")
     ledger.record("report.changed", {"changed": {"zpool_events": digest}, "between": []}, "node:oss01", node="oss01")
     told = collecting.collect(story, timezone.now() + timedelta(minutes=1))
-    assert [e["digest"] for e in told["timeline"] if e["text"] == "zpool_events did not answer: zpool events -v: no answer after 20.0 s"] == [digest]
+    assert [
+        e["digest"] for e in told["timeline"] if e["text"] == "zpool_events did not answer: zpool events -v: no answer after 20.0 s"
+    ] == [digest]
 
 
 def test_the_page_links_each_entry(client, story, ann):

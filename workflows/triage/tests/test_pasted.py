@@ -16,8 +16,10 @@ def answer(text: str):
 
 
 def test_a_recording_of_a_terminal_is_read_as_it_was_seen():
-    typed = '\x1b]0;root@oss01:~\x07\x1b[?2004h[root@oss01 ~]# zpool statuss\x08\x1b[K -P\r\n\x1b[?2004l\r'
-    found = answer(f"Script started on 2026-11-21\r\n{typed}" + STATUS.replace("\n", "\r\n").replace("DEGRADED", "\x1b[1;33mDEGRADED\x1b[0m"))
+    typed = "\x1b]0;root@oss01:~\x07\x1b[?2004h[root@oss01 ~]# zpool statuss\x08\x1b[K -P\r\n\x1b[?2004l\r"
+    found = answer(
+        f"Script started on 2026-11-21\r\n{typed}" + STATUS.replace("\n", "\r\n").replace("DEGRADED", "\x1b[1;33mDEGRADED\x1b[0m")
+    )
     [read] = [read for read in found.reads if read.outcome == "read"]
     assert (read.node, read.command, read.source) == ("oss01", "zpool status -P", "zpool_status")
     assert [s.slug for s in found.situations] == ["disk-missing"]
