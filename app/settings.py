@@ -144,5 +144,6 @@ LOGGING = {
         "django.server": {"handlers": [], "level": "INFO"},
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
+        "fontTools": {"level": "WARNING"},  # else every PDF is a hundred lines
     },
 }
