@@ -93,6 +93,9 @@ LANGUAGE_CODE = "en-gb"
 
 SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
 
+# A form field may be as long as what somebody pastes for triage; what agents send is bounded by its own door.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+
 # Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -196,5 +199,6 @@ LOGGING = {
         "urllib3": {"level": "WARNING"},  # below that it names whole addresses
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
+        "fontTools": {"level": "WARNING"},  # else every PDF is a hundred lines
     },
 }

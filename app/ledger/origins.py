@@ -73,8 +73,15 @@ def capture(data: bytes) -> Capture | None:
 def named_by(digest: str, event: int = 0) -> list[Naming]:
     """The events known to name it, newest first: the one that led here, and those found by its digest."""
     found = list(LedgerTerm.objects.filter(term=digest).order_by("-event_id").values_list("event_id", flat=True)[:NAMING_MAX])
-    known = {*found, *([event] if event else [])} or _in_reports(digest)
-    rows = LedgerEvent.objects.filter(pk__in=known).exclude(type="evidence.looked").order_by("-id")
+    namings = _namings({*found, *([event] if event else [])}, digest)
+    if any(naming.is_capture for naming in namings):
+        return namings
+    return namings + [naming for naming in _namings(_in_reports(digest), digest) if naming not in namings]
+
+
+def _namings(events: set[int], digest: str) -> list[Naming]:
+    """Who only looked at it has not brought it."""
+    rows = LedgerEvent.objects.filter(pk__in=events).exclude(type="evidence.looked").order_by("-id")
     return [naming for row in rows for naming in _places(row, digest)]
 
 

@@ -130,19 +130,22 @@ def _proof(row: Situation) -> str:
 
 
 def _leaves(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
-    rows = LeafHistory.objects.filter(node__name=told.node, since__gte=since, since__lt=until).order_by("since")
-    for row in rows[: PER_SOURCE_MAX + 1]:
-        at = moment(row.since)
-        change = f"{row.before or 'not seen before'} → {row.state}"
-        shown = told.at("zpool_status", at)
-        yield Entry(
-            at,
-            CAPTURE,
-            f"{row.pool}: {row.name} {change}",
-            told.node,
-            event=str(shown.event) if shown else "",
-            digest=shown.digest if shown else "",
-        )
+    """Members that changed their state. Those that a first report brings all at once are counted."""
+    found = LeafHistory.objects.filter(node__name=told.node, since__gte=since, since__lt=until).order_by("since", "pool", "before", "state")
+    for _, group in groupby(found[: PER_SOURCE_MAX + 1], key=lambda row: (row.since, row.pool, row.before, row.state)):
+        rows = list(group)
+        if rows[0].before or len(rows) < FOLDED:
+            yield from (_leaf(told, row, row.name) for row in rows)
+        else:
+            yield _leaf(told, rows[0], f"{len(rows)} members")
+
+
+def _leaf(told: Told, row: LeafHistory, name: str) -> Entry:
+    at = moment(row.since)
+    change = f"from {row.before} to {row.state}" if row.before else f"first seen, {row.state}"
+    shown = told.at("zpool_status", at)
+    event, digest = (str(shown.event), shown.digest) if shown else ("", "")
+    return Entry(at, CAPTURE, f"{row.pool}: {name} {change}", told.node, event=event, digest=digest)
 
 
 def _failed(node: str, said: Said, why: str) -> Entry:

@@ -85,7 +85,7 @@ class _Paper(FPDF):
         self.lacks = True
         return f"U+{ord(letter):04X}"
 
-    def title(self, text: str, size: float = 13) -> None:
+    def heading(self, text: str, size: float = 13) -> None:
         if self.get_y() > self.h - 40:
             self.add_page()
         self.ln(3)
@@ -110,23 +110,23 @@ class _Paper(FPDF):
 
 def _write(page: _Paper, postmortem: Postmortem, text: Version, comments: list[Comment]) -> None:
     told = postmortem.collected
-    page.title(postmortem.title, 18)
+    page.heading(postmortem.title, 18)
     page.words("\n".join(_facts(postmortem, text)))
     if page.lacking:
         page.words(LACKING)
     for section in narrative.SECTIONS:
-        page.title(section.title)
+        page.heading(section.title)
         page.words(text.sections.get(section.slug) or "Nothing is written here yet.")
-    page.title("Timeline")
+    page.heading("Timeline")
     page.rows(("Time (UTC)", "Source", "What happened", "Evidence"), (30, 26, 90, 32), _timeline(told["timeline"]))
     _states(page, told["states"])
-    page.title("Clocks")
+    page.heading("Clocks")
     page.words("\n".join(told["clocks"]) or "No node.")
-    page.title("What is not known")
+    page.heading("What is not known")
     page.words("\n".join(f"- {gap}" for gap in told["gaps"]) or "Nothing was found missing.")
-    page.title("Comments")
+    page.heading("Comments")
     page.words("\n\n".join(f"{moment(each.at)} {each.by.username}: {each.text}" for each in comments) or "None.")
-    page.title("Evidence")
+    page.heading("Evidence")
     page.words("\n".join(_digests(postmortem, text)), "mono", 7)
 
 
@@ -148,15 +148,15 @@ def _timeline(entries: list[dict]) -> Iterator[tuple[str, ...]]:
 
 def _states(page: _Paper, states: list[dict]) -> None:
     for state in states:
-        page.title(f"Pool {state['pool']} of {state['node']}")
+        page.heading(f"Pool {state['pool']} of {state['node']}")
         for name in ("before", "after"):
             one = state[name]
-            page.title(f"{name.capitalize()}{', as said ' + one['at'] if one['at'] else ''}", 10)
+            page.heading(f"{name.capitalize()}{', as said ' + one['at'] if one['at'] else ''}", 10)
             lines = one["lines"][:TREE_MAX] or ["Not known: no kept capture shows it."]
             cut = [f"[{len(one['lines']) - TREE_MAX} more lines]"] if len(one["lines"]) > TREE_MAX else []
             page.words("\n".join([*lines, *cut]), "mono", 7)
         if state["difference"]:
-            page.title("What differs", 10)
+            page.heading("What differs", 10)
             page.words("\n".join(state["difference"]), "mono", 7)
 
 

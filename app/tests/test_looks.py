@@ -8,15 +8,17 @@ from app.api.tests.cast import token
 from app.ledger import looking
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
+from app.postmortems import services as postmortems
 from app.routes import EVIDENCE, ROUTES
 from app.runs import services
-from app.runs.tests.cast import Oss01, person
+from app.runs.tests.cast import Oss01, incident, person
 from tests.test_architecture import imports, sources
 
 # Who may touch kept bytes at all, and why that shows nobody evidence without a record of it.
 READERS = {
     "app/ledger/views.py": "the page of one piece of evidence records the look",
     "app/ledger/bundle.py": "taking a bundle is an event of the run",
+    "app/postmortems/captures.py": "reads captures into a timeline; its page and its copies are events",
     "app/runs/pages.py": "the answer to a look; its view records it",
     "app/fleet/services.py": "reads captures into facts",
     "app/fleet/intake.py": "keeps what nodes send",
@@ -40,6 +42,7 @@ def seen(committed_db, tmp_path, settings, client):
     order.refresh_from_db()
     [digest] = [capture["digest"] for capture in order.receipt["captures"]]
     ledger.record("run.started", {"capture": digest}, "ann", run="7")
+    story = postmortems.begin(ann, "Seen", [], incident())
     client.force_login(person("eve", "operator"))
     return {
         "ledger-blob": (digest, lambda: client.get(reverse("ledger-blob", args=[digest]))),
@@ -47,6 +50,8 @@ def seen(committed_db, tmp_path, settings, client):
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
         "look": (order.receipt_digest, lambda: _answered(client, node)),
         "api-run-bundle": (None, lambda: client.get(reverse("api:api-run-bundle", args=["7"]), headers=_token_of_eve())),
+        "postmortem": (None, lambda: client.get(story.get_absolute_url())),
+        "postmortem-export": (None, lambda: client.get(reverse("postmortem-export", args=[story.pk, "json"]))),
         "run-bundle": (None, lambda: client.get(reverse("run-bundle", args=["7"]))),
     }
 

@@ -1,5 +1,6 @@
 """Triage by paste: raw outputs of a node without an agent, in any order and state, and what is wrong there."""
 
-from workflows.triage.answer import Read, Triage, triage
+from workflows.triage.answer import NAMELESS, Read, Triage, triage
+from workflows.triage.next import MANUALS
 
-__all__ = ["Read", "Triage", "triage"]
+__all__ = ["MANUALS", "NAMELESS", "Read", "Triage", "triage"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import count
 from typing import Any
 
 from agents.collectors import COLLECTORS
@@ -16,14 +17,28 @@ from workflows.facts import FleetFacts, NodeFacts, node_facts
 from workflows.situations import detect_all
 from workflows.triage import clean, mend
 from workflows.triage.cut import Piece, cut
+from workflows.triage.marks import Mark, Stretch, marks
+from workflows.triage.next import Command, missing
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
-TEXT_CHARACTERS_MAX = 4_000_000
+TEXT_CHARACTERS_MAX = 16_000_000
 MERGED = frozenset(
     ("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config")
 )  # told by several commands together
 TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
 ALL_WELL = "all pools are healthy"
+SEVERAL = re.compile(r";|&&")
+ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
+ROWS_MIN = 2
+UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
+AGAIN = {
+    "zpool_status": "zpool status -P -p",
+    "zpool_status_guid": "zpool status -g -p",
+    "zpool_import": "zpool import",
+    "lsscsi": "lsscsi -i -g -s",
+}
+COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
+COMPLAINT_LINES_MAX = 3
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
@@ -51,6 +66,19 @@ class Triage:
     reads: tuple[Read, ...]
     fleet: FleetFacts
     situations: tuple[Situation, ...]
+    lines: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each text, as the terminal once showed them
+
+    def marks(self, situation: Situation) -> tuple[Mark, ...]:
+        """The lines of the paste that the situation was read from."""
+        read = [read for read in self.reads if read.outcome == "read"]
+        return marks(
+            situation.evidence, [Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read]
+        )
+
+    def missing(self, node: str) -> tuple[Command, ...]:
+        """What to run on this node to know more."""
+        told = {read.source for read in self.reads if read.node == node and read.outcome == "read"}
+        return missing(told, [found for found in self.situations if found.node == node])
 
     @property
     def understood(self) -> bool:
@@ -107,28 +135,46 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
     """Read (name, text) pairs, e.g. one for each file. Never raises for what the texts hold."""
     reads: list[Read] = []
     nodes: dict[str, _Said] = {}
-    for name, text in texts:
+    lines: dict[str, list[str]] = {}
+    for name, text in _each_by_its_name(texts):
         if len(text) > TEXT_CHARACTERS_MAX:
             reads.append(Read(name, 1, text.count("\n") + 1, "not read", reason=f"It is longer than {TEXT_CHARACTERS_MAX} characters."))
             continue
-        for piece in cut(clean.lines(text)):
-            reads.append(_take(name, piece, nodes))
+        lines[name] = clean.lines(text)
+        reads += [_take(name, piece, nodes) for piece in cut(lines[name])]
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
-    return Triage(tuple(reads), fleet, tuple(_renamed(found) for found in detect_all(fleet)))
+    return Triage(tuple(reads), fleet, tuple(_renamed(found, reads) for found in detect_all(fleet)), lines)
+
+
+def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Two files of one name are two texts."""
+    seen: set[str] = set()
+    for name, text in texts:
+        other = name if name not in seen else next(each for n in count(2) if (each := f"{name} ({n})") not in seen)
+        seen.add(other)
+        yield other, text
 
 
 def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     if not piece.source:
+        if piece.command and SEVERAL.search(piece.command):
+            return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else "This is no output we know."
-        return replace(read, reason=piece.hint or why)
+        return replace(read, reason=piece.hint or (UNFINISHED if _is_inside_a_tree(piece.lines) else why))
     if not piece.lines:
         return replace(read, outcome="not read", reason="The command stands here without its output.")
     if [line.strip() for line in piece.lines] == [ALL_WELL]:
         return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
+    if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
+        return replace(
+            read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
+        )
     mended = mend.read(piece.source, [f"{piece.path}:{line}" for line in piece.lines] if piece.path else piece.lines)
     if isinstance(mended.value, Unparsed):
-        return replace(read, outcome="not read", reason=mended.value.reason, line=mended.value.line, notes=mended.notes)
+        again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."
+        reason = f"{mended.value.reason.rstrip('.')}. {again}"
+        return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     said = nodes.setdefault(read.node, _Said({}, {}))
     source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
     key = piece.key or _key(source, mended, said)
@@ -138,6 +184,11 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     for also in _also(source, mended):
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     return replace(read, outcome="read", source=source, key=key, notes=notes)
+
+
+def _is_inside_a_tree(lines: list[str]) -> bool:
+    """Rows of a pool's tree without the lines above them that say which pool it is."""
+    return sum(bool(ROW.match(line)) for line in lines) >= ROWS_MIN
 
 
 def _key(source: str, mended: mend.Mended, said: _Said) -> str | None:
@@ -225,6 +276,9 @@ def _dotted(wwid: str | None) -> str:
     return wwid.replace(":", ".", 1) if wwid and wwid.startswith(("naa:", "eui:")) else ""
 
 
-def _renamed(found: Situation) -> Situation:
-    """Evidence names what was pasted: here the block devices are what lsscsi told."""
-    return replace(found, evidence=tuple(replace(e, source="lsscsi") if e.source == "block" else e for e in found.evidence))
+def _renamed(found: Situation, reads: Iterable[Read]) -> Situation:
+    """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once."""
+    told = {read.source for read in reads if read.node == found.node and read.outcome == "read"}
+    named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in told else {})
+    evidence = [replace(e, source=named.get(e.source, e.source)) for e in found.evidence]
+    return replace(found, evidence=tuple({(e.source, e.line): e for e in reversed(evidence)}.values())[::-1])

@@ -5,17 +5,34 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]")
+_TITLE = re.compile(r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")  # of the terminal's window
+_ERASED = re.compile(r"[^\x08\n]\x08")
+_TYPED_MAX = 200  # of one line: nobody corrects more
 _QUOTE = re.compile(r"(?:> ?)+")
 _ODD = {0xA0: " ", 0x2007: " ", 0x202F: " ", 0x200B: None, 0xFEFF: None, 0x00: None}
 
 
 def lines(text: str) -> list[str]:
     """Every line of `text`, cleaned; their number stays the same, so that a line can be named by its place."""
-    text = _COLOUR.sub("", text).translate(_ODD).replace("\r\n", "\n").replace("\r", "\n")
+    text = _plain(text)
     found = [line.expandtabs(8).rstrip() for line in text.split("\n")]
     found = ["" if line.lstrip().startswith("```") else line for line in found]
     return dedent("\n".join(_unquoted(found))).split("\n")
+
+
+def _plain(text: str) -> str:
+    """Without what steered the terminal. A text whose only line ends are those of an old Mac keeps them as line ends."""
+    text = _COLOUR.sub("", _TITLE.sub("", text)).translate(_ODD)
+    text = re.sub(r"\r+\n", "\n", text)
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    for _ in range(_TYPED_MAX if "\x08" in text else 0):
+        text, erased = _ERASED.subn("", text)
+        if not erased:
+            break
+    text = text.replace("\x08", "").replace("\x07", "")
+    return re.sub(r"(?m)^.*\r(?=[^\n])", "", text).replace("\r", "")  # what was written over on its own line
 
 
 def _unquoted(found: list[str]) -> list[str]:

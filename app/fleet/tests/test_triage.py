@@ -7,6 +7,9 @@ from django.urls import reverse
 
 from agents.tests.scenarios import step
 from app.fleet.models import Node, Situation
+from app.ledger import services as ledger
+from app.ledger.models import LedgerEvent
+from app.runs.tests.cast import person
 
 STATUS = step("disk-removed/2-removed") / "zpool-status-P.txt"
 
@@ -51,3 +54,29 @@ def test_a_text_nobody_can_read_is_said_so_and_stays_in_the_form(reader):
 def test_markup_in_an_output_stays_text(reader):
     page = reader.post(reverse("triage"), {"text": STATUS.read_text().replace("raidz2-0", "<script>alert(1)</script>")}).content.decode()
     assert "<script>alert(1)" not in page
+
+
+def test_it_shows_the_lines_the_manuals_and_what_to_run_next(reader):
+    page = reader.post(reverse("triage"), {"text": STATUS.read_text()}).content.decode()
+    assert 'class="hit"' in page
+    assert reverse("runbook", args=["wwid-mismatch-replace"]) in page
+    assert "<code data-copy>lsscsi -i -g -s</code>" in page
+    assert not LedgerEvent.objects.exclude(type__startswith="person.").exists()
+
+
+def test_it_is_kept_when_somebody_who_may_asks_for_it(reader, client):
+    answer = reader.post(reverse("triage"), {"text": STATUS.read_text(), "keep": "1"})
+    assert "Nothing was kept." in answer.content.decode()
+    client.force_login(person("ann", "operators"))
+    page = client.post(reverse("triage"), {"text": STATUS.read_text(), "keep": "1"}).content.decode()
+    [event] = LedgerEvent.objects.filter(type="triage.kept")
+    [digest] = event.said["evidence"]
+    assert event.actor == "ann"
+    assert ledger.blob(digest).decode().replace("\r\n", "\n").strip() == STATUS.read_text().strip()
+    assert reverse("ledger-evidence", args=[digest]) in page
+
+
+def test_five_megabytes_fit_the_form(reader):
+    page = reader.post(reverse("triage"), {"text": STATUS.read_text() + "x" * 5_000_000})
+    assert page.status_code == 200
+    assert "is REMOVED" in page.content.decode()

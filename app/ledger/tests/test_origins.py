@@ -51,6 +51,12 @@ def test_what_reports_brought_is_found_without_being_led_there(said):
     }
 
 
+def test_it_is_found_after_somebody_looked_at_it_too(said, ann):
+    for _ in range(2):
+        page = ann.get(reverse("ledger-evidence", args=[said[1]])).content.decode()
+        assert "oss01: zpool_status" in page
+
+
 def test_the_page_shows_lines_and_what_changed(said, ann):
     page = ann.get(reverse("ledger-evidence", args=[said[1]]), {"event": said[2].pk}).content.decode()
     assert "oss01: zpool_status" in page

@@ -175,9 +175,9 @@ def test_every_line_is_accounted_for_by_its_number():
 
 
 def test_a_paste_that_is_too_long_is_refused_by_name():
-    answer = triage([("big.txt", "x" * 4_000_001)])
+    answer = triage([("big.txt", "x" * 16_000_001)])
     assert answer.reads[0].outcome == "not read"
-    assert "4000000" in answer.reads[0].reason
+    assert "16000000" in answer.reads[0].reason
 
 
 def test_no_mangled_paste_raises():

@@ -1,0 +1,94 @@
+"""What to look up and what to run next: the manual page of each situation, and the commands whose output would tell more.
+
+The facts of a paste are often too few to fill in a runbook. Its page can be read all the same, as a manual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from workflows.core import Situation
+
+# situation -> runbooks that answer it, whose pages say what to do by hand
+MANUALS: Mapping[str, tuple[str, ...]] = {
+    "many-disks-offline": ("many-disks-offline",),
+    "pool-suspended": ("suspended-pool", "many-disks-offline"),
+    "disk-hangs": ("slow-disk-triage",),
+    "wwid-mismatch": ("wwid-mismatch-replace",),
+    "disk-faulted": ("blink-and-replace", "wwid-mismatch-replace"),
+    "disk-missing": ("wwid-mismatch-replace", "blink-and-replace"),
+    "import-blocked": ("read-only-import", "device-delete-reimport", "rewind-import"),
+    "data-errors": (),
+    "foreign-pool-imported-elsewhere": (),
+    "slow-disk": ("slow-disk-triage",),
+    "resilver-stuck": ("resilver-tuning",),
+    "resilver-slow": ("resilver-tuning",),
+    "label-corrupt": ("wwid-mismatch-replace",),
+    "identity-conflict": (),
+    "phy-errors": ("sas-link-triage",),
+    "disk-errors": ("slow-disk-triage", "blink-and-replace"),
+    "drive-mode-drift": ("drive-mode-audit",),
+    "hidden-by-resilver": (),
+    "spare-in-use": ("spare-return",),
+    "resilver-running": ("resilver-tuning",),
+    "tunables-left-raised": ("resilver-tuning",),
+    "version-mismatch": (),
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command to run, which only reads, and what it would tell."""
+
+    command: str
+    why: str
+
+
+STATUS = Command("zpool status -P -p", "the tree of every pool, with exact counters")
+GUIDS = Command("zpool status -g -p", "the same tree by guid: how a lost member is named for sure")
+DISKS = Command("lsscsi -i -g -s", "every disk with its WWID, so that names that moved are seen")
+LABELS = Command(
+    'for d in /dev/sd*1; do echo "# zdb -l $d"; zdb -l "$d"; done', "which pool and member each disk claims to be; it takes some seconds"
+)
+IMPORT = Command("zpool import", "pools that are there and not imported, and what keeps them from it")
+EVENTS = Command("zpool events -v", "what the kernel noticed of the pools, with times")
+HISTORY = Command("zpool history -il", "what was done to the pools, and by whom")
+KERNEL = Command("dmesg", "resets, timeouts and medium errors; without -T, whose times drift")
+SMART = Command("smartctl -x /dev/sdX", "what the disk says of itself; put in the disk in question")
+SLOW = Command("zpool iostat -v -l -H -p 5 2", "how long each member takes to answer")
+
+# What each way of trouble makes worth knowing, besides the tree: source -> command
+FIRST: Mapping[str, Command] = {"zpool_status": STATUS, "zpool_status_guid": GUIDS, "lsscsi": DISKS}
+ABOUT: Mapping[str, Mapping[str, Command]] = {
+    "disk-missing": {"zdb_label": LABELS, "kernel_log": KERNEL},
+    "wwid-mismatch": {"zdb_label": LABELS},
+    "disk-faulted": {"smart": SMART, "kernel_log": KERNEL, "zpool_events": EVENTS},
+    "disk-errors": {"smart": SMART, "kernel_log": KERNEL, "zpool_events": EVENTS},
+    "disk-hangs": {"kernel_log": KERNEL, "smart": SMART},
+    "slow-disk": {"zpool_iostat": SLOW, "smart": SMART},
+    "label-corrupt": {"zdb_label": LABELS},
+    "import-blocked": {"zdb_label": LABELS, "kernel_log": KERNEL},
+    "pool-suspended": {"zpool_events": EVENTS, "kernel_log": KERNEL},
+    "many-disks-offline": {"kernel_log": KERNEL, "zpool_events": EVENTS},
+    "data-errors": {"zpool_events": EVENTS, "zpool_history": HISTORY},
+    "resilver-stuck": {"zpool_iostat": SLOW, "kernel_log": KERNEL},
+    "resilver-slow": {"zpool_iostat": SLOW},
+}
+
+
+def missing(read: Iterable[str], situations: Iterable[Situation]) -> tuple[Command, ...]:
+    """The commands that would tell more about one node, of which these sources were read."""
+    known = set(read)
+    return tuple(dict.fromkeys(_missing(known, situations)))
+
+
+def _missing(known: set[str], situations: Iterable[Situation]) -> Iterator[Command]:
+    if not known & {"zpool_status", "zpool_import", "zpool_status_json"}:
+        yield from (STATUS, IMPORT)
+    elif "zpool_import" not in known:
+        yield from (command for source, command in FIRST.items() if source not in known)
+    elif "lsscsi" not in known:
+        yield DISKS
+    for situation in situations:
+        yield from (command for source, command in ABOUT.get(situation.slug, {}).items() if source not in known)

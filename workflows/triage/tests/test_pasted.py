@@ -1,0 +1,93 @@
+"""Pastes as tired people make them: recordings of a terminal, answers to mails, ends cut off, several nodes, several megabytes."""
+
+import pytest
+
+from agents.tests.scenarios import step
+from workflows.runbooks import RUNBOOKS
+from workflows.situations import SITUATIONS
+from workflows.triage import MANUALS, triage
+
+STATUS = (step("disk-removed/2-removed") / "zpool-status-P.txt").read_text()
+LSSCSI = (step("disk-removed/2-removed") / "lsscsi-i.txt").read_text()
+
+
+def answer(text: str):
+    return triage([("paste", text)])
+
+
+def test_a_recording_of_a_terminal_is_read_as_it_was_seen():
+    typed = "\x1b]0;root@oss01:~\x07\x1b[?2004h[root@oss01 ~]# zpool statuss\x08\x1b[K -P\r\n\x1b[?2004l\r"
+    found = answer(
+        f"Script started on 2026-11-21\r\n{typed}" + STATUS.replace("\n", "\r\n").replace("DEGRADED", "\x1b[1;33mDEGRADED\x1b[0m")
+    )
+    [read] = [read for read in found.reads if read.outcome == "read"]
+    assert (read.node, read.command, read.source) == ("oss01", "zpool status -P", "zpool_status")
+    assert [s.slug for s in found.situations] == ["disk-missing"]
+
+
+def test_what_was_written_over_is_gone():
+    found = answer("working 10 %\rworking 99 %\r" + STATUS)
+    assert [s.slug for s in found.situations] == ["disk-missing"]
+
+
+@pytest.mark.parametrize("cut", [STATUS[: len(STATUS) * 2 // 3], STATUS[len(STATUS) // 3 :]], ids=["end", "beginning"])
+def test_what_was_cut_off_says_what_to_paste_and_claims_nothing(cut):
+    found = answer(cut)
+    assert not found.situations
+    assert any("Paste the whole output of `zpool status -P -p`." in read.reason for read in found.reads)
+
+
+def test_a_command_that_did_not_run_is_said():
+    found = answer("$ zpool status\nbash: zpool: command not found\n")
+    assert [read.reason for read in found.reads][-1].startswith("The command did not run.")
+
+
+def test_several_commands_on_one_line_are_read_by_how_each_begins():
+    found = answer(f"root@oss01:~# zpool status -P; lsscsi -i\n{STATUS}{LSSCSI}")
+    assert {read.source for read in found.reads if read.outcome == "read"} == {"zpool_status", "lsscsi"}
+    assert "Several commands at once." in found.reads[0].reason
+
+
+def test_two_nodes_stay_apart():
+    found = answer(f"root@oss01:~# zpool status -P\n{STATUS}root@oss02:~# zpool status -P\n{STATUS}")
+    assert [s.node for s in found.situations] == ["oss01", "oss02"]
+    lines = {s.node: {mark.line for mark in found.marks(s)} for s in found.situations}
+    assert max(lines["oss01"]) < min(lines["oss02"])
+
+
+def test_the_lines_that_bear_it_out_are_marked():
+    found = answer(STATUS)
+    [situation] = found.situations
+    marked = [found.lines[mark.name][mark.line - 1] for mark in found.marks(situation)]
+    assert marked
+    assert all("REMOVED" in line for line in marked)
+
+
+def test_evidence_names_what_was_pasted_and_each_line_once():
+    [situation] = answer(STATUS).situations
+    assert {e.source for e in situation.evidence} == {"zpool_status"}
+    assert len({e.line for e in situation.evidence}) == len(situation.evidence)
+
+
+def test_it_says_what_to_run_next_and_not_what_was_run():
+    commands = [command.command for command in answer(STATUS).missing("pasted")]
+    assert "zpool status -P -p" not in commands
+    assert commands[:2] == ["zpool status -g -p", "lsscsi -i -g -s"]
+    assert "lsscsi -i -g -s" not in [c.command for c in answer(STATUS + "\n" + LSSCSI).missing("pasted")]
+    assert [c.command for c in answer("help").missing("pasted")] == ["zpool status -P -p", "zpool import"]
+
+
+def test_every_situation_has_its_manuals_and_each_is_there():
+    assert set(MANUALS) == set(SITUATIONS)
+    assert {slug for slugs in MANUALS.values() for slug in slugs} <= set(RUNBOOKS)
+
+
+def test_five_megabytes_are_read():
+    log = "".join(f"[{n / 10:12.6f}] sd 0:0:{n % 60}:0: [sda] Unit attention, for the {n}th time today\n" for n in range(70_000))
+    assert len(STATUS + log) > 5_000_000
+    assert "disk-missing" in [s.slug for s in answer(STATUS + log).situations]
+
+
+def test_two_files_of_one_name_are_two_texts():
+    found = triage([("status.txt", STATUS), ("status.txt", "help")])
+    assert {read.name for read in found.reads} == {"status.txt", "status.txt (2)"}
