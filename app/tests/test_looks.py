@@ -16,6 +16,7 @@ from tests.test_architecture import imports, sources
 # Who may touch kept bytes at all, and why that shows nobody evidence without a record of it.
 READERS = {
     "app/ledger/views.py": "the page of one piece of evidence records the look",
+    "app/api/ledger.py": "the API's way to one piece of evidence records the look",
     "app/ledger/bundle.py": "taking a bundle is an event of the run",
     "app/runs/pages.py": "the answer to a look; its view records it",
     "app/fleet/services.py": "reads captures into facts",
@@ -45,6 +46,7 @@ def seen(committed_db, tmp_path, settings, client):
         "ledger-blob": (digest, lambda: client.get(reverse("ledger-blob", args=[digest]))),
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
         "look": (order.receipt_digest, lambda: _answered(client, node)),
+        "api-evidence": (digest, lambda: client.get(reverse("api:api-evidence", args=[digest]), headers=_token_of_eve())),
         "api-run-bundle": (None, lambda: client.get(reverse("api:api-run-bundle", args=["7"]), headers=_token_of_eve())),
         "run-bundle": (None, lambda: client.get(reverse("run-bundle", args=["7"]))),
     }
@@ -76,11 +78,11 @@ def test_whoever_is_shown_evidence_is_on_the_record(seen, route):
     assert opened().status_code == 200
     [look] = looks()
     assert look.type == EVIDENCE[route]
-    if route in ("ledger-blob", "look-answer"):
+    if route in ("ledger-blob", "look-answer", "api-evidence"):
         assert look.said["body"] == {"digest": digest}, "the digest and nothing else"
 
 
-@pytest.mark.parametrize("route", ["ledger-blob", "look-answer"])
+@pytest.mark.parametrize("route", ["ledger-blob", "look-answer", "api-evidence"])
 def test_opened_again_and_again_it_is_one_event(seen, route):
     for _ in range(5):
         seen[route][1]()

@@ -11,7 +11,7 @@ from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.tests.cast import begin, incident
 
 OPERATIONS = operations()
-SOME = {"{name}": "oss01", "{wwid}": "naa:5000c500a65b207b", "{pk}": "1", "{run}": "1", "{act}": "check"}
+SOME = {"{name}": "oss01", "{wwid}": "naa:5000c500a65b207b", "{pk}": "1", "{run}": "1", "{act}": "check", "{digest}": "0" * 64}
 
 
 def path_of(path: str) -> str:

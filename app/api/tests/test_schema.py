@@ -29,7 +29,7 @@ CHECKS = [
     negative_data_rejection,
 ]
 FEW = settings(
-    max_examples=12, deadline=None, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=8, deadline=None, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
 )
 
 
