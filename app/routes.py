@@ -148,6 +148,7 @@ ROUTES: Mapping[str, str] = {
     "api-ledger-head": API,
     "api-ledger-consistency": API,
     "api-ledger-keys": API,
+    "api-evidence": API,
 }
 # Which of them show kept evidence as it was said, and the event that says who looked. `app/tests/test_looks.py` holds it.
 EVIDENCE: Mapping[str, str] = {
@@ -158,6 +159,7 @@ EVIDENCE: Mapping[str, str] = {
     "run-bundle": "run.exported",
     "postmortem": "postmortem.looked",
     "postmortem-export": "postmortem.exported",
+    "api-evidence": "evidence.looked",
     "api-run-bundle": "run.exported",
 }
 # What app/asgi.py answers in front of Django, by path.

@@ -8,7 +8,7 @@ from typing import Any
 from cli.looks import Ask, said
 from cli.portal import Portal
 from cli.problems import DONE, USAGE, Trouble
-from cli.show import clean, pairs, text, when
+from cli.show import clean, pairs, table, text, when
 
 # act -> (the API's word, which field the words on the command line fill)
 ACTS: dict[str, tuple[str, str]] = {
@@ -50,6 +50,9 @@ def _only_answer(door: Portal, situation: int) -> str:
 def run(asked: argparse.Namespace, portal: Ask) -> int:
     door = portal()
     found = door.get("runs", asked.id)
+    if asked.act == "why":
+        said(asked, found["options"], lambda: against(found))
+        return DONE
     if asked.act:
         found = _act(asked, door, found)
     said(asked, found, lambda: shown(found))
@@ -89,6 +92,11 @@ def _sure(asked: argparse.Namespace, found: dict) -> None:
         raise Trouble("That is not the node's name. Nothing was done.", "", USAGE)
 
 
+def against(found: dict) -> str:
+    rows = [(one["value"], one["against"]) for one in found["options"] if not one["fits"]]
+    return table(("CHOICE", "WHY IT CANNOT BE CHOSEN"), rows, "Nothing stands against any choice of this step.")
+
+
 def shown(found: dict) -> str:
     head = {
         "Run": f"{found['id']}, version {found['version']}: {found['title']}",
@@ -108,9 +116,9 @@ def shown(found: dict) -> str:
         mark = ">" if step["now"] else "x" if step["finished_at"] else " "
         lines.append(clean(f" {mark} {step['title']}" + (f"  ({step['finished_by']})" if step["finished_by"] else "")))
     lines += [""] + [text(f"{one['outcome'].upper():8}{one['reason']}") for one in found["guards"]]
-    lines += [
-        text(f"{'fits' if one['fits'] else 'does not fit':13}{one['value']}  {one['title']} {one['against']}") for one in found["options"]
-    ]
+    lines += [text(f"fits  {one['value']}  {one['title']}") for one in found["options"] if one["fits"]]
+    if others := sum(not one["fits"] for one in found["options"]):
+        lines.append(f"{others} more cannot be chosen. Why: slotlight run {found['id']} why")
     if found["phrase"]:
         lines.append(f"To confirm: slotlight run {found['id']} confirm {clean(found['phrase'])}")
     words = {api: ours for ours, (api, _) in ACTS.items()}

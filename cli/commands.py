@@ -46,7 +46,14 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("runbook", nargs="?", default="", help="may be left out when one runbook answers it")
     run = _command(commands, "run", "one run; with an act, do it", acts.run)
     run.add_argument("id", type=int)
-    run.add_argument("act", nargs="?", default="", choices=["", *acts.ACTS], metavar="ACT", help=", ".join(acts.ACTS))
+    run.add_argument(
+        "act",
+        nargs="?",
+        default="",
+        choices=["", "why", *acts.ACTS],
+        metavar="ACT",
+        help=", ".join(acts.ACTS) + "; why: what stands against choices",
+    )
     run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the phrase, the evidence, the reason")
     run.add_argument("--yes", action="store_true", help="do not ask before approve and execute")
     run.add_argument("--version", type=int, default=None, help="the version you have read; without it the run is shown and read now")

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,11 @@ def situation(asked: argparse.Namespace, portal: Ask) -> int:
             text(found["meaning"]),
             "",
         ]
-        lines += ["Evidence"] + [text(f"{e['source']} {e['digest'][:10]}: {e['line']}", "  ") for e in found["evidence"]] + [""]
+        lines += (
+            ["Evidence"]
+            + [text(f"{e['source']} {e['digest'] if asked.digests else e['digest'][:10]}: {e['line']}", "  ") for e in found["evidence"]]
+            + [""]
+        )
         lines += [f"Run {run} is under way: slotlight run {run}" for run in found["open_runs"]]
         lines += [text(f"slotlight start {found['id']} {a['runbook']}   {a['why']}") for a in found["answers"]] or [
             "No runbook answers it."
@@ -188,11 +193,26 @@ def bundle(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
+def evidence(asked: argparse.Namespace, portal: Ask) -> int:
+    """As the node said it, for a person; with --json or into a pipe the bytes themselves."""
+    data = portal().ask("GET", f"evidence/{asked.digest}")
+    if asked.json or not sys.stdout.isatty():
+        sys.stdout.buffer.write(data)
+        return DONE
+    try:
+        told = json.loads(data)
+    except ValueError:
+        told = {"text": data.decode("utf-8", "backslashreplace")}
+    print("\n".join(clean(line) for line in str(told.get("text") or told.get("reason") or told.get("stderr")).splitlines()))
+    return DONE
+
+
 LOOKS: dict[str, tuple[str, Callable[[argparse.Namespace, Ask], int]]] = {
     "status": ("how the fleet stands; exit code 1 when something is to be acted on", status),
     "nodes": ("nodes with the worst that is wrong, or one node with its pools", nodes),
     "situations": ("what is wrong, worst first", situations),
     "situation": ("one situation: what it means, its evidence, what answers it", situation),
+    "evidence": ("one piece of evidence, by its whole digest; that you looked is on the record", evidence),
     "disks": ("find a disk by WWID in any form, serial, model, node:sdX or enclosure/slot", disks),
     "runs": ("runs under way", runs),
     "approvals": ("plans that wait for another person", approvals),
@@ -212,6 +232,9 @@ def arguments(name: str, command: argparse.ArgumentParser) -> None:
         command.add_argument("--closed", action="store_true", help="what is over, too")
     if name == "situation":
         command.add_argument("id", type=int)
+        command.add_argument("--digests", action="store_true", help="whole digests, for `slotlight evidence`")
+    if name == "evidence":
+        command.add_argument("digest")
     if name == "disks":
         command.add_argument("text", nargs="?", default="")
     if name == "runs":

@@ -24,11 +24,21 @@ def by_token(token: Token, act: str, what: Callable[[], T], *, run: str = "", no
             done = what()
         except RunRefused as why:
             refused = why
-        body = {"token": token.prefix, "name": token.name, "act": act, "outcome": "refused" if refused else "done"}
-        ledger.record("token.used", body, token.person.username, run=run or _run_of(done), node=node)
+        _record(token, act, "refused" if refused else "done", run or _run_of(done), node)
     if refused is not None:
         raise refused
     return done
+
+
+def taken(token: Token, act: str, run: str) -> None:
+    """For what cannot stand in one transaction with its record: that it is about to be done."""
+    with transaction.atomic():
+        _record(token, act, "begun", run, "")
+
+
+def _record(token: Token, act: str, outcome: str, run: str, node: str) -> None:
+    body = {"token": token.prefix, "name": token.name, "act": act, "outcome": outcome}
+    ledger.record("token.used", body, token.person.username, run=run, node=node)
 
 
 def _run_of(done: object) -> str:

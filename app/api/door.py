@@ -14,6 +14,8 @@ DESCRIPTION = """What people do in Slotlight's pages, for programs. Send `Author
 Every operation names the one scope it takes, and a token never has more than its person has now. Guids and sizes are decimal strings.
 Lists come in pages: give `next` as `cursor` to read on. Every error has one shape; `do` says what to do next."""
 
+BYTES = {"_run_bundle": "application/zip", "_evidence": "application/octet-stream"}  # what is no JSON
+
 
 class Api(NinjaAPI):
     """ninja's, with the description corrected where it cannot say what is so."""
@@ -31,8 +33,9 @@ def _correct(operation: dict[str, Any]) -> None:
     for status, told in operation["responses"].items():
         if status >= 400 and "application/json" in told.get("content", {}):
             told["content"] = {problems.MEDIA: told["content"].pop("application/json")}
-    if operation["operationId"].endswith("_run_bundle"):
-        operation["responses"][200]["content"] = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+    for name, media in BYTES.items():
+        if operation["operationId"].endswith(name):
+            operation["responses"][200]["content"] = {media: {"schema": {"type": "string", "format": "binary"}}}
 
 
 def _scopes() -> str:

@@ -1,24 +1,29 @@
-"""What happened, through the API: search, one event, proofs, keys, the bundle of a run."""
+"""What happened, through the API: search, one event, proofs, keys, evidence, the bundle of a run."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Max
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
 from ninja import Field, Router, Schema
+from pydantic import StringConstraints
 
+from app.api.acting import taken
 from app.api.auth import Scoped
 from app.api.problems import Problem
 from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
-from app.ledger import search, services
-from app.ledger.bundle import NoSuchRun, bundle
+from app.ledger import looking, search, services
+from app.ledger.bundle import bundle, events_of
 from app.ledger.checkpoints import newest
 from app.ledger.looking import number_if_possible
-from app.ledger.models import LedgerChain
+from app.ledger.models import Blob, LedgerChain
 
 router = Router(tags=["ledger"])
+
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class EventOut(Schema):
@@ -130,9 +135,22 @@ def keys(request):
 @router.get("/runs/{str:run}/bundle", response=answers(None), auth=Scoped(READ), url_name="api-run-bundle")
 def run_bundle(request, run: Name):
     """The run as a zip that `slotlight ledger verify` checks offline. Taking it is an event of the run."""
-    try:
-        data = bundle(run, actor=request.auth.person.username)
-    except NoSuchRun:
-        raise Problem("not-found", f"The ledger holds no event of run {run}.") from None
+    if not events_of(run).exists():
+        raise Problem("not-found", f"The ledger holds no event of run {run}.")
+    taken(request.auth, "run.bundle", run)
+    data = bundle(run, actor=request.auth.person.username)
     name = f"slotlight-run-{slugify(run)}.zip"
     return HttpResponse(data, content_type="application/zip", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/evidence/{str:digest}", response=answers(None), auth=Scoped(READ), url_name="api-evidence")
+def evidence(request, digest: Digest):
+    """The kept bytes of one piece of evidence, as the node said them. Who looked is on the record, once an hour."""
+    if not Blob.objects.filter(pk=digest).exists():
+        raise Problem("not-found", f"No evidence {digest[:16]}… is kept here.")
+    looking.looked(request.auth.person.username, digest)
+    try:
+        data = services.blob(digest)
+    except services.Redacted:
+        raise Problem("not-found", "This evidence was redacted. The ledger says by whom and why.") from None
+    return HttpResponse(data, content_type="application/octet-stream")

@@ -13,6 +13,7 @@ class Token(models.Model):
     prefix = models.CharField(max_length=12, unique=True)
     digest = models.CharField(max_length=64)  # of the whole token; its 256 random bits need no slow hash
     scopes = ArrayField(models.CharField(max_length=10))
+    bound = models.CharField(max_length=64, blank=True)  # to the password as it was, for one that acts; empty: to nothing
     made_at = models.DateTimeField()
     proved_at = models.DateTimeField()  # when its person had last typed the password as it was made; it never gets fresher
     expires_at = models.DateTimeField()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
 from app.api.models import Token
-from app.api.scopes import why_not
+from app.api.scopes import ACTING, why_not
 from app.ledger import looking
 from app.ledger import services as ledger
 
@@ -47,6 +47,7 @@ def make(person: User, name: str, scopes: list[str], lasts: timedelta, proved_at
             prefix=prefix,
             digest=digest(text),
             scopes=sorted(set(scopes)),
+            bound=_password(person) if ACTING & set(scopes) else "",
             made_at=now,
             proved_at=proved_at,
             expires_at=now + lasts,
@@ -100,8 +101,17 @@ def find(text: str) -> Token:
         raise NotBelieved(f"The token {token.name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. {HERE}")
     if not token.person.is_active:
         raise NotBelieved(f"The account {token.person.username} is switched off, and its tokens with it.")
+    if token.bound and not secrets.compare_digest(token.bound, _password(token.person)):
+        raise NotBelieved(
+            f"The password of {token.person.username} was changed since the token {token.name} was made, and that ended it. {HERE}"
+        )
     _seen(token, now)
     return token
+
+
+def _password(person: User) -> str:
+    """Another value for each password, from which none is to be had."""
+    return person.get_session_auth_hash()
 
 
 def _seen(token: Token, now: datetime) -> None:

@@ -76,7 +76,8 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     number = str(incident().pk)
     assert "slotlight start" in shell(anns, "situation", number).stdout
     run = str(json.loads(shell(anns, "start", number, "--json").stdout)["id"])
-    assert f"fits         {BLANK}" in shell(anns, "run", run).stdout
+    assert f"fits  {BLANK}" in shell(anns, "run", run).stdout
+    assert "is already member" in shell(anns, "run", run, "why").stdout
     shell(anns, "run", run, "choose", BLANK)
     shell(anns, "run", run, "check")
     shell(anns, "run", run, "plan")

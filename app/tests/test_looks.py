@@ -17,6 +17,7 @@ from tests.test_architecture import imports, sources
 # Who may touch kept bytes at all, and why that shows nobody evidence without a record of it.
 READERS = {
     "app/ledger/views.py": "the page of one piece of evidence records the look",
+    "app/api/ledger.py": "the API's way to one piece of evidence records the look",
     "app/ledger/bundle.py": "taking a bundle is an event of the run",
     "app/postmortems/captures.py": "reads captures into a timeline; its page and its copies are events",
     "app/runs/pages.py": "the answer to a look; its view records it",
@@ -49,6 +50,7 @@ def seen(committed_db, tmp_path, settings, client):
         "ledger-evidence": (digest, lambda: client.get(reverse("ledger-evidence", args=[digest]))),
         "look-answer": (order.receipt_digest, lambda: client.get(reverse("look-answer", args=[order.pk]))),
         "look": (order.receipt_digest, lambda: _answered(client, node)),
+        "api-evidence": (digest, lambda: client.get(reverse("api:api-evidence", args=[digest]), headers=_token_of_eve())),
         "api-run-bundle": (None, lambda: client.get(reverse("api:api-run-bundle", args=["7"]), headers=_token_of_eve())),
         "postmortem": (None, lambda: client.get(story.get_absolute_url())),
         "postmortem-export": (None, lambda: client.get(reverse("postmortem-export", args=[story.pk, "json"]))),
@@ -82,11 +84,11 @@ def test_whoever_is_shown_evidence_is_on_the_record(seen, route):
     assert opened().status_code == 200
     [look] = looks()
     assert look.type == EVIDENCE[route]
-    if route in ("ledger-blob", "ledger-evidence", "look-answer"):
+    if route in ("ledger-blob", "ledger-evidence", "look-answer", "api-evidence"):
         assert look.said["body"] == {"digest": digest}, "the digest and nothing else"
 
 
-@pytest.mark.parametrize("route", ["ledger-blob", "ledger-evidence", "look-answer"])
+@pytest.mark.parametrize("route", ["ledger-blob", "ledger-evidence", "look-answer", "api-evidence"])
 def test_opened_again_and_again_it_is_one_event(seen, route):
     for _ in range(5):
         seen[route][1]()

@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
                 ("prefix", models.CharField(max_length=12, unique=True)),
                 ("digest", models.CharField(max_length=64)),
                 ("scopes", django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=10), size=None)),
+                ("bound", models.CharField(blank=True, max_length=64)),
                 ("made_at", models.DateTimeField()),
                 ("proved_at", models.DateTimeField()),
                 ("expires_at", models.DateTimeField()),

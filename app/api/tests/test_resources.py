@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from app.api.tests.cast import Asker, token
-from app.runs.tests.cast import SDCW, Oss01, begin, person
+from app.runs.tests.cast import SDCW, Oss01, begin, incident, person
 
 
 @pytest.fixture
@@ -93,6 +93,9 @@ def test_the_ledger_is_searched_proven_and_taken_away(committed):
     asks, run = committed
     all_pages_of(asks, "/ledger")
     assert asks("GET", "/runs/77/bundle").status_code == 404
+    assert not asks.get("/ledger?run=77")["items"], "asking for a run that is not there makes none"
+    situation = asks.get(f"/situations/{incident().pk}")
+    assert situation["evidence"][0]["line"].split()[0].encode() in asks("GET", f"/evidence/{situation['evidence'][0]['digest']}").content
     found = asks.get(f"/ledger?run={run.pk}&type=run.")["items"]
     assert found[-1]["type"] == "run.started"
     event = asks.get(f"/ledger/events/{found[0]['id']}")
@@ -104,5 +107,6 @@ def test_the_ledger_is_searched_proven_and_taken_away(committed):
     assert asks.get("/ledger/keys")["log_key"]
     bundle = asks("GET", f"/runs/{run.pk}/bundle")
     assert bundle.status_code == 200
+    assert [one["body"]["act"] for one in asks.get(f"/ledger?type=token.used&run={run.pk}")["items"]] == ["run.bundle"]
     assert "events.jsonl" in zipfile.ZipFile(io.BytesIO(bundle.content)).namelist()
     assert asks.get("/ledger?type=run.exported")["items"][0]["actor"] == "ann"

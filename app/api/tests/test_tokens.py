@@ -3,22 +3,23 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from app.api import rate, tokens
 from app.api.models import Token
 from app.api.tests.cast import Asker, token
 from app.ledger.models import LedgerEvent
+from app.runs.tests.cast import person
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def at_her_page(client, django_user_model):
-    ann = django_user_model.objects.create_user("ann", password="correct horse battery")
-    ann.groups.add(Group.objects.get(name="operators"))
+def at_her_page(client):
+    ann = person("ann", "operators")
+    ann.set_password("correct horse battery")
+    ann.save()
     client.login(username="ann", password="correct horse battery")
     return client
 
@@ -88,6 +89,14 @@ def test_it_ends_with_its_time_and_with_its_persons_account(ann):
     ann.is_active = False
     ann.save()
     assert "switched off" in Asker(text)("GET", "/status").json()["detail"]
+
+
+def test_one_that_acts_ends_with_the_password_it_was_made_with(ann):
+    acting, reading = token(ann, "read", "operate"), token(ann, "read")
+    ann.set_password("another one altogether")
+    ann.save()
+    assert "password of ann was changed" in Asker(acting)("GET", "/status").json()["detail"]
+    assert Asker(reading).get("/status")
 
 
 @pytest.mark.parametrize("wrong", ["", "slt_", "slt_" + "0" * 12 + "_" + "A" * 43, "x" * 5000, "slt_é", "Bearer"])
