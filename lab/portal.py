@@ -17,16 +17,16 @@ NAME = "portal.lab"  # what the node's /etc/hosts and the certificate call it
 START_SECONDS = 180
 STOP_SECONDS = 60
 PASSWORD = "lab-only-0815"  # the portal listens on loopback, for as long as a test runs
-PEOPLE = {"ann": ["operators", "administrators"], "bob": ["approvers"], "eve": ["operators"]}
+PEOPLE = {"ann": ["operator", "admin"], "bob": ["approver"], "eve": ["operator"]}
 MAKE_PEOPLE = """
 import json, sys
-from django.contrib.auth.models import Group
-from app.accounts.models import User
-for name, groups in json.loads({people!r}).items():
+from app.accounts.models import Membership, User
+for name, roles in json.loads({people!r}).items():
     person, _ = User.objects.get_or_create(username=name)
     person.set_password({password!r})
     person.save()
-    person.groups.set(Group.objects.filter(name__in=groups))
+    for role in roles:
+        Membership.objects.get_or_create(user=person, role=role, team=None)
 """
 OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "SLOTLIGHT_LEDGER_KEY", "SLOTLIGHT_DATA")
 

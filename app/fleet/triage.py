@@ -12,10 +12,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from agents.collectors.base import decode
+from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet import rows
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.ledger import services as ledger
-from app.routes import OPERATE
 from workflows.core import Situation
 from workflows.facts import known
 from workflows.runbooks import RUNBOOKS
@@ -77,7 +77,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def _kept(request: HttpRequest, texts: list[tuple[str, str]], found: Triage) -> dict:
     """Make what was pasted evidence, and record who did. Says why not where it cannot be."""
-    if not request.user.has_perm(OPERATE):
+    if not may_somewhere(request.user, OPERATE):
         return {"not_kept": "Keeping evidence needs the operator's right. Nothing was kept."}
     nodes = ", ".join(found.fleet.nodes)
     try:

@@ -5,13 +5,13 @@ from typing import Any
 from django.utils.safestring import mark_safe
 
 from app.accounts.models import User
+from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet.models import Situation
 from app.postmortems import narrative, services
 from app.postmortems.export import words
 from app.postmortems.models import Postmortem, Version
 from app.runs.models import Run
 from app.runs.pages import line
-from app.runs.rights import OPERATE, may
 
 RUNS_OFFERED = 50
 LISTED_MAX = 100
@@ -30,7 +30,7 @@ def listed(user: User, chosen: list[str], situation: str) -> dict[str, Any]:
     missing = [int(pk) for pk in chosen if pk.isdecimal() and len(pk) < 10 and int(pk) not in {run["pk"] for run in runs}]
     runs += [line(run) | {"chosen": True} for run in Run.objects.filter(pk__in=missing).select_related("requester")]
     found = Postmortem.objects.select_related("begun_by").prefetch_related("runs")[:LISTED_MAX]
-    return {"section": "postmortems", "postmortems": found, "runs": runs, "about": about, "may_write": may(user, OPERATE)}
+    return {"section": "postmortems", "postmortems": found, "runs": runs, "about": about, "may_write": may_somewhere(user, OPERATE)}
 
 
 def sections(text: Version) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ def shown(postmortem: Postmortem, user: User) -> dict[str, Any]:
         "states": [state_of(state) for state in told["states"]],
         "versions": postmortem.versions.select_related("by")[:20],
         "comments": postmortem.comments.select_related("by"),
-        "may_write": may(user, OPERATE),
+        "may_write": may_somewhere(user, OPERATE),
     }
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from agents.wire import canonical
 from app.accounts.models import User
+from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet.models import Situation
 from app.ledger import services as ledger
 from app.ledger.forms import moment
@@ -19,7 +20,6 @@ from app.ledger.models import LedgerEvent
 from app.postmortems import collecting, narrative
 from app.postmortems.models import Comment, Postmortem, Version
 from app.runs.models import Run
-from app.runs.rights import OPERATE, may
 
 TITLE_MAX = 200
 RUNS_MAX = 20
@@ -42,7 +42,7 @@ class Conflict(Exception):
 
 
 def need(user: User) -> None:
-    if not may(user, OPERATE):
+    if not may_somewhere(user, OPERATE):
         raise Refused("Writing postmortems needs the operator's right. Your account may read and comment.")
 
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet.models import Situation
 from app.htmx import live, render_page
 from app.ledger.search import when
@@ -17,7 +18,6 @@ from app.postmortems import narrative, pages, services
 from app.postmortems.models import Comment, Postmortem
 from app.postmortems.pdf import pdf
 from app.runs.models import Run
-from app.runs.rights import OPERATE, may
 
 NUMBER_DIGITS_MAX = 9
 FORMS: dict[str, tuple[Callable[..., bytes], str]] = {
@@ -90,7 +90,7 @@ def version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     made = found(pk)
     if request.method != "POST":
-        if not may(request.user, OPERATE):
+        if not may_somewhere(request.user, OPERATE):
             return redirect("postmortem", made.pk)
         text = services.text(made)
         return written(request, made, text.number, text.sections)

@@ -26,7 +26,7 @@ def site(portal, tmp_path, settings):
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
     oss01 = Oss01(tmp_path)
     oss01.report()
-    return f"http://127.0.0.1:{portal}", oss01, person("ann", "operators"), person("bob", "approvers")
+    return f"http://127.0.0.1:{portal}", oss01, person("ann", "operator"), person("bob", "approver")
 
 
 def test_every_block_of_the_page_does_what_it_says(site, tmp_path):

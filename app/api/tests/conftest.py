@@ -12,12 +12,12 @@ def _forget():
 
 @pytest.fixture
 def ann(db):
-    return person("ann", "operators")
+    return person("ann", "operator")
 
 
 @pytest.fixture
 def bob(db):
-    return person("bob", "approvers")
+    return person("bob", "approver")
 
 
 @pytest.fixture

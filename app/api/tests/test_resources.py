@@ -84,7 +84,7 @@ def test_what_is_not_there_is_404_in_the_one_shape(asks):
 @pytest.fixture
 def committed(committed_db, tmp_path, settings):
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
-    node, ann = Oss01(tmp_path), person("ann", "operators")
+    node, ann = Oss01(tmp_path), person("ann", "operator")
     node.report()
     return Asker(token(ann)), begin(ann)
 

@@ -39,9 +39,9 @@ def asked(committed_db, tmp_path, settings):
     settings.SLOTLIGHT_LEDGER_KEY, settings.API_PER_MINUTE = tmp_path / "ledger.key", 10**6
     node = Oss01(tmp_path)
     node.report()
-    run = begin(person("ann", "operators"))
+    run = begin(person("ann", "operator"))
     there = {"pk": run.pk, "name": "oss01", "wwid": SDCW, "run": str(run.pk)}
-    bob = person("bob", "approvers")
+    bob = person("bob", "approver")
     schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
     return schema, {"Authorization": f"Bearer {token(bob)}"}, there
 

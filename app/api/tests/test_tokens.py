@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def at_her_page(client):
-    ann = person("ann", "operators")
+    ann = person("ann", "operator")
     ann.set_password("correct horse battery")
     ann.save()
     client.login(username="ann", password="correct horse battery")

@@ -10,12 +10,12 @@ from workflows import events as ev
 
 @pytest.fixture
 def ann(db):
-    return person("ann", "operators")
+    return person("ann", "operator")
 
 
 @pytest.fixture
 def bob(db):
-    return person("bob", "approvers")
+    return person("bob", "approver")
 
 
 @pytest.fixture
