@@ -113,7 +113,7 @@ class Visitor:
         self.portal, self.name, self.cookies = portal, name, {}
         self.page = Page(0, "/")
         self.go("/")
-        self.press("Sign in", username=name, password=PASSWORD)
+        self.press("Sign in", login=name, password=PASSWORD)
         if "Sign out" not in self.page.text:
             raise NotThere(f"{name} could not sign in: {self.page.text}")
 
