@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.browser.people import Visitor
-from tests.browser.test_pages import BLANK, VIEWER, faults
+from tests.browser.test_pages import BLANK, faults
 
 BANNER = "Rehearsal: nothing leaves this page."
 
@@ -24,9 +24,7 @@ def rehearsed(visitor: Visitor) -> None:
     expect(visitor.heading("The pool at the end")).to_be_visible()
 
 
-def test_who_may_only_look_rehearses_the_incident_and_no_run_begins(visit, stack):
-    stack.manage("shell", "-c", VIEWER)
-    stack.passwords["viewer"] = "looks-only-17"
+def test_who_may_only_look_rehearses_the_incident_and_no_run_begins(visit):
     viewer = visit("viewer")
     rehearsed(viewer)
     assert faults(viewer) == []
