@@ -49,20 +49,20 @@ def settle_all(at: datetime, seconds: float | None = None) -> int:
     `seconds`, those come first where something is under way, then those that were looked at longest ago, until the time is up.
     """
     done: set[str] = set()
-    for name in _in_turn(seconds, done):
+    for name in _in_turn(seconds):
         if name not in done:
             done |= {name, *_settle_with(name, at)}
     return len(done)
 
 
-def _in_turn(seconds: float | None, done: set[str]) -> Iterator[str]:
+def _in_turn(seconds: float | None) -> Iterator[str]:
     """Half of the time for the restless; whoever is left out is looked at first the next time."""
     by_age = touching.reporting().order_by(F("standing__settled_at").asc(nulls_first=True), "name")
     begun = time.monotonic()
     for part, found in ((0.5, by_age.filter(standing__restless=True)), (1.0, by_age)):
-        for name in list(found.values_list("name", flat=True)):
-            if seconds is not None and done and time.monotonic() - begun > part * seconds:
-                break
+        for turn, name in enumerate(list(found.values_list("name", flat=True))):
+            if turn and seconds is not None and time.monotonic() - begun > part * seconds:
+                break  # each part gets its first, or the restless could keep all others waiting for ever
             yield name
 
 
