@@ -38,7 +38,7 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     if state.status == "ordered" and state.order is not None:
         shown["order_since"] = datetime.fromtimestamp(state.order.at, UTC)  # when the portal learnt of its last move
     if state.status == "ordered" and step.operation.startswith("zpool_import"):
-        shown["import_wait"] = importwait.lines(services.facts_now(), state.params)
+        shown["import_wait"] = importwait.lines(services.facts_for(run), state.params)
     return shown
 
 

@@ -27,7 +27,7 @@ def answers(run: Run, state: RunState, step: Step) -> dict[str, Any]:
     guards = _questions(RUNBOOKS[run.runbook], step)
     if not guards:
         return {}
-    found = [_line(one) for one in grounds.answered(guards, services.facts_now(), state.params)]
+    found = [_line(one) for one in grounds.answered(guards, services.facts_for(run), state.params)]
     against = [line for line in found if line["outcome"] != "pass"]
     again = AT_THE_ORDER if step.kind in ("CONFIRM", "APPROVE") else AT_THE_BUTTON
     return {
