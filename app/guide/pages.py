@@ -21,14 +21,17 @@ FOLDER = Path(settings.BASE_DIR) / "docs" / "guide"
 PAGES = (
     "start",
     "add-a-node",
+    "people",
     "policy-file",
     "runbooks",
     "approvals",
     "unknown-and-locks",
     "notices",
     "ledger",
+    "postmortems",
     "backup",
     "upgrade",
+    "api",
     "security",
     "faq",
 )

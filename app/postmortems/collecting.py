@@ -2,7 +2,7 @@
 
 Every entry names its source and, where something was kept, the event or the evidence behind it. What could not be known is
 collected too: when nothing was heard, which sources did not answer, by how much clocks may differ, what was left out for length.
-The result is plain JSON (see docs/postmortem.md); it is kept as evidence, so that a copy of it can be checked.
+The result is plain JSON (see docs/guide/postmortems.md); it is kept as evidence, so that a copy of it can be checked.
 """
 
 from collections.abc import Iterable, Iterator

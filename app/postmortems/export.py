@@ -14,7 +14,7 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 
 def as_json(postmortem: Postmortem, text: Version, comments: list[Comment]) -> bytes:
-    """The documented shape; see docs/postmortem.md."""
+    """The documented shape; see docs/guide/postmortems.md."""
     said = {
         "shape": SHAPE,
         "postmortem": str(postmortem.pk),

@@ -1,4 +1,4 @@
-"""docs/api.md is run as it stands, by a shell, against a portal; so is the command line, for a whole walk."""
+"""docs/guide/api.md is run as it stands, by a shell, against a portal; so is the command line, for a whole walk."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from app.runs.tests.cast import BLANK, PHRASE, Oss01, incident, person
 from cli import packaging
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "api.md").read_text(), re.DOTALL)
+BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide" / "api.md").read_text(), re.DOTALL)
 
 
 @pytest.fixture

@@ -4,39 +4,19 @@ Then the readers who are easily forgotten: one without JavaScript, and one who m
 """
 
 import re
+from functools import cache
 from itertools import product
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.pages import PAGES
 from tests.browser.people import DESKTOP, PHONE, Visitor
 
 LOOKS = tuple(product(("light", "dark"), (DESKTOP, PHONE)))
 GRAVE = ("serious", "critical")
-SDFL, BLANK = "naa:5000c500a6754abb", "naa:5000c500a670c5fb"
-PAGES = {
-    "fleet": "/",
-    "node": "/nodes/oss01/",
-    "pool": "/nodes/oss01/pools/ost_0/",
-    "pool that resilvers": "/nodes/oss02/pools/ost_2/",
-    "disk": f"/disks/{SDFL}/",
-    "disk in a pool": "/disks/naa:5000cca273a7d9e8/",
-    "enclosure": "/nodes/oss01/enclosures/0x50050cc11ac016e2/",
-    "enclosure by pool, one vdev pointed out": "/nodes/mds01/enclosures/0x50050cc10f2a4dff/?tint=pool&vdev=13196163391634888197",
-    "slot sheet": "/nodes/oss01/enclosures/0x50050cc11ac016e2/sheet/",
-    "agent": "/nodes/oss01/agent/",
-    "runs": "/runs/",
-    "at the rack": "/now/",
-    "open loops": "/open-loops/",
-    "approvals": "/approvals/",
-    "ledger": "/ledger/",
-    "ledger event": "/ledger/1/",
-    "account": "/account/",
-    "authenticator app": "/account/app/",
-    "add a passkey": "/account/passkeys/add/",
-    "change password": "/account/password/",
-}
+BLANK = "naa:5000c500a670c5fb"
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +56,18 @@ def test_the_sign_in_page_is_sound_and_a_wrong_password_gets_a_sentence(operator
     stranger.leave()
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_page_is_sound(operator, name):
-    assert operator.page.goto(PAGES[name]).status == 200
-    assert faults(operator) == []
+@pytest.fixture(scope="module")
+def as_them(visit):
+    """Who opens pages, signed in once each."""
+    return cache(visit)
+
+
+@pytest.mark.parametrize("title", PAGES)
+def test_the_page_is_sound(as_them, title):
+    who, path = PAGES[title]
+    visitor = as_them(who)
+    assert visitor.page.goto(path).status == 200
+    assert faults(visitor) == []
 
 
 def test_the_run_is_sound_at_every_step(operator, visit):
