@@ -13,7 +13,7 @@ from app.api.acting import taken
 from app.api.auth import Scoped
 from app.api.problems import Problem
 from app.api.scopes import READ
-from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
+from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number
 from app.ledger import looking, search, services
 from app.ledger.bundle import bundle, events_of
 from app.ledger.checkpoints import newest
@@ -71,14 +71,32 @@ class HeadOut(Schema):
 
 @router.get("/ledger", response=answers(Page[EventOut]), auth=Scoped(READ), url_name="api-ledger")
 def events(
-    request, q: Words = "", actor: Words = "", type: Words = "", run: Words = "", node: Words = "", cursor: Cursor = "", limit: Limit = PAGE
+    request,
+    q: Words = "",
+    disk: Words = "",
+    pool: Words = "",
+    actor: Words = "",
+    type: Words = "",
+    run: Words = "",
+    node: Words = "",
+    since: Words = "",
+    until: Words = "",
+    cursor: Cursor = "",
+    limit: Limit = PAGE,
 ):
-    """Events, newest first. `q` is looked for in their text; a type is found by its beginning, as in `run.`."""
+    """Events, newest first. `q` is found as words of them, `disk` by WWID or serial number, a type by its beginning, as in `run.`.
+
+    Times are as 2026-11-21 03:15, in UTC. A page may hold few events, or none, and still have a next one: each looks back a bounded way.
+    """
     number_if_possible()
-    given = {"q": q, "actor": actor, "type": type, "run": run, "node": node}
-    found = search.matching(search.asked(given), number(cursor)).select_related("event")[: limit + 1]
-    listed, more = paged(found, limit, lambda place: place.seq)
-    return {"items": [event_line(place) for place in listed], "next": more}
+    given = {"q": q, "disk": disk, "pool": pool, "actor": actor, "type": type, "run": run, "node": node, "since": since, "until": until}
+    fields = search.asked(given)
+    if wrong := search.faults(fields):
+        raise Problem("invalid", wrong[0])
+    if set(fields) & set(search.WORDED):
+        looking.take_words_if_possible()
+    found, older = search.events(fields, number(cursor), limit)
+    return {"items": [event_line(place) for place in found], "next": str(older) if older else ""}
 
 
 def event_line(place: LedgerChain) -> dict:

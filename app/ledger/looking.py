@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import DatabaseError, connection, transaction
 
+from app.ledger import terms
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerEvent
 from app.ledger.services import keep, number_waiting, record
@@ -51,6 +52,14 @@ def number_if_possible() -> None:
             number_waiting()
     except DatabaseError as error:
         log.error("Events that wait for their number are not shown: %s", error)
+
+
+def take_words_if_possible() -> None:
+    """What was recorded a moment ago is found too; a page never fails for it."""
+    try:
+        terms.catch_up()
+    except DatabaseError as error:
+        log.error("The newest events cannot be found by their words yet: %s", error)
 
 
 def looked(person: str, digest: str, at: datetime | None = None) -> LedgerEvent | None:

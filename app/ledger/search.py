@@ -253,6 +253,16 @@ def page(fields: dict[str, str], before: int, flat: bool = False) -> Page:
     return Page(lines, 0) if whole or last is None else Page(lines, last[0], last[5])
 
 
+def events(fields: dict[str, str], before: int, most: int) -> tuple[list[LedgerChain], int]:
+    """Events one by one, for whoever reads them by program; and the row to go back from for more, 0 at the end."""
+    found, whole, last = _found(read(fields), before, most + 1, LOOKED_MAX)
+    shown = [row[0] for row in found[:most]]
+    places = LedgerChain.objects.filter(event_id__in=shown).select_related("event").order_by("-event_id")
+    if len(found) > most:
+        return list(places), shown[-1]
+    return list(places), 0 if whole or last is None else last[0]
+
+
 def _alike(found: list[tuple]) -> Iterator[list[tuple]]:
     """Each event with those beside it that are like it; a few are no crowd and stay apart."""
     for _, group in groupby(found, key=_kind):

@@ -5,7 +5,6 @@ import logging
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db import DatabaseError
 from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -13,10 +12,10 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
 from app.htmx import live, render_page
-from app.ledger import grants, looking, origins, search, stored, terms
+from app.ledger import grants, looking, origins, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
-from app.ledger.looking import number_if_possible
+from app.ledger.looking import number_if_possible, take_words_if_possible
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
 from app.ledger.services import Redacted, blob
 from app.ledger.words import WORDS, sentence
@@ -62,14 +61,6 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "signed": signed,
     }
     return render_page(request, "ledger/ledger.html", context, partial="ledger-events", status=422 if wrong else 200)
-
-
-def take_words_if_possible() -> None:
-    """What was recorded a moment ago is found too; a page never fails for it."""
-    try:
-        terms.catch_up()
-    except DatabaseError as error:
-        log.error("The newest events cannot be found by their words yet: %s", error)
 
 
 def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:

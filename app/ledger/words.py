@@ -71,6 +71,33 @@ WORDS: Mapping[str, str] = {
     "person.signed-out": "signed out",
     "person.proved": "typed the password again",
     "person.sign-in-failed": "failed to sign in",
+    "person.sign-in-refused": "let somebody from the identity provider not in",
+    "person.session-ended": "signed out another browser",
+    "person.password-changed": "changed a password",
+    "person.password-reset": "set a new first password",
+    "person.factor-added": "set up what proves who they are",
+    "person.factor-removed": "removed what proves who they are",
+    "person.factors-forgotten": "had the second factors set up anew",
+    "person.added": "added a person",
+    "person.role-given": "gave a role",
+    "person.role-taken": "took a role away",
+    "person.roles-from-groups": "took roles over from the identity provider",
+    "person.switched-off": "switched an account off",
+    "person.switched-on": "switched an account on",
+    "team.added": "made a team",
+    "node.handed-over": "gave a node to another team",
+    "token.made": "made a token",
+    "token.revoked": "revoked a token",
+    "token.used": "acted through a token",
+    "channel.added": "added a channel for notices",
+    "channel.changed": "changed a channel for notices",
+    "channel.removed": "removed a channel for notices",
+    "channel.tested": "sent a test message",
+    "hook.added": "let an Alertmanager in",
+    "hook.revoked": "shut an Alertmanager out",
+    "notice.delivered": "delivered a notice",
+    "notice.not-delivered": "could not deliver a notice",
+    "notice.sent-again": "had a notice sent again",
     "demo.people-made": "made the people of the demo",
     "rehearsal.begun": "began a rehearsal, which reaches no node",
     "postmortem.begun": "began a postmortem",
@@ -103,6 +130,19 @@ def _loop_closed(body: Body) -> str:
     return f"{body.get('what', '')} {body.get('evidence', '')}".strip()
 
 
+def _handed_over(body: Body) -> str:
+    between = " → ".join(filter(None, (body.get("from"), body.get("to"))))
+    return ". ".join(filter(None, (between, body.get("words"))))
+
+
+def _about_role(body: Body) -> str:
+    return ", ".join(filter(None, (body.get("of"), body.get("role"), body.get("team") and f"team {body['team']}")))
+
+
+def _by_token(body: Body) -> str:
+    return ", ".join(filter(None, (body.get("name"), body.get("act"), body.get("outcome"))))
+
+
 def _argv(body: Body) -> str:
     return " ".join(body.get("argv") or ())
 
@@ -121,7 +161,7 @@ def _settled(body: Body) -> str:
 
 
 # What of the body completes the sentence, where it is not the first of DEFAULT that is filled.
-DEFAULT = _first("title", "status", "reason", "why", "what", "outcome", "operation")
+DEFAULT = _first("title", "status", "reason", "why", "what", "outcome", "operation", "name", "team", "of")
 MORE: Mapping[str, Callable[[Body], str]] = {
     "run.started": _first("runbook"),
     "run.start-refused": _first("reason", "runbook"),
@@ -131,7 +171,9 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "run.planned": _argv,
     "run.ordered": _argv,
     "run.went-back": _first("to"),
-    "run.handed-over": lambda body: f"{body['from']} → {body['to']}. {body['words']}".rstrip(),
+    "run.handed-over": _handed_over,
+    "run.comment": _first("text"),
+    "node.handed-over": _handed_over,
     "loop.closed": _loop_closed,
     "order.receipt": _receipt,
     "order.receipt-out-of-turn": _receipt,
@@ -142,6 +184,9 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "evidence.redacted": _first("why"),
     "person.signed-in": lambda body: f"from {body['from']}" if body.get("from") else "",
     "person.sign-in-failed": lambda body: f"from {body['from']}" if body.get("from") else "",
+    "person.role-given": _about_role,
+    "person.role-taken": _about_role,
+    "token.used": _by_token,
     "postmortem.edited": lambda body: f"{body.get('title', '')}, version {body.get('version', '')}",
     "postmortem.exported": lambda body: f"{body.get('title', '')} as {body.get('form', '')}",
 }

@@ -53,7 +53,7 @@ def shown(postmortem: Postmortem, user: User) -> dict[str, Any]:
         "states": [state_of(state) for state in told["states"]],
         "versions": postmortem.versions.select_related("by")[:20],
         "comments": postmortem.comments.select_related("by"),
-        "may_write": may_somewhere(user, OPERATE),
+        "may_write": services.may_edit(user, postmortem),
     }
 
 

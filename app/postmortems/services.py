@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from agents.wire import canonical
 from app.accounts.models import User
-from app.accounts.rights import OPERATE, may_somewhere
+from app.accounts.rights import OPERATE, may
 from app.fleet.models import Situation
 from app.ledger import services as ledger
 from app.ledger.forms import moment
@@ -41,18 +41,28 @@ class Conflict(Exception):
         self.newest, self.merged = newest, merged
 
 
-def need(user: User) -> None:
-    if not may_somewhere(user, OPERATE):
-        raise Refused("Writing postmortems needs the operator's right. Your account may read and comment.")
+def may_write(user: User, runs: Iterable[Run], situation: Situation | None) -> bool:
+    """Whoever may operate one of the nodes it is about."""
+    nodes = {run.node for run in runs} | ({situation.node.name} if situation else set())
+    return any(may(user, OPERATE, node) for node in nodes)
+
+
+def may_edit(user: User, postmortem: Postmortem) -> bool:
+    return may_write(user, postmortem.runs.all(), postmortem.situation)
+
+
+def need(allowed: bool) -> None:
+    if not allowed:
+        raise Refused("You may not write about this: it takes the operator's right for one of its nodes. You may read and comment.")
 
 
 def begin(user: User, title: str, runs: Iterable[Run], situation: Situation | None) -> Postmortem:
     """Raises Refused and LedgerDown."""
-    need(user)
-    ledger.refuse_if_broken()
     runs, title = list(runs), title.strip()[:TITLE_MAX]
     if not runs and situation is None:
         raise Refused("Nothing is chosen. Choose at least one run.")
+    need(may_write(user, runs, situation))
+    ledger.refuse_if_broken()
     if len(runs) > RUNS_MAX:
         raise Refused(f"These are {len(runs)} runs. One postmortem takes up to {RUNS_MAX}.")
     if not title:
@@ -75,7 +85,7 @@ def begin(user: User, title: str, runs: Iterable[Run], situation: Situation | No
 
 def collect_again(user: User, postmortem: Postmortem, since: datetime, until: datetime) -> None:
     """Read everything once more, over this time. Raises Refused and LedgerDown."""
-    need(user)
+    need(may_edit(user, postmortem))
     ledger.refuse_if_broken()
     if not timedelta() < until - since <= LONGEST:
         raise Refused(f"The time must end after it begins, and be no longer than {LONGEST.days} days.")
@@ -99,7 +109,7 @@ def edit(user: User, pk: int, seen: int, sections: Mapping[str, str]) -> Version
 
     Sections that only one of two editors touched go together by themselves.
     """
-    need(user)
+    need(may_edit(user, Postmortem.objects.select_related("situation__node").get(pk=pk)))
     ledger.refuse_if_broken()
     mine = {slug: narrative.tidy(sections.get(slug, "")) for slug in narrative.EMPTY}
     with transaction.atomic():

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet.models import Situation
 from app.htmx import live, render_page
 from app.ledger.search import when
@@ -90,8 +90,8 @@ def version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     made = found(pk)
     if request.method != "POST":
-        if not may_somewhere(request.user, OPERATE):
-            return redirect("postmortem", made.pk)
+        if not services.may_edit(request.user, made):
+            raise PermissionDenied("Writing about this takes the operator's right for one of its nodes. You may read and comment.")
         text = services.text(made)
         return written(request, made, text.number, text.sections)
     seen = request.POST.get("version", "")

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from app.fleet.models import Node
+from app.fleet.models import Node, Standing
 from app.runs.models import Run
 from app.runs.tests.cast import BLANK, SDFL, Oss01, act, begin, incident, person
 from workflows import events as ev
@@ -77,6 +77,7 @@ def test_what_a_node_says_is_seen_by_every_page_that_shows_it(oss01, ann, look):
     run = begin(ann)
     before = {name: (path, seen(look(path))) for name, path in paths(run).items()}
     Node.objects.filter(name="oss01").update(report_digest="0" * 64)  # whatever it says now, it is another set
+    Standing.objects.update(changed_at=timezone.now())  # and settled, as each report is at once
     for name in ("fleet", "node", "pool", "disk"):
         path, old = before[name]
         assert look(path, old).status_code == 200, name

@@ -11,7 +11,27 @@ from django.utils import timezone
 from app.accounts.models import Role, Team, User
 from app.fleet.models import Node
 from app.nodes.models import EnrolToken, NodeKey
-from app.routes import AGENT, ANYBODY, APPROVE, BREAK_GLASS, ENROL, OPERATE, PEOPLE, ROUTES, SIGNED_IN, TOKEN
+from app.notices import channels
+from app.notices.models import Channel, Hook, Notice
+from app.postmortems import services as postmortems
+from app.postmortems.models import Postmortem, Version
+from app.routes import (
+    AGENT,
+    ANYBODY,
+    API,
+    APPROVE,
+    BREAK_GLASS,
+    ENROL,
+    HOOK,
+    METRICS,
+    NOTICES,
+    OPERATE,
+    PEOPLE,
+    ROUTES,
+    SIGNED_IN,
+    TECHNICIAN,
+    TOKEN,
+)
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.tests.cast import Oss01, act, incident, person, walk_to
 from app.tests.test_routes import PATHS
@@ -23,16 +43,17 @@ MAY = {
     "operator": (OPERATE,),
     "approver": (OPERATE, APPROVE),
     "glass-breaker": (OPERATE, BREAK_GLASS),
-    "admin": (ENROL, PEOPLE),
+    "admin": (ENROL, PEOPLE, NOTICES),
 }
-WITHOUT_A_NODE = (ENROL, PEOPLE)  # asked for the whole fleet on most pages
+ELSEWHERE = (TECHNICIAN, HOOK, API, METRICS)  # asked by a token of their own kind; their tests stand beside them
+WITHOUT_A_NODE = (ENROL, PEOPLE, NOTICES)  # asked for the whole fleet on most pages
 FEW = ("nobody", "viewer", "operator of another team", "switched off")
 # A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only.
 ALSO = {
     "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
     "admin of another team": {("get", "add-node")},
 }
-CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team)
+CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team, Channel, Notice, Hook, Postmortem, Version)
 REFUSED = ("may not", "needs the approver")
 
 
@@ -49,6 +70,9 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=timezone.now())
     run.refresh_from_db()
     held = ann.memberships.get(role="glass-breaker")
+    story, told = postmortems.begin(ann, "Seen", [run], None), notice(ann)
+    hook = Hook.objects.create(name="prom", token_hash="0" * 64, created_at=timezone.now(), created_by=ann)
+    span = {name: getattr(story, name).isoformat() for name in ("since", "until")}
     return {
         "run-start": ("/runs/start/", {"runbook": run.runbook, "situation": incident().pk}),
         "run-act": (f"/runs/{run.pk}/act/", {"act": "abort", "version": run.version, "reason": "x"}),
@@ -68,7 +92,27 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "team-add": ("/people/teams/add/", {"team": "new"}),
         "teams": ("/people/teams/", {}),
         "node-team": ("/nodes/oss01/team/", {"team": ""}),
+        "postmortem-begin": ("/postmortems/begin/", {"run": run.pk, "title": "x"}),
+        "postmortem-edit": (f"/postmortems/{story.pk}/edit/", {"version": "0", "summary": "x"}),
+        "postmortem-collect": (f"/postmortems/{story.pk}/collect/", span),
+        "channel-add": ("/notices/channels/add/", {"name": "x", "severity": "act", "zone": "UTC", "url": "json://127.0.0.1:9/x"}),
+        "channel": (f"/notices/channels/{told.channel.pk}/", {}),
+        "channel-change": (f"/notices/channels/{told.channel.pk}/change/", {"name": "y", "severity": "act", "zone": "UTC"}),
+        "channel-test": (f"/notices/channels/{told.channel.pk}/test/", {}),
+        "channel-remove": (f"/notices/channels/{told.channel.pk}/remove/", {}),
+        "notice-again": (f"/notices/{told.pk}/again/", {}),
+        "hook-add": ("/notices/hooks/add/", {"name": "x"}),
+        "hook-revoke": (f"/notices/hooks/{hook.pk}/revoke/", {}),
     }
+
+
+def notice(by: User) -> Notice:
+    """One that was given up."""
+    channel = channels.keep(Channel(name="north", severity="act", zone="UTC"), "json://127.0.0.1:9/x", by)
+    notice = channels.try_out(channel, by)
+    notice.state = Notice.State.FAILED
+    notice.save()
+    return notice
 
 
 @pytest.fixture
@@ -124,7 +168,7 @@ def test_every_role_is_asked():
 
 
 def test_every_url_that_asks_for_a_right_has_a_form(forms):
-    assert set(forms) == {name for name, asks in ROUTES.items() if asks not in (ANYBODY, SIGNED_IN, TOKEN, AGENT)}
+    assert set(forms) == {name for name, asks in ROUTES.items() if asks not in (ANYBODY, SIGNED_IN, TOKEN, AGENT, *ELSEWHERE)}
 
 
 def test_every_url_answers_every_role_as_it_states(forms, everybody):
@@ -136,7 +180,7 @@ def test_every_url_answers_every_role_as_it_states(forms, everybody):
                 status, leads, text, after = ask(client, method, path, form if method == "post" else {})
                 may = asks in rights or (method, name) in ALSO.get(who, ())
                 why = judge(name, who, may, method, status, leads, text)
-                if after not in (None, before) and (asks in (ANYBODY, SIGNED_IN, TOKEN, AGENT) or not may):
+                if after not in (None, before) and (asks in (ANYBODY, SIGNED_IN, TOKEN, AGENT, *ELSEWHERE) or not may):
                     why = why or "it changed something"
                 if why:
                     wrong.append(f"{method} {name} by {who}: {status}, {why}")
@@ -153,8 +197,12 @@ def judge(name: str, who: str, may: bool, method: str, status: int, leads: str, 
     asks, to_sign_in = ROUTES[name], status == 302 and leads.startswith("/sign-in/?next=")
     if status >= 500 and (status, name) != (503, "run-bundle"):  # what is never committed is never sealed, and exports wait for the seal
         return "it failed"
-    if asks in (AGENT, TOKEN):
-        return "" if status in (400, 401, 403, 405) else "a session got through a door for agents"
+    if asks == TECHNICIAN:
+        return "" if status == 410 else "a session opened what only a link opens"
+    if asks == METRICS:
+        return ""  # this machine itself may
+    if asks in (AGENT, TOKEN, HOOK, API):
+        return "" if status in (400, 401, 403, 404, 405) else "a session got through a door for agents"
     if asks == ANYBODY:
         return "it asks who is there" if to_sign_in else ""
     if who in ("nobody", "switched off"):

@@ -12,7 +12,9 @@ RECORDERS = {"record", "_record", "record_if_possible", "Record", "record_event"
 KIND = re.compile(r"[a-z]+(?:-[a-z]+)*\.[a-z]+(?:-[a-z]+)*")
 BEGINNINGS = {kind.partition(".")[0] for kind in WORDS} - {"demo"}
 # What looks like a kind in these words and is none: permissions, settings, names of files and of modules.
-NO_KINDS = re.compile(r"runs\.|nodes\.|.*\.(key|json|html|py|run|plan|situation|group|permission|node|next)$")
+NO_KINDS = re.compile(
+    r"runs\.|nodes\.|run\.(start|bundle)$|loop\.close$|.*\.(key|json|html|py|run|plan|situation|group|permission|node|next)$"
+)
 TOLD_ELSEWHERE = {"run.done", "run.aborted", "ledger.key-rotated", "order.key-rotated"}  # made of two parts: f"run.{status}"
 
 

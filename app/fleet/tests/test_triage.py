@@ -67,7 +67,7 @@ def test_it_shows_the_lines_the_manuals_and_what_to_run_next(reader):
 def test_it_is_kept_when_somebody_who_may_asks_for_it(reader, client):
     answer = reader.post(reverse("triage"), {"text": STATUS.read_text(), "keep": "1"})
     assert "Nothing was kept." in answer.content.decode()
-    client.force_login(person("ann", "operators"))
+    client.force_login(person("ann", "operator"))
     page = client.post(reverse("triage"), {"text": STATUS.read_text(), "keep": "1"}).content.decode()
     [event] = LedgerEvent.objects.filter(type="triage.kept")
     [digest] = event.said["evidence"]

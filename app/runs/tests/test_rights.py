@@ -62,7 +62,9 @@ def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
 
 
 def test_every_route_that_asks_for_a_right_is_tried(tries):
-    assert set(tries) == {name for name, asks in ROUTES.items() if asks in (OPERATE, APPROVE, BREAK_GLASS, ENROL)}
+    """Postmortems change nothing on a node; the role matrix asks for them."""
+    asked = {name for name, asks in ROUTES.items() if asks in (OPERATE, APPROVE, BREAK_GLASS, ENROL)}
+    assert set(tries) == {name for name in asked if not name.startswith("postmortem")}
 
 
 # who -> the rights that the roles give
