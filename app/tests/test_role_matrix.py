@@ -54,6 +54,8 @@ ALSO = {
     "admin of another team": {("get", "add-node")},
 }
 CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team, Channel, Notice, Hook, Postmortem, Version)
+# What is never committed is never sealed, and exports wait for the seal; and no worker runs here.
+NOT_READY = ((503, "run-bundle"), (503, "ready"))
 REFUSED = ("may not", "needs the approver")
 
 
@@ -195,7 +197,7 @@ def methods(asks: str, who: str) -> tuple[str, ...]:
 def judge(name: str, who: str, may: bool, method: str, status: int, leads: str, text: str) -> str:
     """What is wrong with this answer; "" is nothing."""
     asks, to_sign_in = ROUTES[name], status == 302 and leads.startswith("/sign-in/?next=")
-    if status >= 500 and (status, name) != (503, "run-bundle"):  # what is never committed is never sealed, and exports wait for the seal
+    if status >= 500 and (status, name) not in NOT_READY:
         return "it failed"
     if asks == TECHNICIAN:
         return "" if status == 410 else "a session opened what only a link opens"

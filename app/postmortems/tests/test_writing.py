@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
 
+from app.fleet.models import Node, Situation
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.postmortems import narrative, services
@@ -26,7 +27,10 @@ def bare(ann):
 
     now = timezone.now()
     told = {"since": "", "until": "", "nodes": [], "runs": [], "timeline": [], "states": [], "clocks": [], "gaps": [], "collected_at": ""}
-    return Postmortem.objects.create(title="Bare", since=now, until=now, begun_by=ann, begun_at=now, collected=told)
+    data = {"meaning": "", "evidence": [], "answers": [], "subject": {}, "sure": True, "cause": ""}
+    node = Node.objects.create(name="oss01")
+    wrong = Situation.objects.create(key="k", slug="disk-missing", node=node, severity="act", title="Gone", data=data, opened_at=now)
+    return Postmortem.objects.create(title="Bare", situation=wrong, since=now, until=now, begun_by=ann, begun_at=now, collected=told)
 
 
 def test_each_version_is_kept_with_who_wrote_it(bare, ann, bob):
