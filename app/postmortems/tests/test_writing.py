@@ -84,7 +84,7 @@ def test_what_cannot_be_saved_stays_in_the_form(client, bare, ann, reader):
     answer = client.post(url, {"version": "0", "happened": "an hour of work"})
     assert answer.status_code == 409
     assert "operator&#x27;s right" in answer.content.decode()
-    assert client.get(url).status_code == 302
+    assert client.get(url).status_code == 403
 
 
 @pytest.mark.parametrize(
