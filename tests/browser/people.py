@@ -1,6 +1,6 @@
 """People at a browser: they sign in, read, press buttons; a page that complains to its console fails the test."""
 
-from playwright.sync_api import APIResponse, Browser, Locator, Page, expect
+from playwright.sync_api import APIResponse, Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.browser.stack import Stack
 
@@ -18,9 +18,13 @@ class Visitor:
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page.on("console", self._hear)
         if name:
             self.sign_in()
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self.complaints.append(f"{said.text} {said.location.get('url', '')}")
 
     @classmethod
     def at_the_door(cls, browser: Browser, stack: Stack) -> "Visitor":

@@ -16,7 +16,11 @@ BAYS = "a.sl-slot, g.sl-slot[role=img]"
 
 @pytest.fixture(scope="module")
 def operator(visit):
-    return visit("operator")
+    """Comes once the node has reported: before, nobody knows of a shelf."""
+    visitor = visit("operator")
+    visitor.page.goto("/nodes/oss01/")
+    expect(visitor.page.locator(BAYS).first).to_be_attached(timeout=60_000)
+    return visitor
 
 
 def bay(page, slot):

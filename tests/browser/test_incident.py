@@ -117,7 +117,7 @@ def test_the_pool_is_whole_and_the_situation_is_over(operator):
     wrong = operator.page.get_by_role("region", name="What is wrong now")
     expect(wrong).not_to_contain_text(LOST)
     operator.page.goto("/nodes/oss01/pools/ost_0/")
-    expect(operator.page.get_by_role("main")).not_to_contain_text(LOST)
+    expect(operator.page.get_by_role("region", name="Vdev tree of ost_0")).not_to_contain_text(LOST)
     expect(operator.page.locator(".sl-head")).to_contain_text("ONLINE")
 
 

@@ -128,7 +128,7 @@ def test_a_paste_is_answered_with_its_own_lines(operator):
     expect(operator.heading("To know more")).to_be_visible()
     assert faults(operator) == []
     operator.press("What is wrong? And keep it as evidence")
-    expect(operator.page.get_by_role("status")).to_contain_text("Kept as evidence")
+    expect(operator.page.get_by_role("status").filter(has_text="Kept as evidence")).to_be_visible()
 
 
 def test_all_of_it_without_javascript(plain):
