@@ -29,7 +29,12 @@ CHECKS = [
     negative_data_rejection,
 ]
 FEW = settings(
-    max_examples=8, deadline=None, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=8,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
 )
 
 
