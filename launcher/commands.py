@@ -49,9 +49,12 @@ class Command(NamedTuple):
 
 
 def test(args: list[str]) -> int:
-    """All tests on all cores, each core with servers of its own; a chosen few start faster alone, and one given Valkey is for one at a time."""
+    """All tests on all cores, each core with servers of its own; a chosen few start faster alone, and one given Valkey is for one at a time.
+
+    A file stays on one core: the walks in the browser go on from test to test, so half of one elsewhere would begin in the middle.
+    """
     os.chdir(ROOT)
-    everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "worksteal"]
+    everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "loadfile"]
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
 
 
