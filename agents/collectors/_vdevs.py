@@ -54,13 +54,13 @@ Fields = dict[str, str]
 class Layout(NamedTuple):
     """How a command prints the fields of a pool."""
 
-    keys: frozenset[str]
-    line: re.Pattern[str]  # one that begins a field or is blank, from the line break before it
+    keys: dict[str, str]  # as printed, with the colon -> as we say it
+    line: re.Pattern[str]  # one that is blank, or how one begins a field; from the line break before it
 
 
 def layout(keys: Sequence[str], below: str) -> Layout:
     """`below` is what a line begins with that belongs to the field above it."""
-    return Layout(frozenset(keys), re.compile(rf"\n(?!{below})(?:[^\S\n]*$|([^:\n]*)(:.?|))", re.MULTILINE))
+    return Layout({f"{key}:": key for key in keys}, re.compile(rf"\n(?!{below})(?:[^\S\n]*$| *([^:\n]*:?))", re.MULTILINE))
 
 
 def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
@@ -73,23 +73,23 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
     if before.strip():
         return Unparsed("a line stands before the first pool", before.strip("\n").partition("\n")[0])
     parts = iter(rest)
-    for start, colon, value in zip(parts, parts, parts):
-        name = key if start is None else start.strip()
-        if "\n\t" in value and name != "config":
-            below.append(value)
+    for start, value in zip(parts, parts):
         if start is None:
             pieces.append(value)  # a blank line parts nothing
-            continue
-        if name == "pool" and colon:
-            block = []
-            blocks.append(block)
-        elif key == "errors" and (name != "dedup" or not colon):
-            pieces.append(f"\n{start}{colon}{value}")  # a damaged file's name may hold anything, even a line break
-            continue
-        if name not in form.keys or not colon or not blocks:
-            return Unparsed("no version we know prints such a line", first_line(start + colon + value))
-        key, pieces = name, [value]
-        block.append((key, pieces))
+        else:
+            name = form.keys.get(start)
+            if name == "pool":
+                block = []
+                blocks.append(block)
+            elif key == "errors" and name != "dedup":
+                pieces.append(f"\n{start}{value}")  # a damaged file's name may hold anything, even a line break
+                continue
+            if name is None or not blocks:
+                return Unparsed("no version we know prints such a line", first_line(start + value))
+            key, pieces = name, [value]
+            block.append((key, pieces))
+        if "\n\t" in value and key != "config":
+            below.append(value)
     return _stray_row(below) or blocks or Unparsed("there is no pool in this text")
 
 
@@ -159,7 +159,7 @@ class _Odd(Exception):
 _EXTRA = [columns for count in range(4) for columns in permutations(("SLOW", "POWER", "DIO"), count)]  # what -s, --power and -d add
 _COLUMNS_KNOWN = frozenset([COLUMNS[:2], *(COLUMNS + columns for columns in _EXTRA)])
 _HEADING = re.compile(r"\n\t(logs|cache|spares|special|dedup)[^\S\n]*$", re.MULTILINE)
-_ROW = re.compile(r"\n\t( *)(\S+)\s+(.+)")  # indentation, name, rest. Were two lines matched as one, there would be too few rows
+_ROW = re.compile(r"\n\t( *)([^ ]+) +(.+)")  # indentation, name, rest. Were two lines matched as one, there would be too few rows
 _BARE_ROW = re.compile(r"\n\t(  (?=\S+$)| *(?=\S+[^\S\n]))(\S+)(?:[^\S\n]+(.+)|$)", re.MULTILINE)  # or two blanks and a name
 
 _Row = tuple[str, str, str]
