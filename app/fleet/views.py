@@ -176,6 +176,6 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
-        "explains": Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by("title"),
+        "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by("rank", "title")),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")
