@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from tests.mutants.hunt import ROOT, TARGETS
 from tests.mutants.mutate import mutants
+from tests.mutants.targets import ROOT, TARGETS
 
 SOURCE = '''
 """Words."""
