@@ -25,9 +25,9 @@ CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or
 
 
 def groups() -> list[list[Target]]:
-    """Files whose tests are the same are hurt together, since those tests then run once for all of them."""
+    """Files whose first tests are the same are hurt together, since those tests then run once for all of them."""
     chosen = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
-    return [list(group) for _, group in groupby(chosen, key=lambda target: (target.tests, target.slow))]
+    return [list(group) for _, group in groupby(chosen, key=lambda target: target.tests)]
 
 
 def main() -> int:

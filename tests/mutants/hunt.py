@@ -22,7 +22,7 @@ from tests.mutants.inplace import BYTES_MAX, Hurt, Tried, _wait, changed, in_chi
 from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, Target
 
-SECONDS_MAX = 60  # of the processor
+SECONDS_MAX = 120  # of the processor
 PRELOADED = ("pytest", "hypothesis", "hypothesis.stateful", "sqlite3", "decimal", "unittest.mock")
 
 
@@ -111,15 +111,19 @@ def _killed_anew(target: Target, hurts: Sequence[Hurt], numbers: Sequence[int]) 
 
 
 def survivors(targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[str], None] = lambda said: None) -> list[Hurt]:
-    """Those that the tests of these targets, the same for all, do not notice."""
-    tests = (*targets[0].tests, *targets[0].slow)
+    """Those that the tests of their targets do not notice. A file of tests is run once for all targets that name it."""
+    tests = dict.fromkeys(name for part in ("tests", "slow") for target in targets for name in getattr(target, part))
     alive, known = set(range(len(hurts))), {}
-    for name in tests:
-        known[name] = tried(name, hurts, alive)
+
+    def facing(name: str) -> set[int]:
+        return {number for number in alive if name in hurts[number].target.tests + hurts[number].target.slow}
+
+    for name in (name for name in tests if facing(name)):
+        known[name] = tried(name, hurts, facing(name))
         alive -= known[name].killed
         tell(f"{name}: {len(known[name].killed)} killed, {len(alive)} alive")
-    for name in (name for name in tests if known[name].wide and alive):
-        killed = tried(name, hurts, alive, known[name]).killed
+    for name in (name for name in known if known[name].wide and facing(name)):
+        killed = tried(name, hurts, facing(name), known[name]).killed
         alive -= killed
         tell(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")
     for target in targets:

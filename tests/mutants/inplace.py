@@ -28,7 +28,7 @@ from typing import Any
 from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, Target
 
-BUDGET_SECONDS = 30.0  # of the processor, for one mutant in one file of tests
+BUDGET_SECONDS = 15.0  # of the processor, for one mutant in one file of tests
 WALL_SECONDS_MAX = 900.0  # for a mutant that waits and does nothing
 BYTES_MAX = 2 << 30  # a mutant that never stops may also never stop asking for memory
 UNTOLD = -1  # the fork ended without a word, as one that takes too long does

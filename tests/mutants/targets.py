@@ -42,12 +42,7 @@ def pure(*names: str) -> tuple[str, ...]:
 
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
-WALKED = pure(
-    *("wwid_mismatch_replace", "wwid_mismatch_walk", "sas_link_triage", "spare_return", "slow_disk_triage", "drive_mode_audit"),
-    *("resilver_tuning", "many_disks_offline_runbook", "suspended_pool", "read_only_import", "rewind_import", "blink_and_replace"),
-    *("device_delete_reimport", "every_refusal", "story_guards"),
-)
-OWN = {
+OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
     "bay": ("blink_and_replace", "device_delete_reimport"),
     "importing": ("read_only_import", "rewind_import", "device_delete_reimport"),
@@ -64,12 +59,19 @@ OWN = {
     "suspended": ("suspended_pool",),
     "tuning": ("resilver_tuning", "suspended_pool"),
 }
-GUARDS = tuple(
-    Target(f"workflows/guards/{name}.py", EDGES, (*WALKED, *pure("stories")), (*EDGES, *pure(*OWN.get(name, ()), "every_refusal")))
-    for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target", *OWN)
+WRONG_DISK = pure("wwid_mismatch_replace", "wwid_mismatch_walk")
+GUARDS = (
+    *(
+        Target(f"workflows/guards/{name}.py", EDGES, WRONG_DISK)
+        for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
+    ),
+    *(
+        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("every_refusal")), pure(*own), (*EDGES, *pure(*own)))
+        for name, own in OWN.items()
+    ),
 )
 ENGINE = tuple(
-    Target(f"workflows/{name}.py", pure("engine", "ways", "windows", "glass"), pure("wwid_mismatch_walk", "engine_machine"))
+    Target(f"workflows/{name}.py", pure("engine", "ways", "windows", "glass"), pure("engine_machine"))
     for name in ("engine", "walk", "outcomes", "turning", "glass", "state")
 )
 TARGETS = (
