@@ -2,6 +2,7 @@
 
 SLOTLIGHT_MUTANTS names the files to hurt, by parts of their paths with commas between; without it all are. Every core takes its share;
 SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes every N-th mutant of a file, and says so.
+SLOTLIGHT_MUTANTS_WHERE=functions leaves out constants and lists of guards, for each of which everything is imported anew: that is dear.
 A survivor is told as `file:line what was changed | the line`; how far it has come goes to standard error.
 """
 
@@ -15,12 +16,14 @@ from collections import Counter
 from itertools import groupby
 
 from tests.mutants.hunt import survivors
-from tests.mutants.inplace import Hurt
+from tests.mutants.inplace import Hurt, changed
+from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, TARGETS, Target
 
 WANTED_PERCENT = 90
 CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "").split(",")
 EVERY = max(int(os.environ.get("SLOTLIGHT_MUTANTS_EVERY", "1")), 1)
+FUNCTIONS_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_WHERE", "") == "functions"
 CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or 1
 
 
@@ -30,7 +33,14 @@ def groups() -> list[list[Target]]:
     return [list(group) for _, group in groupby(chosen, key=lambda target: target.tests)]
 
 
+def chosen(target: Target) -> list[Mutant]:
+    every = target.mutants()[::EVERY]
+    return [mutant for mutant in every if changed(Hurt(target, mutant))] if FUNCTIONS_ONLY else every
+
+
 def main() -> int:
+    if FUNCTIONS_ONLY:
+        print("Only what stands in functions.")
     if EVERY > 1:
         print(f"A sample: every {EVERY}th mutant of each file.")
     print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6}", flush=True)
@@ -39,7 +49,7 @@ def main() -> int:
         left = _shared_out(group)
         for target in group:
             path, lines = target.path, [line for line in left if line.startswith(f"{target.path}:")]
-            made[path], lived[path] = len(target.mutants()[::EVERY]), len(lines)
+            made[path], lived[path] = len(chosen(target)), len(lines)
             print(f"{path:46} {made[path]:8} {made[path] - lived[path]:7} {_percent(made[path], lived[path]):6.1f}", flush=True)
             for line in lines:
                 print(f"    lives: {line}", flush=True)
@@ -70,8 +80,8 @@ def _place(line: str) -> tuple[str, int]:
 
 def _share(path: str, share: int, shares: int) -> None:
     group = next(group for group in groups() if group[0].path == path)
-    hurts = [Hurt(target, mutant) for target in group for mutant in target.mutants()[::EVERY][share::shares]]
-    for hurt in survivors(group, hurts, lambda said: print(said, file=sys.stderr, flush=True)):
+    hurts = [Hurt(target, mutant) for target in group for mutant in chosen(target)[share::shares]]
+    for hurt in survivors(group, hurts, lambda said: print(said, file=sys.stderr, flush=True), anew=not FUNCTIONS_ONLY):
         line = hurt.target.source.splitlines()[hurt.mutant.line - 1].strip()[:90]
         print(f"{hurt.target.path}:{hurt.mutant.line} {hurt.mutant.what} | {line}", flush=True)
 

@@ -110,10 +110,14 @@ def _killed_anew(target: Target, hurts: Sequence[Hurt], numbers: Sequence[int]) 
     return {number for number in numbers if is_killed(hurts[number])}
 
 
-def survivors(targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[str], None] = lambda said: None) -> list[Hurt]:
+def survivors(
+    targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[str], None] = lambda said: None, anew: bool = True
+) -> list[Hurt]:
     """Those that the tests of their targets do not notice. A file of tests is run once for all targets that name it."""
     tests = dict.fromkeys(name for part in ("tests", "slow") for target in targets for name in getattr(target, part))
     alive, known = set(range(len(hurts))), {}
+    for hurt in hurts:  # once, for all forks
+        changed(hurt)
 
     def facing(name: str) -> set[int]:
         return {number for number in alive if name in hurts[number].target.tests + hurts[number].target.slow}
@@ -126,7 +130,7 @@ def survivors(targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[
         killed = tried(name, hurts, facing(name), known[name]).killed
         alive -= killed
         tell(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")
-    for target in targets:
+    for target in targets if anew else ():
         numbers = sorted(number for number in alive if hurts[number].target is target and _needs_all_anew(hurts[number], known.values()))
         killed = in_child(lambda target=target, numbers=numbers: _killed_anew(target, hurts, numbers)) if numbers else set()
         alive -= killed

@@ -21,6 +21,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -87,6 +88,7 @@ def functions(code: CodeType, path: str) -> Iterator[tuple[Key, CodeType]]:
             yield from functions(const, path)
 
 
+@cache
 def changed(hurt: Hurt) -> dict[Key, CodeType]:
     """The functions that differ. Empty when there is no telling them apart, or what differs is outside of any."""
     path = str(ROOT / hurt.target.path)
