@@ -3,6 +3,7 @@
 SLOTLIGHT_MUTANTS names the files to hurt, by parts of their paths with commas between; without it all are. Every core takes its share;
 SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes every N-th mutant of a file, and says so.
 SLOTLIGHT_MUTANTS_WHERE=functions leaves out constants and lists of guards, for each of which everything is imported anew: that is dear.
+SLOTLIGHT_MUTANTS_TESTS=quick leaves out the slow tests, so more mutants live than need to.
 A survivor is told as `file:line what was changed | the line`; how far it has come goes to standard error.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 
 from tests.mutants.hunt import survivors
@@ -24,13 +26,15 @@ WANTED_PERCENT = 90
 CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "").split(",")
 EVERY = max(int(os.environ.get("SLOTLIGHT_MUTANTS_EVERY", "1")), 1)
 FUNCTIONS_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_WHERE", "") == "functions"
+QUICK_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_TESTS", "") == "quick"
 CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or 1
 
 
 def groups() -> list[list[Target]]:
     """Files whose first tests are the same are hurt together, since those tests then run once for all of them."""
-    chosen = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
-    return [list(group) for _, group in groupby(chosen, key=lambda target: target.tests)]
+    found = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
+    faced = [replace(target, slow=()) for target in found] if QUICK_ONLY else found
+    return [list(group) for _, group in groupby(faced, key=lambda target: target.tests)]
 
 
 def chosen(target: Target) -> list[Mutant]:
@@ -41,6 +45,8 @@ def chosen(target: Target) -> list[Mutant]:
 def main() -> int:
     if FUNCTIONS_ONLY:
         print("Only what stands in functions.")
+    if QUICK_ONLY:
+        print("Only the quick tests.")
     if EVERY > 1:
         print(f"A sample: every {EVERY}th mutant of each file.")
     print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6}", flush=True)
