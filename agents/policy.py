@@ -53,6 +53,8 @@ def load(path: str) -> Policy:
         return Policy("observe", why=f"{path} cannot be read ({error.strerror}).")
     if status.st_uid not in (0, os.geteuid()) or stat.S_IMODE(status.st_mode) & 0o022:
         return Policy("observe", why=f"{path} can be written by others. Give it to root with mode 0644.")
+    if len(text) > BYTES_MAX:  # its end was not read, and may say the contrary
+        return Policy("observe", why=f"{path} is longer than {BYTES_MAX} bytes.")
     return _parse(path, text)
 
 

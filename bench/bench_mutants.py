@@ -2,6 +2,9 @@
 
 SLOTLIGHT_MUTANTS names the files to hurt, by parts of their paths with commas between; without it all are. Every core takes its share;
 SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes every N-th mutant of a file, and says so.
+SLOTLIGHT_MUTANTS_WHERE=functions leaves out constants and lists of guards, for each of which everything is imported anew: that is dear.
+SLOTLIGHT_MUTANTS_TESTS=quick leaves out the slow tests, so more mutants live than need to.
+A survivor is told as `file:line what was changed | the line`; how far it has come goes to standard error.
 """
 
 from __future__ import annotations
@@ -10,49 +13,83 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
+from itertools import groupby
 
-from tests.mutants.hunt import ROOT, TARGETS, Target, survivors
+from tests.mutants.hunt import survivors
+from tests.mutants.inplace import Hurt, changed
+from tests.mutants.mutate import Mutant
+from tests.mutants.targets import ROOT, TARGETS, Target
 
 WANTED_PERCENT = 90
 CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "").split(",")
 EVERY = max(int(os.environ.get("SLOTLIGHT_MUTANTS_EVERY", "1")), 1)
+FUNCTIONS_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_WHERE", "") == "functions"
+QUICK_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_TESTS", "") == "quick"
 CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or 1
 
 
+def groups() -> list[list[Target]]:
+    """Files whose first tests are the same are hurt together, since those tests then run once for all of them."""
+    found = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
+    faced = [replace(target, slow=()) for target in found] if QUICK_ONLY else found
+    return [list(group) for _, group in groupby(faced, key=lambda target: target.tests)]
+
+
+def chosen(target: Target) -> list[Mutant]:
+    every = target.mutants()[::EVERY]
+    return [mutant for mutant in every if changed(Hurt(target, mutant))] if FUNCTIONS_ONLY else every
+
+
 def main() -> int:
-    targets = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
+    if FUNCTIONS_ONLY:
+        print("Only what stands in functions.")
+    if QUICK_ONLY:
+        print("Only the quick tests.")
     if EVERY > 1:
         print(f"A sample: every {EVERY}th mutant of each file.")
-    print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6} {'seconds':>8}")
-    made = lived = 0
-    for target in targets:
-        begun, number = time.perf_counter(), len(target.mutants()[::EVERY])
-        left = _shared_out(target)
-        made, lived = made + number, lived + len(left)
-        percent = 100 * (number - len(left)) / max(number, 1)
-        print(f"{target.path:46} {number:8} {number - len(left):7} {percent:6.1f} {time.perf_counter() - begun:8.0f}", flush=True)
-        for line in left:
-            print(f"    lives: {line}", flush=True)
-    percent = 100 * (made - lived) / max(made, 1)
-    print(f"{made} mutants, {made - lived} killed, {lived} live: {percent:.1f} %, at least {WANTED_PERCENT} % wanted")
+    print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6}", flush=True)
+    made, lived, begun = Counter(), Counter(), time.perf_counter()
+    for group in groups():
+        left = _shared_out(group)
+        for target in group:
+            path, lines = target.path, [line for line in left if line.startswith(f"{target.path}:")]
+            made[path], lived[path] = len(chosen(target)), len(lines)
+            print(f"{path:46} {made[path]:8} {made[path] - lived[path]:7} {_percent(made[path], lived[path]):6.1f}", flush=True)
+            for line in lines:
+                print(f"    lives: {line}", flush=True)
+    percent, seconds = _percent(made.total(), lived.total()), time.perf_counter() - begun
+    print(f"{made.total()} mutants, {made.total() - lived.total()} killed, {lived.total()} live in {seconds:.0f} s: ", end="")
+    print(f"{percent:.1f} %, at least {WANTED_PERCENT} % wanted")
     return 0 if percent >= WANTED_PERCENT else 1
 
 
-def _shared_out(target: Target) -> list[str]:
-    """The survivors of one file, as lines; each process takes every n-th mutant."""
-    argv = [sys.executable, "-m", "bench.bench_mutants", "--share", target.path]
+def _percent(made: int, lived: int) -> float:
+    return 100 * (made - lived) / max(made, 1)
+
+
+def _shared_out(group: list[Target]) -> list[str]:
+    """The survivors of these files, as lines; each process takes every n-th mutant of each."""
+    argv = [sys.executable, "-m", "bench.bench_mutants", "--share", group[0].path]
     children = [subprocess.Popen([*argv, str(i), str(CORES)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for i in range(CORES)]
     said = [child.communicate()[0] for child in children]
     codes = [child.returncode for child in children]
-    assert not any(codes), f"{target.path} could not be hurt to the end: {codes}, {said}"
-    return sorted((line for text in said for line in text.splitlines()), key=lambda line: int(line.split(":")[1].split()[0]))
+    assert not any(codes), f"{group[0].path} and its like could not be hurt to the end: {codes}, {said}"
+    return sorted((line for text in said for line in text.splitlines()), key=_place)
+
+
+def _place(line: str) -> tuple[str, int]:
+    path, number = line.split(" ", 1)[0].split(":")
+    return path, int(number)
 
 
 def _share(path: str, share: int, shares: int) -> None:
-    target = next(target for target in TARGETS if target.path == path)
-    source = target.source.splitlines()
-    for mutant in survivors(target, target.mutants()[::EVERY][share::shares]):
-        print(f"line: {mutant.line} {mutant.what} | {source[mutant.line - 1].strip()[:90]}", flush=True)
+    group = next(group for group in groups() if group[0].path == path)
+    hurts = [Hurt(target, mutant) for target in group for mutant in chosen(target)[share::shares]]
+    for hurt in survivors(group, hurts, lambda said: print(said, file=sys.stderr, flush=True), anew=not FUNCTIONS_ONLY):
+        line = hurt.target.source.splitlines()[hurt.mutant.line - 1].strip()[:90]
+        print(f"{hurt.target.path}:{hurt.mutant.line} {hurt.mutant.what} | {line}", flush=True)
 
 
 if __name__ == "__main__":

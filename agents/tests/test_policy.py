@@ -48,20 +48,63 @@ def test_it_always_lets_look(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
-        "",
-        "{",
-        "[" * 9_000,
-        "[]",
-        '{"mode": "Operate"}',
-        '{"mode": "operate", "operations": "zpool_replace", "pools": ["*"]}',
-        '{"mode": "operate", "operations": ["zpool_replace"], "pools": [42]}',
-        '{"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"], "force": true}',
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 9_000, "is not JSON"),
+        ("[]", "and nothing else"),
+        ('{"mode": "Operate"}', "neither"),
+        ('{"mode": "operate", "operations": "zpool_replace", "pools": ["*"]}', "lists of strings"),
+        ('{"mode": "operate", "operations": {"zpool_replace": false}, "pools": ["*"]}', "lists of strings"),
+        ('{"mode": "operate", "operations": ["zpool_replace"], "pools": "42"}', "lists of strings"),
+        ('{"mode": "operate", "operations": ["zpool_replace"], "pools": [42]}', "lists of strings"),
+        ('{"mode": "operate", "operations": ["zpool_replace", 1], "pools": ["*"]}', "lists of strings"),
+        ('{"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"], "force": true}', "and nothing else"),
+        ('{"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"], "break_glass": "no"}', "neither true nor false"),
+        ('{"mode": "operate", "operations": ["zpool_replace"], "pools": ["*"], "break_glass": 0}', "neither true nor false"),
     ],
 )
-def test_it_observes_when_it_does_not_understand(write, text):
+def test_it_observes_when_it_does_not_understand(write, text, why):
+    found = policy.load(write(text))
+    assert (found.mode, found.operations, found.pools) == ("observe", (), ())
+    assert why in found.why
     assert ask(write(text)) != ""
+
+
+def test_a_file_whose_end_it_does_not_read_lets_nothing_through(write):
+    whole = json.dumps(OPERATE)
+    assert ask(write(whole + " " * (policy.BYTES_MAX - len(whole)))) == ""
+    assert "longer than 65536 bytes" in ask(write(whole + " " * (policy.BYTES_MAX - len(whole) + 1)))
+
+
+def test_nothing_listed_lets_nothing_through(write):
+    assert "does not list zpool_replace" in ask(write({"mode": "operate", "pools": ["*"]}))
+    assert "does not list the pool 42" in ask(write({"mode": "operate", "operations": ["zpool_replace"]}))
+
+
+def test_the_glass_may_be_broken_unless_the_owner_says_no(write):
+    assert policy.load(write(OPERATE)).break_glass is True
+    assert policy.load(write({**OPERATE, "break_glass": True})).break_glass is True
+    assert policy.load(write({**OPERATE, "break_glass": False})).break_glass is False
+
+
+def test_a_file_of_the_agent_itself_or_of_root_counts_and_no_other(write, monkeypatch):
+    path, real = write(OPERATE), os.fstat
+
+    def owned_by(uid):
+        def fstat(number):
+            seen = list(real(number))
+            seen[4] = uid
+            return os.stat_result(seen)
+
+        return fstat
+
+    monkeypatch.setattr(os, "geteuid", lambda: 991)
+    for uid, word in ((0, ""), (991, ""), (1, "written by others"), (992, "written by others")):
+        monkeypatch.setattr(os, "fstat", owned_by(uid))
+        assert word in ask(path), uid
+        assert bool(ask(path)) == bool(word), uid
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o664, 0o646])

@@ -1,7 +1,8 @@
-"""Which mutants the tests kill. Each is one fork of a process that has imported all but the mutated module.
+"""Which mutants the tests kill. First all of a group in place (`inplace.py`); a mutant that cannot be put in place, or that is in what
+runs before the tests do, is a fork of a process that has imported all but the mutated module, and imports the rest.
 
-Its own tests run first; what survives them meets the slow ones. A mutant that makes the tests hang is killed by the time it takes of
-the processor: on a busy machine the clock on the wall would kill mutants that nobody noticed.
+A mutant that makes the tests hang is killed by the time it takes of the processor: on a busy machine the clock on the wall would kill
+mutants that nobody noticed.
 """
 
 from __future__ import annotations
@@ -12,40 +13,17 @@ import importlib.abc
 import importlib.machinery
 import os
 import resource
-import signal
+import shutil
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+import tempfile
+from collections.abc import Callable, Sequence
 
-from tests.mutants.mutate import Mutant, mutants
+from tests.mutants.inplace import BYTES_MAX, Hurt, Tried, _wait, changed, in_child, tried
+from tests.mutants.mutate import Mutant
+from tests.mutants.targets import ROOT, Target
 
-ROOT = Path(__file__).resolve().parents[2]
-SECONDS_MAX = 60  # of the processor
-WALL_SECONDS_MAX = 20.0 * SECONDS_MAX  # for a mutant that waits and does nothing
-BYTES_MAX = 2 << 30  # a mutant that never stops may also never stop asking for memory
+SECONDS_MAX = 120  # of the processor
 PRELOADED = ("pytest", "hypothesis", "hypothesis.stateful", "sqlite3", "decimal", "unittest.mock")
-
-
-@dataclass(frozen=True)
-class Target:
-    """A file and the tests that must notice what goes wrong in it, the quick ones first."""
-
-    path: str
-    tests: tuple[str, ...]
-    slow: tuple[str, ...] = ()
-
-    @property
-    def module(self) -> str:
-        return self.path.removesuffix(".py").replace("/", ".")
-
-    @property
-    def source(self) -> str:
-        return (ROOT / self.path).read_text()
-
-    def mutants(self) -> list[Mutant]:
-        return mutants(self.source)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -90,26 +68,23 @@ def _modules(folder: str) -> list[str]:
     return [".".join(path.parts) for path in paths if not path.name.startswith(("test_", "__", "conftest"))]
 
 
-def is_killed(target: Target, mutant: Mutant) -> bool:
-    return any(_fails(target, mutant, tests) for tests in (target.tests, target.slow) if tests)
+def is_killed(hurt: Hurt) -> bool:
+    """Whether its tests fail when everything is imported with the mutant in it."""
+    target = hurt.target
+    return any(_fails(hurt, tests) for tests in ((target.own,) if target.own else (target.tests, target.slow)) if tests)
 
 
-def _fails(target: Target, mutant: Mutant, tests: Sequence[str]) -> bool:
+def _fails(hurt: Hurt, tests: Sequence[str]) -> bool:
+    folder = tempfile.mkdtemp(prefix="mutant-")
     child = os.fork()
     if child == 0:
-        os._exit(_run(target, mutant, tests))
-    deadline = time.monotonic() + WALL_SECONDS_MAX
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status) != 0
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return True
+        os._exit(_run(hurt, tests, folder))
+    failed = _wait(child) != 0
+    shutil.rmtree(folder, ignore_errors=True)
+    return failed
 
 
-def _run(target: Target, mutant: Mutant, tests: Sequence[str]) -> int:
+def _run(hurt: Hurt, tests: Sequence[str], folder: str) -> int:
     import pytest
 
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_MAX, BYTES_MAX))
@@ -119,47 +94,50 @@ def _run(target: Target, mutant: Mutant, tests: Sequence[str]) -> int:
         os.dup2(nowhere, stream)
     try:
         os.chdir(ROOT)
-        sys.meta_path.insert(0, _Finder(target.module, mutant.code(target.source, str(ROOT / target.path))))
-        return int(pytest.main(["-x", "-q", "-p", "no:django", "-p", "no:cacheprovider", "-p", "no:warnings", *tests]))
+        sys.meta_path.insert(0, _Finder(hurt.target.module, hurt.code()))
+        plain = ["-x", "-q", "-p", "no:django", "-p", "no:cacheprovider", "-p", "no:warnings", f"--basetemp={folder}/tests"]
+        return int(pytest.main([*plain, *tests]))
     except BaseException:  # noqa: BLE001  a mutant that cannot even be imported is noticed
         return 1
 
 
-def survivors(target: Target, chosen: Sequence[Mutant]) -> Iterator[Mutant]:
-    """Those the tests do not notice, as they are found."""
+UNHURT = Mutant(0, "as it is", 0, lambda node: node)
+
+
+def _killed_anew(target: Target, hurts: Sequence[Hurt], numbers: Sequence[int]) -> set[int]:
     preload(target)
-    unhurt = Mutant(0, "as it is", 0, lambda node: node)
-    assert not is_killed(target, unhurt), f"The tests of {target.path} fail without any mutant, so they prove nothing."
-    yield from (mutant for mutant in chosen if not is_killed(target, mutant))
+    assert not is_killed(Hurt(target, UNHURT)), f"The tests of {target.path} fail without any mutant, so they prove nothing."
+    return {number for number in numbers if is_killed(hurts[number])}
 
 
-PURE = "workflows/tests/"
-GUARDS = tuple(
-    Target(
-        f"workflows/guards/{name}.py",
-        (f"{PURE}test_guard_edges.py", f"{PURE}test_guard_edges_of_pools.py", f"{PURE}test_guards.py", f"{PURE}test_fresh.py"),
-    )
-    for name in ("candidate", "fresh", "healthy", "replaced", "subject", "target", "__init__")
-)
-TARGETS = (
-    *GUARDS,
-    Target("workflows/runbooks/wwid_mismatch_replace.py", (f"{PURE}test_wwid_mismatch_replace.py", f"{PURE}test_registry.py")),
-    Target("workflows/engine.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
-    Target("workflows/walk.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
-    Target("workflows/outcomes.py", (f"{PURE}test_engine.py",), (f"{PURE}test_engine_machine.py",)),
-    Target(
-        "workflows/turning.py",
-        (f"{PURE}test_engine.py", f"{PURE}test_ways.py", f"{PURE}test_windows.py"),
-        (f"{PURE}test_engine_machine.py",),
-    ),
-    Target("workflows/glass.py", (f"{PURE}test_glass.py",)),
-    Target("workflows/lint.py", (f"{PURE}test_lint.py", f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
-    Target("workflows/plans.py", (f"{PURE}test_engine.py", f"{PURE}test_wwid_mismatch_replace.py")),
-    Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
-    Target("agents/policy.py", ("agents/tests/test_policy.py",)),
-    Target("agents/proofs.py", ("agents/tests/test_proofs.py",)),
-    Target("app/ledger/verify.py", ("tests/verifier/test_verify.py",), ("tests/verifier/test_trees.py",)),
-    Target("app/ledger/merkle.py", ("tests/verifier/test_trees.py",)),
-    Target("agents/backing.py", ("agents/tests/test_backing.py",)),
-    Target("agents/operations/zpool_replace.py", ("agents/tests/test_zpool_replace.py", "agents/tests/test_operations.py")),
-)
+def survivors(
+    targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[str], None] = lambda said: None, anew: bool = True
+) -> list[Hurt]:
+    """Those that the tests of their targets do not notice. A file of tests is run once for all targets that name it."""
+    tests = dict.fromkeys(name for part in ("tests", "slow") for target in targets for name in getattr(target, part))
+    alive, known = set(range(len(hurts))), {}
+    for hurt in hurts:  # once, for all forks
+        changed(hurt)
+
+    def facing(name: str) -> set[int]:
+        return {number for number in alive if name in hurts[number].target.tests + hurts[number].target.slow}
+
+    for name in (name for name in tests if facing(name)):
+        known[name] = tried(name, hurts, facing(name))
+        alive -= known[name].killed
+        tell(f"{name}: {len(known[name].killed)} killed, {len(alive)} alive")
+    for name in (name for name in known if known[name].wide and facing(name)):
+        killed = tried(name, hurts, facing(name), known[name]).killed
+        alive -= killed
+        tell(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")
+    for target in targets if anew else ():
+        numbers = sorted(number for number in alive if hurts[number].target is target and _needs_all_anew(hurts[number], known.values()))
+        killed = in_child(lambda target=target, numbers=numbers: _killed_anew(target, hurts, numbers)) if numbers else set()
+        alive -= killed
+        tell(f"{target.path}, all imported anew: {len(killed)} of {len(numbers)} killed, {len(alive)} alive")
+    return [hurts[number] for number in sorted(alive)]
+
+
+def _needs_all_anew(hurt: Hurt, known: Sequence[Tried]) -> bool:
+    places = changed(hurt).keys()
+    return not places or any(key in each.at_import for key in places for each in known)

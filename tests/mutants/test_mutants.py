@@ -4,8 +4,10 @@ import ast
 
 import pytest
 
-from tests.mutants.hunt import ROOT, TARGETS
+from tests.mutants.hunt import survivors
+from tests.mutants.inplace import Hurt, changed
 from tests.mutants.mutate import mutants
+from tests.mutants.targets import ROOT, TARGETS, Target
 
 SOURCE = '''
 """Words."""
@@ -66,3 +68,24 @@ def test_every_target_and_its_tests_exist(target):
     assert target.mutants()
     for path in (*target.tests, *target.slow):
         assert (ROOT / path.partition("::")[0]).is_file(), path
+
+
+TOY = Target("tests/mutants/toy.py", ("tests/mutants/toy_checks.py",))
+
+
+def test_a_mutant_is_put_in_place_in_its_functions_and_nowhere_else():
+    places = {f"{mutant.line} {mutant.what}": {name for _, name, _ in changed(Hurt(TOY, mutant))} for mutant in TOY.mutants()}
+    assert places["3 3 is 4"] == set()
+    assert places["8 Lt is GtE"] == {"is_small"}
+    assert places["12 without operand 1"] == {"is_odd_or_small"}
+
+
+def test_the_hunt_tells_whom_no_test_notices():
+    """One that no test comes by, one at an edge that none asks about, and a limit that only those that import everything anew notice."""
+    told = survivors([TOY], [Hurt(TOY, mutant) for mutant in TOY.mutants()])
+    assert [f"{hurt.mutant.line} {hurt.mutant.what}" for hurt in told] == [
+        "3 3 is 4",
+        "8 Lt is LtE",
+        "12 without operand 2",
+        "20 not is left out",
+    ]

@@ -139,7 +139,7 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
-    together = [s for s in many_disks_offline.detect(FleetFacts({target.node.node: target.node})) if s.node == target.node.node]
+    together = many_disks_offline.detect(FleetFacts({target.node.node: target.node}))
     if together:
         return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
     changes = target.node.leaf_changes

@@ -62,10 +62,22 @@ def left(*guids, **more):
     return fleet(replace(NODE, leaf_changes=changes(*guids, **more)))
 
 
+def left_from(kind, parity, *guids):
+    top = replace(TOP, kind=kind, parity=parity)
+    return fleet(replace(NODE, pools=(replace(POOL, tops=(("data", top),)),), leaf_changes=changes(*guids)))
+
+
 def scan(function="resilver", state="finished", errors=0):
     return ScanFacts(function, state, f"{function} …", None, errors)
 
 
+IN_A_ROW = fleet(  # bays 1 to 3, while other disks of the enclosure run
+    replace(
+        NODE,
+        disks=tuple(replace(d, bay=replace(d.bay, slot=3)) if d.bay.slot == 5 else d for d in DISKS),
+        pools=(replace(POOL, tops=(("data", replace(TOP, children=(LOST_LEAF, MEMBERS[0], *GONE[1:]))),)),),
+    )
+)
 MIRROR = vdev(30, "mirror-1", "mirror", 0, leaf(31, "/dev/sdq1"), leaf(32, "/dev/sdr1"))
 EDGES = {
     # after the replacement
@@ -183,7 +195,30 @@ EDGES = {
     "a margin of one": ("the-vdev-can-still-rebuild", FLEET, "pass", "It survives 1 more."),
     "no margin": ("the-vdev-can-still-rebuild", with_leaf(LOST_LEAF, GONE[0], *MEMBERS[1:]), "pass", "One more loss would lose the pool."),
     "a margin below none": ("the-vdev-can-still-rebuild", with_leaf(LOST_LEAF, *GONE[:2], *MEMBERS[2:]), "refuse", "Do not write to it"),
+    "a vdev of which another disk is being filled": (
+        "the-vdev-counts-the-new-disk",
+        whole("raidz", 2, replace(MEMBERS[0], resilvering=True), *MEMBERS[1:]),
+        "refuse",
+        "raidz2-0 is still being rebuilt",
+    ),
+    "a spare that stays in its place": (
+        "the-vdev-counts-the-new-disk",
+        whole("spare", 0, MEMBERS[0], name="spare-0"),
+        "pass",
+        "spare-0 survives 0 more",
+    ),
     # mass events
+    "three in a row of bays, nobody saw when": ("no-mass-event-is-under-way", IN_A_ROW, "refuse", "3 members of ost_0 are lost together"),
+    "two in a row of bays": (
+        "no-mass-event-is-under-way",
+        with_leaf(LOST_LEAF, *MEMBERS[:2], *GONE[2:]),
+        "pass",
+        "0 of the disks of oss01",
+    ),
+    "two disks of a raidz3": ("no-mass-event-is-under-way", left_from("raidz", 3, LOST, TWIN), "pass", "2 of the disks"),
+    "three disks of a raidz3": ("no-mass-event-is-under-way", left_from("raidz", 3, LOST, TWIN, 88), "refuse", "3 disks of oss01"),
+    "one disk of a raidz1": ("no-mass-event-is-under-way", left_from("raidz", 1, LOST), "pass", "1 of the disks"),
+    "one disk of a mirror": ("no-mass-event-is-under-way", left_from("mirror", 0, LOST), "pass", "1 of the disks"),
     "two disks within half an hour": ("no-mass-event-is-under-way", left(LOST, TWIN), "refuse", "2 disks of oss01"),
     "the second just within half an hour": (
         "no-mass-event-is-under-way",
@@ -302,6 +337,40 @@ def test_a_nameless_disk_elsewhere_may_be_any_of_its_size(size_there, size_here,
     here = replace(NODE, disks=tuple(replace(d, size_bytes=size_here) if d.wwid == BLANK_WWID else d for d in DISKS))
     facts = fleet(here, replace(OTHER, disks=(nameless,), age_seconds=5.0))
     assert (answer("no-other-node-uses-the-disk", facts)[0] != "pass") is may_be
+
+
+def nameless(size_bytes, **more):
+    """Another node that sees a disk whose name is hidden from it."""
+    hidden = replace(disk("sdq", SPARE_WWID), wwid=Unknown("the controller hides it."), size_bytes=size_bytes)
+    return replace(OTHER, **{"disks": (hidden,), "age_seconds": 5.0, "pools": SILENT, **more})
+
+
+@pytest.mark.parametrize("size", [DISKS[0].size_bytes, DISKS[0].size_bytes + 512], ids=["of most", "of one"])
+def test_a_nameless_disk_elsewhere_may_be_any_member_of_the_pool(size):
+    """It is enough that one member has its size."""
+    uneven = replace(NODE, disks=(*DISKS[:1], replace(DISKS[1], size_bytes=DISKS[0].size_bytes + 512), *DISKS[2:]))
+    assert answer("the-pool-is-imported-here-and-nowhere-else", fleet(uneven, nameless(size)))[0] == "unknown"
+    assert answer("the-pool-is-imported-here-and-nowhere-else", fleet(uneven, nameless(4096)))[0] == "pass"
+
+
+def test_a_nameless_disk_elsewhere_may_be_a_member_that_is_not_seen_here():
+    """Nobody knows how large that one is."""
+    less = replace(NODE, disks=tuple(d for d in DISKS if d.wwid != MEMBERS[2].wwid))
+    assert answer("the-pool-is-imported-here-and-nowhere-else", fleet(less, nameless(4096)))[0] == "unknown"
+
+
+def test_a_disk_without_a_name_is_no_sibling_of_a_member_without_one():
+    """Two things of which the same is not known are not the same thing: a small stranger does not make a small disk fit."""
+    stranger = replace(disk("sdq", SPARE_WWID, size_bytes=4096), wwid=SILENT)
+    here = replace(
+        NODE, disks=(*DISKS, stranger), pools=with_leaf(LOST_LEAF, *MEMBERS, leaf(90, "/dev/sdq1", wwid=SILENT)).nodes["oss01"].pools
+    )
+    small = next(d for d in DISKS if d.size_bytes < DISKS[0].size_bytes)
+    assert answer("the-disk-is-large-enough", fleet(here), wwid=small.wwid)[0] == "refuse"
+
+
+def test_a_run_that_names_no_vdev_is_told_so():
+    assert answer("the-lost-member-is-out-of-service", FLEET, vdev_guid="") == ("unknown", "The run names no vdev guid.")
 
 
 def test_every_guard_is_in_the_registry_by_its_sentence():

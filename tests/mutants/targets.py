@@ -1,0 +1,94 @@
+"""The files that are hurt, and the tests that must notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.mutate import Mutant, mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file and the tests that must notice what goes wrong in it, the quick ones first.
+
+    `own` are those that meet a mutant for which everything is imported anew: a constant, a list of guards. "" are all.
+    """
+
+    path: str
+    tests: tuple[str, ...]
+    slow: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        return self.path.removesuffix(".py").replace("/", ".")
+
+    @property
+    def source(self) -> str:
+        return (ROOT / self.path).read_text()
+
+    def mutants(self) -> list[Mutant]:
+        return mutants(self.source)
+
+
+PURE = "workflows/tests/"
+
+
+def pure(*names: str) -> tuple[str, ...]:
+    return tuple(f"{PURE}test_{name}.py" for name in names)
+
+
+EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
+OWN = {  # the runbooks that ask them
+    "answers": ("blink_and_replace",),
+    "bay": ("blink_and_replace", "device_delete_reimport"),
+    "importing": ("read_only_import", "rewind_import", "device_delete_reimport"),
+    "links": ("sas_link_triage",),
+    "mass": ("many_disks_offline_runbook", "suspended_pool"),
+    "member": ("blink_and_replace",),
+    "modes": ("drive_mode_audit", "slow_disk_triage", "many_disks_offline_runbook"),
+    "protection": ("blink_and_replace",),
+    "rewinding": ("rewind_import", "device_delete_reimport"),
+    "slow": ("slow_disk_triage",),
+    "spare": ("blink_and_replace",),
+    "spares": ("spare_return",),
+    "suspect": ("device_delete_reimport",),
+    "suspended": ("suspended_pool",),
+    "tuning": ("resilver_tuning", "suspended_pool"),
+}
+WRONG_DISK = pure("wwid_mismatch_replace", "wwid_mismatch_walk")
+GUARDS = (
+    *(
+        Target(f"workflows/guards/{name}.py", EDGES, WRONG_DISK)
+        for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
+    ),
+    *(
+        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("every_refusal")), pure(*own), (*EDGES, *pure(*own)))
+        for name, own in OWN.items()
+    ),
+)
+ENGINE = tuple(
+    Target(f"workflows/{name}.py", pure("engine", "ways", "windows", "glass"), pure("engine_machine"))
+    for name in ("engine", "walk", "outcomes", "turning", "glass", "state")
+)
+TARGETS = (
+    *GUARDS,
+    *ENGINE,
+    Target("workflows/runbooks/wwid_mismatch_replace.py", pure("wwid_mismatch_replace", "registry")),
+    Target("workflows/lint.py", (*pure("lint"), f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
+    Target("workflows/plans.py", pure("engine", "wwid_mismatch_replace")),
+    Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
+    Target("agents/policy.py", ("agents/tests/test_policy.py",)),
+    Target("agents/proofs.py", ("agents/tests/test_proofs.py",)),
+    Target(
+        "app/ledger/verify.py",
+        ("tests/verifier/test_verify.py", "tests/verifier/test_keys_and_changes.py"),
+        ("tests/verifier/test_trees.py",),
+    ),
+    Target("app/ledger/merkle.py", ("tests/verifier/test_trees.py",)),
+    Target("agents/backing.py", ("agents/tests/test_backing.py",)),
+    Target("agents/operations/zpool_replace.py", ("agents/tests/test_zpool_replace.py", "agents/tests/test_operations.py")),
+)
