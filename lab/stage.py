@@ -28,6 +28,25 @@ print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(fac
 """
 
 
+# On the node: stops a process the moment a command with these words begins; that command itself, or the process whose number is told.
+CATCH = """
+import os, signal, sys
+stopped, tool, words = int(sys.argv[1]), sys.argv[2], set(sys.argv[3:])
+began = os.getpid()
+while True:
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) > began):
+        try:
+            argv = open(f"/proc/{pid}/cmdline").read().split(chr(0))
+        except OSError:
+            continue
+        if os.path.basename(argv[0]) == tool and words <= set(argv):
+            os.kill(stopped or pid, signal.SIGSTOP)
+            open("/run/caught", "w").write(str(pid))
+            sys.exit()
+"""
+CATCH_SECONDS = 180
+
+
 class Stage:
     def __init__(self, portal: Portal, machine: Machine) -> None:
         self.portal, self.machine, self.node = portal, machine, machine.settings.host
@@ -60,6 +79,17 @@ class Stage:
         policy = {"mode": "operate", "operations": list(operations), "pools": ["*"]}
         self.machine.guest.put(POLICY, json.dumps(policy))
         self.sh(f"chmod 0644 {POLICY}")
+
+    def catch(self, *argv: str, stop: str = "0") -> None:
+        """From now on the first command with these words is stopped as it begins, or the process `stop` is in its place."""
+        self.machine.guest.put("/root/catch.py", CATCH)
+        self.sh(
+            f"rm -f /run/caught; systemd-run -q --collect timeout {CATCH_SECONDS} python3 /root/catch.py {stop} {' '.join(argv)}; sleep 2"
+        )
+
+    def caught(self) -> str:
+        """The number of the command that was waited for, once it has begun."""
+        return self.sh(f"timeout {CATCH_SECONDS} sh -c 'until [ -s /run/caught ]; do sleep 0.2; done'; cat /run/caught").strip()
 
     def facts(self) -> dict | None:
         said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")

@@ -40,7 +40,7 @@ def test_the_line_of_the_page_installs_and_enrols(stage, ann, pool):
 def test_the_report_equals_the_truth(stage, pool):
     facts = stage.until(every_member_has_its_disk, "each member of the pool is one of the disks")
     truth = {
-        stage.machine.disk(n).wwid: (stage.machine.disk(n).serial, hex(shelf_id(bay // BAYS)), bay % BAYS + 1)
+        stage.machine.disk(n).wwid: (stage.machine.disk(n).serial, hex(shelf_id(bay // BAYS, stage.machine.settings.lot)), bay % BAYS + 1)
         for bay, n in stage.machine.settings.bays.items()
     }
     assert {d["wwid"]: (d["serial"], d["bay"].get("enclosure"), d["bay"].get("slot")) for d in facts["disks"]} == truth
