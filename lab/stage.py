@@ -28,6 +28,13 @@ print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(fac
 """
 
 
+TEXTS = """
+import json
+from django.utils import timezone
+from app.fleet.models import Node
+from app.fleet.services import last_said
+print(json.dumps(last_said(Node.objects.get(name=NODE), timezone.now())[0]))
+"""
 # On the node: stops a process the moment a command with these words begins; that command itself, or the process whose number is told.
 CATCH = """
 import os, signal, sys
@@ -48,8 +55,8 @@ CATCH_SECONDS = 180
 
 
 class Stage:
-    def __init__(self, portal: Portal, machine: Machine) -> None:
-        self.portal, self.machine, self.node = portal, machine, machine.settings.host
+    def __init__(self, portal: Portal, machine: Machine, keeps: Path | None = None) -> None:
+        self.portal, self.machine, self.node, self.keeps = portal, machine, machine.settings.host, keeps
 
     def sh(self, line: str, **more) -> str:
         return self.machine.guest.sh(line, **more)
@@ -105,6 +112,15 @@ class Stage:
             if time.monotonic() > end:
                 raise AssertionError(f"The portal never learnt that {what}. It holds: {json.dumps(facts, indent=1)}")
             time.sleep(2)
+
+    def keep(self, moment: str) -> None:
+        """With `--keep DIR`: every text that the portal holds of the node now, one file each, to be kept as test data."""
+        if self.keeps:
+            folder = self.keeps / f"{self.node}-{moment}"
+            folder.mkdir(parents=True, exist_ok=True)
+            said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{TEXTS}")
+            for where, body in json.loads(said.strip().splitlines()[-1]).items():
+                (folder / f"{where.replace('/', '--')}.json").write_text(json.dumps(body, indent=1))
 
     def replaces(self, pool: str) -> list[str]:
         """Every replace and attach that ZFS itself remembers, whoever gave it."""

@@ -47,6 +47,7 @@ def series(config: pytest.Config) -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--zfs", default="2.1", help="which OpenZFS the lab's node runs")
+    parser.addoption("--keep", type=Path, metavar="DIR", help="write what the nodes said at telling moments there, for test data")
     parser.addoption("--within", type=float, default=0, metavar="MINUTES", help="leave out the lab's files that would end later than that")
 
 
@@ -137,7 +138,7 @@ def boot(made: image.Image) -> Iterator[Callable[..., Machine]]:
 @pytest.fixture(scope="module")
 def stage(portal: Portal, boot: Callable[..., Machine], request: pytest.FixtureRequest) -> Stage:
     """The module's node, which has met nobody yet: `NODE` names it, `DISKS` says how many it has."""
-    stage = Stage(portal, boot(request.module.NODE, request.module.DISKS))
+    stage = Stage(portal, boot(request.module.NODE, request.module.DISKS), request.config.getoption("--keep"))
     stage.trust()
     stage.give_the_disks_a_verdict()
     return stage

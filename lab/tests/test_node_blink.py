@@ -142,6 +142,7 @@ def test_it_is_filled_by_one_replace_and_the_light_goes_out(stage, walk):
     walk.order("Switch the light off")
     walk.until_done()
     assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
+    stage.keep("replaced")
     status = stage.sh(f"zpool status -P {POOL}")
     assert f"{stage.machine.disk(NEW).by_id}-part1" in status
     assert f"pool '{POOL}'" not in status

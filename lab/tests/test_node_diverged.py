@@ -66,6 +66,7 @@ def test_the_pool_did_not_come_in_and_the_disk_that_stands_out_is_named(stage, a
 
 
 def test_it_is_taken_from_the_kernel_and_the_pool_is_imported_read_only_without_it(stage, walk, blocked):
+    stage.keep("blocked")
     walk.begin(f"{POOL} must not be imported", "device-delete-reimport")
     walk.asker.step("Choose the disk that blocks it")
     fitting = [value for value, said in walk.asker.options().items() if " fits " in said]
@@ -104,6 +105,7 @@ def test_it_is_pulled_and_a_new_disk_takes_its_place(stage, walk, blocked):
     walk.choose("Choose the new disk", stage.machine.disk(NEW).serial)
     walk.order("Replace the disk", "Confirm what is replaced")
     walk.until_done()
+    stage.keep("replaced")
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
     (replace,) = stage.replaces(POOL)
     assert " -f" not in replace

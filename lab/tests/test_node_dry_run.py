@@ -106,6 +106,7 @@ def test_a_rewind_is_offered_in_the_tools_own_words_and_imports_read_only(stage,
     to_the_button_that_asks(stage, ann, walk)
     ann.press("Ask what a rewind would discard")
     page = ann.step("Choose by what it said")
+    stage.keep("rewind-offered")
     print(page.text)
     assert stage.sh("zpool list -H -o name", check=False).split() == []
     walk.choose("Choose by what it said", "Import it as it was then, read-only")

@@ -41,11 +41,12 @@ def test_with_multihost_the_other_host_is_seen_writing(ann, other):
     here(ann, f"{POOL} is imported on {OTHER} (hostid={HOSTID.lstrip('0')}) right now. Export it there; never force it here.")
 
 
-def test_an_agent_there_says_that_it_has_it(ann, other):
+def test_an_agent_there_says_that_it_has_it(stage, ann, other):
     other.trust()
     other.enrol(ann)
     other.until(lambda facts: facts["pools"], "there is a pool")
     here(ann, f"{NODE} sees {POOL}, which {OTHER} has imported")
+    stage.keep("other-has-it")
     form = next((form for form in ann.page.forms if f":{RUNBOOK}:" in form.fields.get("offer", "")), None)
     assert form is not None
     assert form.buttons == []

@@ -29,6 +29,7 @@ def loaded(stage, ann):
 def test_the_one_disk_that_is_slow_is_named_and_no_other(stage, ann, loaded):
     ann.until(lambda page: any(is_of_a_slow_disk(words) for words, _ in page.links), "a slow disk", "/", seconds=400)
     found = [words for words, _ in ann.page.links if is_of_a_slow_disk(words)]
+    stage.keep("slow")
     print(found)
     leaf = {number: stage.machine.disk(number).by_id.rsplit("/", 1)[1] for number in range(DISKS)}
     assert any(leaf[SLOW] in words for words in found), found
