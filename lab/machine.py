@@ -389,6 +389,8 @@ def _alive(pid: int) -> bool:
         child.poll()
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        if not words:  # it has ended, or is just becoming what it was started as
+            return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
     return b"qemu-system" in words or b"lab.shelf" in words

@@ -40,7 +40,8 @@ def exported(stage, ann) -> str:
 @pytest.fixture(scope="module")
 def sectors(stage, exported) -> list[int]:
     """Of every copy of the newest root block, on each side of the mirror alike."""
-    said = stage.sh(f"zdb -luuu /dev/{stage.machine.name_of(0)}1")
+    said = stage.sh(f"zdb -luuuu /dev/{stage.machine.name_of(0)}1")
+    assert "rootbp" in said, said
     _, copies = max(((int(txg), copies) for txg, copies in ROOT.findall(said)), key=lambda found: found[0])
     return [(LABELS_BYTES + int(offset, 16)) // SECTOR + PARTITION_SECTORS for offset, _ in COPY.findall(copies)]
 
