@@ -44,5 +44,7 @@ def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, los
     (replace,) = stage.replaces(POOL)
     assert lost.guid in replace
     said = walk.asker.page.text
+    stage.keep("settled")
+    print(said)
     assert "UNKNOWN" in said or "probe" in said.lower(), said
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
