@@ -42,6 +42,7 @@ HANDSHAKE_TRIES = 3
 PROBE_TRIES = 30  # a command that outlived its agent may still be at work; it is given this many seconds to end
 FIRST_TIME_SECONDS = 20.0  # how long after a start the portal's time is waited for
 MINDER_SECONDS = 30.0  # a minder ends what it minds in time, and is given this much more
+SAID_CHARS_MAX = 200
 RUNNING = "running"  # the folder of commands at work
 log = logging.getLogger("slotlight.agent")
 
@@ -364,11 +365,18 @@ def conclude(ran: Ran, probe: Probe | None, good: tuple[int, ...] = (0,)) -> tup
     if ran.exit_code in good:
         return "succeeded", f"`{command}` exited {ran.exit_code}."
     how = f"`{command}` {'exited ' + str(ran.exit_code) if ran.exit_code is not None else 'did not end by itself: ' + ran.why}."
+    how += "".join(f" It said: {line}" for line in first_line(ran.stderr))
     if ran.why in ("not found", "not permitted", "not started") or (
         ran.exit_code is not None and probe is not None and probe.result == "did_not"
     ):
         return "failed", how
     return "unknown", f"{how} {probe.reason if probe else ''}".strip()
+
+
+def first_line(stderr: bytes) -> tuple[str, ...]:
+    """What a tool complained of first; nothing when it said nothing. The receipt has all of it."""
+    lines = (line.strip() for line in stderr.decode("utf-8", "replace").splitlines())
+    return tuple(line[:SAID_CHARS_MAX] for line in lines if line)[:1]
 
 
 def still_running(host: Host, argv: tuple[str, ...]) -> str:

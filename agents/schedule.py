@@ -294,6 +294,8 @@ class Schedule:
         if not hung:
             self._trouble.pop(where, None)
         if stamp and all(kept.outcome == "data" for kept in said):
+            if not source.keyed:  # nothing else can have its old one
+                self._stamps = {one: kept for one, kept in self._stamps.items() if one[0] != source.name}
             self._stamps[source.name, stamp], self._stamped[where] = said[0], stamp
         if job.given_up:
             self._came_loose(source, job)

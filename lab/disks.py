@@ -5,16 +5,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 BAYS = 8  # of a shelf: as many as the emulated LSI 1068 has phys
-FIRST_WWN = 0x5000C500A65B200B
+FIRST_WWN = 0x5000C50000000003  # the vendor's part, and the last digit that its disks have
 
 
 class Disk(NamedTuple):
+    """`lot` tells the disks of one rack from those of another: no two disks of a fleet have a WWN or a serial number in common."""
+
     number: int
     folder: Path
+    lot: int = 0
 
     @property
     def wwn(self) -> int:
-        return FIRST_WWN + (self.number << 4)
+        return FIRST_WWN + (self.lot << 16) + (self.number << 4)
 
     @property
     def wwid(self) -> str:
@@ -27,7 +30,7 @@ class Disk(NamedTuple):
 
     @property
     def serial(self) -> str:
-        return f"ZA2{self.number:04d}X"
+        return f"Z{self.lot:04X}{self.number:02d}X"
 
     @property
     def image(self) -> Path:

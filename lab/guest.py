@@ -35,6 +35,10 @@ class Guest(NamedTuple):
             raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
         return said
 
+    def hang_up(self) -> None:
+        """Close the connection that later lines would share."""
+        subprocess.run(self.argv("-O", "exit"), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
     def put(self, path: str, text: str | bytes) -> None:
         data = text.encode() if isinstance(text, str) else text
         self.sh(f"cat > {path}", stdin=data)

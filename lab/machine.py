@@ -13,10 +13,13 @@ import socket
 import subprocess
 import sys
 import time
+import zlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from lab import places, qmp
+from lab import asleep, places, qmp
 from lab.disks import BAYS, Disk
 from lab.guest import Guest
 from lab.image import Image
@@ -29,9 +32,13 @@ BOOT_SECONDS = 400
 END_SECONDS = 20
 STARTS_MAX, SETTLE_SECONDS = 4, 3
 STATE = "machine.json"
+NICE = "10"  # a person's own work goes first; SLOTLIGHT_LAB_NICE is another word for it
+HARDWARE = (
+    *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-nodefaults", "-display", "none", "-no-reboot"),
+    *("-device", "virtio-rng-pci", "-device", "virtio-net-pci,netdev=net0,romfile="),
+)
 MIB = 1024**2
 ADAPTER_ADDRESS = 0x500605B000270000
-HOSTID = "5b2f9c01"
 
 
 @dataclass
@@ -39,7 +46,8 @@ class Settings:
     """What does not change while the machine runs, and which disk sits in which bay; bays count from 0 over all shelves."""
 
     host: str = "oss01"
-    hostid: str = HOSTID
+    hostid: str = ""  # made of the machine's name, like `lot`: no two servers have the same
+    lot: int = 0  # which rack's shelves and disks; two nodes at one shelf have the same
     image: str = ""
     memory: int = 1536
     shelves: int = 1
@@ -81,7 +89,7 @@ class Machine:
         return Guest(self.settings.ssh_port, Image(Path(self.settings.image)).key, self.folder)
 
     def disk(self, number: int) -> Disk:
-        return Disk(number, Path(self.settings.disks_folder or self.folder / "disks"))
+        return Disk(number, Path(self.settings.disks_folder or self.folder / "disks"), self.settings.lot)
 
     def bay_of(self, number: int) -> int:
         return next(bay for bay, disk in self.settings.bays.items() if disk == number)
@@ -103,22 +111,32 @@ class Machine:
         self.folder.mkdir(parents=True, exist_ok=True)
         bays = {number: number for number in range(disks)}
         shelves = max(1, -(-disks // BAYS))
-        self.settings = Settings(image=str(image.folder), **{"bays": bays, "shelves": shelves, **settings})
+        told = zlib.crc32(self.name.encode())
+        own = {"hostid": f"{told:08x}", "lot": told & 0xFFFF, "bays": bays, "shelves": shelves}
+        self.settings = Settings(image=str(image.folder), **{**own, **settings})
         for number in self.settings.bays.values():
             self.disk(number).make(self.settings.size)
         self._write()
 
-    def start(self, tied: bool = False) -> None:
-        """Boot and wait for a shell. A `tied` machine ends with the process that started it, also when that is killed."""
+    def start(self, tied: bool = False, boot: bool = False) -> None:
+        """Boot, or wake as a new machine unless it is to `boot`, and wait for a shell.
+
+        A `tied` machine ends with the process that started it, also when that is killed.
+        """
         if self.runs():
             raise Stop(f"{self.name} runs already.")
-        self._overlay()
+        image, new = Image(Path(self.settings.image)), not self._root.exists()
+        sleeper = asleep.of(image, self.settings.memory) if new and not boot else None
+        self._overlay(sleeper)
         self.settings.ssh_port, self.settings.shelf_port = _free_port(), _free_port()
         prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []
         self._start_shelf(prefix)
         try:
-            self._start_qemu([*prefix, *self._qemu()])
-            self.guest.wait(self.runs, BOOT_SECONDS)
+            if sleeper:
+                self._wake([*prefix, *self._qemu(), *sleeper.incoming])
+            else:
+                self._start_qemu([*prefix, *self._qemu(), *self._adapters()])
+                self.guest.wait(self.runs, BOOT_SECONDS)
         except BaseException:
             self.cut()
             raise
@@ -131,17 +149,56 @@ class Machine:
             if self.runs() or "Failed to connect to LUN" not in (self.folder / "qemu.log").read_text():
                 return
 
-    def _overlay(self) -> None:
-        path = self.folder / "root.qcow2"
-        if not path.exists():
-            base = str(Image(Path(self.settings.image)).disk)
-            subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, str(path)], check=True)
+    def _wake(self, argv: list[str]) -> None:
+        """Put the adapters, disks and shelves in while it sleeps; then tell it who it is, and what time it is."""
+        self._spawn("qemu", argv)
+        until = time.monotonic() + BOOT_SECONDS
+        while not self._sleeps():
+            if not self.runs() or time.monotonic() > until:
+                raise Stop(f"{self.name} does not wake. QEMU's words are in {self.folder}/qemu.log.")
+            time.sleep(0.2)
+        for kind, told in self._parts():
+            for attempt in range(STARTS_MAX):
+                try:
+                    self.qmp(kind, **told)
+                    break
+                except qmp.QemuSaysNo as no:
+                    if attempt == STARTS_MAX - 1 or "Failed to connect to LUN" not in str(no):
+                        raise
+        self.qmp("cont")
+        self.guest.wait(self.runs, BOOT_SECONDS)
+        self.guest.put("/dev/urandom", os.urandom(64))  # else all who woke from this sleep would draw the same random numbers
+        self.guest.sh(WHO.format(now=time.time(), host=self.settings.host, hostid=self.settings.hostid))
+        self._until_all_is_seen()
+
+    def _sleeps(self) -> bool:
+        with contextlib.suppress(qmp.QemuSaysNo):  # it does not listen yet
+            return self.qmp("query-status")["status"] in ("paused", "prelaunch")
+        return False
+
+    def _until_all_is_seen(self) -> None:
+        until = time.monotonic() + BOOT_SECONDS
+        wanted = f"{len(self.settings.bays)} {self.settings.shelves}"
+        while (seen := self.guest.sh(SEEN).strip()) != wanted:
+            if time.monotonic() > until:
+                raise Stop(f"{self.name} sees {seen} where there are {wanted} disks and shelves.")
+            time.sleep(1)
+
+    @property
+    def _root(self) -> Path:
+        return self.folder / "root.qcow2"
+
+    def _overlay(self, sleeper: asleep.Asleep | None) -> None:
+        if not self._root.exists():
+            base, kind = (sleeper.root, "qcow2") if sleeper else (Image(Path(self.settings.image)).disk, "raw")
+            subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", kind, "-b", str(base), str(self._root)], check=True)
 
     def _start_shelf(self, prefix: list[str]) -> None:
         """The shelf is up, and knows its disks, before the node looks at it."""
         self.shelf_folder.mkdir(exist_ok=True)
-        named = ["--shelves", str(self.settings.shelves), "--bays", str(BAYS), "--names", self.settings.names]
-        module = [sys.executable, "-m", "lab.shelf", str(self.shelf_folder), "--port", str(self.settings.shelf_port), *named]
+        told = {"port": self.settings.shelf_port, "shelves": self.settings.shelves, "bays": BAYS, "lot": self.settings.lot}
+        words = [f"--{name}={value}" for name, value in {**told, "names": self.settings.names}.items()]
+        module = [sys.executable, "-m", "lab.shelf", str(self.shelf_folder), *words]
         self._spawn("shelf", [*prefix, *module])
         for _ in range(200):
             with contextlib.suppress(hands.ShelfDown):
@@ -149,7 +206,7 @@ class Machine:
                 break
             time.sleep(0.05)
         for shelf in range(self.settings.shelves):  # where no disk is, the last phy shows the shelf's own processor
-            hands.ask(self.shelf_folder, shelf=shelf, bay=BAYS, address=shelf_id(shelf) - 2)
+            hands.ask(self.shelf_folder, shelf=shelf, bay=BAYS, address=shelf_id(shelf, self.settings.lot) - 2)
         for bay, number in self.settings.bays.items():
             hands.ask(self.shelf_folder, shelf=bay // BAYS, bay=bay % BAYS + 1, address=self.disk(number).wwn, present=True)
 
@@ -164,49 +221,28 @@ class Machine:
     def _qemu(self) -> list[str]:
         image = Image(Path(self.settings.image))
         words = f"console=ttyS0 root=/dev/vda rw quiet panic=-1 net.ifnames=0 mitigations=off systemd.hostname={self.settings.host} lab.hostid={self.settings.hostid}"
-        argv = [
-            "nice",
-            "-n",
-            "10",
-            "qemu-system-x86_64",
-            "-accel",
-            "tcg,thread=multi",
-            "-cpu",
-            "max",
-            "-smp",
-            "2",
-            "-m",
-            str(self.settings.memory),
-        ]
-        argv += [
-            "-nodefaults",
-            "-display",
-            "none",
-            "-no-reboot",
-            "-kernel",
-            str(image.kernel),
-            "-initrd",
-            str(image.initrd),
-            "-append",
-            words,
-        ]
+        argv = ["nice", "-n", os.environ.get("SLOTLIGHT_LAB_NICE", NICE), "qemu-system-x86_64", *HARDWARE, "-m", str(self.settings.memory)]
+        argv += ["-kernel", str(image.kernel), "-initrd", str(image.initrd), "-append", words]
         argv += ["-serial", f"file:{self.folder}/console.log", "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
-        argv += ["-drive", f"if=virtio,file={self.folder}/root.qcow2,format=qcow2,cache=unsafe", "-device", "virtio-rng-pci"]
-        argv += [
-            "-netdev",
-            f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.settings.ssh_port}-:22",
-            "-device",
-            "virtio-net-pci,netdev=net0,romfile=",
-        ]
-        for shelf in range(self.settings.shelves):
-            argv += ["-device", json.dumps({"driver": "mptsas1068", "id": f"sas{shelf}", "sas_address": ADAPTER_ADDRESS + (shelf << 8)})]
-        for bay, number in sorted(self.settings.bays.items()):
-            argv += ["-blockdev", json.dumps(self.disk(number).blockdev()), "-device", json.dumps(self.disk(number).device(bay))]
-        for shelf in range(self.settings.shelves):
-            argv += self._shelf_device(shelf)
+        argv += ["-drive", f"if=virtio,file={self._root},format=qcow2,cache=unsafe"]
+        argv += ["-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.settings.ssh_port}-:22"]
         return argv + self.extra
 
-    def _shelf_device(self, shelf: int) -> list[str]:
+    def _adapters(self) -> list[str]:
+        """The parts as words on QEMU's command line."""
+        return [word for kind, told in self._parts() for word in ("-device" if kind == "device_add" else "-blockdev", json.dumps(told))]
+
+    def _parts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What is put in, as QMP's commands: the adapters, the disks in their bays, the shelves."""
+        for shelf in range(self.settings.shelves):
+            yield "device_add", {"driver": "mptsas1068", "id": f"sas{shelf}", "sas_address": ADAPTER_ADDRESS + (shelf << 8)}
+        for bay, number in sorted(self.settings.bays.items()):
+            yield "blockdev-add", self.disk(number).blockdev()
+            yield "device_add", self.disk(number).device(bay)
+        for shelf in range(self.settings.shelves):
+            yield from self._shelf_parts(shelf)
+
+    def _shelf_parts(self, shelf: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """LUN 1 of the last phy costs no bay."""
         portal = f"127.0.0.1:{self.settings.shelf_port}"
         drive = {"driver": "iscsi", "node-name": f"shelf{shelf}", "transport": "tcp", "portal": portal, "target": TARGET, "lun": shelf}
@@ -218,7 +254,8 @@ class Machine:
             "lun": 1,
             "drive": f"shelf{shelf}",
         }
-        return ["-blockdev", json.dumps(drive), "-device", json.dumps(device)]
+        yield "blockdev-add", drive
+        yield "device_add", device
 
     # the end
 
@@ -323,6 +360,12 @@ class Machine:
         self._write()
 
 
+# The clock stood still while it slept; reseeding makes the random numbers that were handed in count.
+WHO = (
+    "date -s @{now:.0f} >/dev/null; hostname {host}; zgenhostid -f {hostid}; "
+    'python3 -c \'import fcntl; fcntl.ioctl(open("/dev/urandom", "wb"), 0x5207)\''
+)
+SEEN = "udevadm settle -t 60; ls -d /sys/block/sd* 2>/dev/null | wc -l | tr '\\n' ' '; ls -d /sys/class/enclosure/* 2>/dev/null | wc -l"
 RESET = (
     "h=$(for x in /sys/class/sas_host/*; do echo ${{x##*host}}; done | sort -n | sed -n {shelf}p); "
     "sg_reset -H /dev/$(ls /sys/class/scsi_device/$h:*/device/scsi_generic | grep -m1 sg) && sleep 6; udevadm settle -t 30"
@@ -346,6 +389,8 @@ def _alive(pid: int) -> bool:
         child.poll()
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        if not words:  # it has ended, or is just becoming what it was started as
+            return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
     return b"qemu-system" in words or b"lab.shelf" in words

@@ -16,5 +16,9 @@ def images() -> Path:
     return home() / "images"
 
 
+def asleep() -> Path:
+    return home() / "asleep"
+
+
 def machines() -> Path:
     return home() / "machines"

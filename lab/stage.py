@@ -28,9 +28,35 @@ print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(fac
 """
 
 
+TEXTS = """
+import json
+from django.utils import timezone
+from app.fleet.models import Node
+from app.fleet.services import last_said
+print(json.dumps(last_said(Node.objects.get(name=NODE), timezone.now())[0]))
+"""
+# On the node: stops a process the moment a command with these words begins; that command itself, or the process whose number is told.
+CATCH = """
+import os, signal, sys
+stopped, tool, words = int(sys.argv[1]), sys.argv[2], set(sys.argv[3:])
+began = os.getpid()
+while True:
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) > began):
+        try:
+            argv = open(f"/proc/{pid}/cmdline").read().split(chr(0))
+        except OSError:
+            continue
+        if os.path.basename(argv[0]) == tool and words <= set(argv):
+            os.kill(stopped or pid, signal.SIGSTOP)
+            open("/run/caught", "w").write(str(pid))
+            sys.exit()
+"""
+CATCH_SECONDS = 180
+
+
 class Stage:
-    def __init__(self, portal: Portal, machine: Machine) -> None:
-        self.portal, self.machine, self.node = portal, machine, machine.settings.host
+    def __init__(self, portal: Portal, machine: Machine, keeps: Path | None = None) -> None:
+        self.portal, self.machine, self.node, self.keeps = portal, machine, machine.settings.host, keeps
 
     def sh(self, line: str, **more) -> str:
         return self.machine.guest.sh(line, **more)
@@ -61,6 +87,17 @@ class Stage:
         self.machine.guest.put(POLICY, json.dumps(policy))
         self.sh(f"chmod 0644 {POLICY}")
 
+    def catch(self, *argv: str, stop: str = "0") -> None:
+        """From now on the first command with these words is stopped as it begins, or the process `stop` is in its place."""
+        self.machine.guest.put("/root/catch.py", CATCH)
+        self.sh(
+            f"rm -f /run/caught; systemd-run -q --collect timeout {CATCH_SECONDS} python3 /root/catch.py {stop} {' '.join(argv)}; sleep 2"
+        )
+
+    def caught(self) -> str:
+        """The number of the command that was waited for, once it has begun."""
+        return self.sh(f"timeout {CATCH_SECONDS} sh -c 'until [ -s /run/caught ]; do sleep 0.2; done'; cat /run/caught").strip()
+
     def facts(self) -> dict | None:
         said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")
         return json.loads(said.strip().splitlines()[-1])
@@ -75,6 +112,15 @@ class Stage:
             if time.monotonic() > end:
                 raise AssertionError(f"The portal never learnt that {what}. It holds: {json.dumps(facts, indent=1)}")
             time.sleep(2)
+
+    def keep(self, moment: str) -> None:
+        """With `--keep DIR`: every text that the portal holds of the node now, one file each, to be kept as test data."""
+        if self.keeps:
+            folder = self.keeps / f"{self.node}-{moment}"
+            folder.mkdir(parents=True, exist_ok=True)
+            said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{TEXTS}")
+            for where, body in json.loads(said.strip().splitlines()[-1]).items():
+                (folder / f"{where.replace('/', '--')}.json").write_text(json.dumps(body, indent=1))
 
     def replaces(self, pool: str) -> list[str]:
         """Every replace and attach that ZFS itself remembers, whoever gave it."""

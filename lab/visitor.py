@@ -178,6 +178,9 @@ class Visitor:
                     return self._sent(path, sent)
         raise NotThere(f"No button says {words!r} on {self.page.path}: {self.page.text}")
 
+    def has_button(self, words: str) -> bool:
+        return any(said == words for form in self.page.forms for said, _, _ in form.buttons)
+
     def _sent(self, path: str, form: dict[str, str]) -> Page:
         """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
         here = self.page.path

@@ -1,7 +1,12 @@
 """A run, walked on its page by the one who asks and the one who approves."""
 
+import re
+import time
+
 from lab.visitor import Visitor
 
+DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
+CHOOSE = ("Take this disk", "Go this way")
 APPROVE = "Have another person approve the plan"
 
 
@@ -47,10 +52,26 @@ class Walk:
         self.approver.step(APPROVE)
         self.approver.press("Approve this plan")
 
+    def choose(self, title: str, words: str) -> None:
+        """What these words are of, once it fits: the health of a new disk is known some time after it came."""
+        self.asker.step(title)
+        self.asker.until(
+            lambda page: any(words in said and " fits " in said for said in self.asker.options().values()), f"that {words} fits"
+        )
+        self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
+
+    def hands(self, title: str, evidence: str, seconds: float = 120) -> None:
+        """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""
+        self.asker.step(title, seconds)
+        end = time.monotonic() + seconds
+        while title in self.asker.page.current and time.monotonic() < end:
+            self.asker.press("Done", evidence=evidence)
+            time.sleep(2)
+            self.asker.go(self.path)
+
     def to_the_button_that_replaces(self, serial: str) -> None:
         """wwid-mismatch-replace, from the choice of the disk up to the command."""
-        self.asker.step("Choose the new disk")
-        self.asker.press("Take this disk", choose=serial)
+        self.choose("Choose the new disk", serial)
         self.asker.step("Check pool, lost member and new disk")
         self.asker.press("Check now")
         self.asker.step("Have the node plan it")
@@ -59,4 +80,4 @@ class Walk:
         self.asker.step("Replace the disk")
 
     def until_done(self, seconds: float = 300) -> None:
-        self.asker.until(lambda page: " done Member " in page.text, "that the run is done", "", seconds)
+        self.asker.until(lambda page: DONE.search(page.text), "that the run is done", "", seconds)

@@ -121,7 +121,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
             break
         if done:
             break
-    text = "".join(f"{line}\n" for line in said)
+    text = "".join(f"{line}\n" for line in (said if done else [*said[-1:], *said[:-1]]))  # what it came to is said first
     stdout, stderr = (text, "") if done else ("", text)
     return Ran(argv(params), 0 if done else 1, stdout.encode(), stderr.encode(), host.now() - begun)
 

@@ -289,6 +289,16 @@ def test_an_unchanged_stamp_spares_the_question_and_keeps_the_text_fresh(make, m
     assert [machine.asked.count(f"tool {disk}") for disk in stamps] == [2, 1]
 
 
+def test_a_source_without_keys_may_have_a_stamp_too(make, machine, clock):
+    stamps = {"now": "1"}
+    schedule = make(source("cache", stamp=lambda host, key: stamps["now"]))
+    for now in ("1", "1", "2", "1"):
+        stamps["now"] = now
+        schedule.round()
+        clock.now += 11.0
+    assert machine.asked.count("tool cache") == 3  # what it said before the last change is not kept
+
+
 def test_what_failed_is_asked_again_whatever_its_stamp(make, machine, clock):
     schedule = make(per_disk("labels", ["sda"], stamp=lambda host, key: "1"))
     machine.hangs["sda"] = "timeout"

@@ -71,9 +71,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--shelves", type=int, default=1)
     parser.add_argument("--bays", type=int, default=8)
+    parser.add_argument("--lot", type=int, default=0, help="which rack they are of: it is in their ids")
     parser.add_argument("--names", default="Slot{n:02d}", help="how bays are called; {n} is the number")
     asked = parser.parse_args()
-    room = Room(asked.folder, [Shelf(number, asked.bays, asked.names) for number in range(asked.shelves)])
+    room = Room(asked.folder, [Shelf(number, asked.bays, asked.names, asked.lot) for number in range(asked.shelves)])
     door = socket.create_server(("127.0.0.1", asked.port))
     path = asked.folder / "control"
     path.unlink(missing_ok=True)

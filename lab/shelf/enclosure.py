@@ -36,8 +36,9 @@ WRITE_ONLY = {"active"}  # the standard has no such bit in a status
 SELECT, OK, CRITICAL, NOT_INSTALLED = 0x80, 1, 2, 5
 
 
-def shelf_id(number: int) -> int:
-    return SHELF_ID + (number << 8)
+def shelf_id(number: int, lot: int = 0) -> int:
+    """`lot` tells the shelves of one rack from those of another."""
+    return SHELF_ID + (lot << 20) + (number << 8)
 
 
 @dataclass
@@ -72,8 +73,8 @@ class Bay:
 class Shelf:
     """`mood` is how it takes orders: "" obeys, "refuses" ends them in an error, "ignores" takes them and does nothing."""
 
-    def __init__(self, number: int, bays: int, names: str) -> None:
-        self.number, self.id, self.mood, self.ident = number, shelf_id(number), "", False
+    def __init__(self, number: int, bays: int, names: str, lot: int = 0) -> None:
+        self.number, self.id, self.mood, self.ident = number, shelf_id(number, lot), "", False
         self.bays = [Bay(n, names.format(n=n)) for n in range(1, bays + 1)]
         self.generation = 1
 

@@ -3,7 +3,9 @@
 They take minutes and most of a machine, so they run when they are asked for: `./run lab test`.
 """
 
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,15 +17,27 @@ from lab.stage import Stage
 from lab.visitor import Visitor
 
 HERE = Path(__file__).parent
+BUILD = "`./run lab build` makes it, which takes 40 to 65 minutes on two cores without KVM"
+# What each file takes on two cores that nothing else uses, and the order of worth: where time is short, the last are left out.
+MINUTES = {
+    "test_node_blink.py": 10,
+    "test_node_drift.py": 10,
+    "test_node_power.py": 12,
+    "test_node_diverged.py": 12,
+    "test_node_dry_run.py": 10,
+    "test_node_mmp.py": 6,
+    "test_node_shared.py": 12,
+    "test_node_slow.py": 8,
+}
 
 
 def why_not(config: pytest.Config) -> str:
-    if "lab" not in config.option.markexpr:
-        return "A real node takes minutes to boot and to heal: `./run lab test` runs these."
     if why := image.lacking():
         return why
     if image.find(series(config)) is None:
-        return "The node's image is not built: `./run lab build` makes it, which takes some minutes."
+        return f"The node's image is not built: {BUILD}."
+    if "lab" not in config.option.markexpr:
+        return "A real node takes minutes to boot and to heal: `./run lab test` runs these, and .ci/run after all others."
     return ""
 
 
@@ -33,6 +47,8 @@ def series(config: pytest.Config) -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--zfs", default="2.1", help="which OpenZFS the lab's node runs")
+    parser.addoption("--keep", type=Path, metavar="DIR", help="write what the nodes said at telling moments there, for test data")
+    parser.addoption("--within", type=float, default=0, metavar="MINUTES", help="leave out the lab's files that would end later than that")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -42,6 +58,39 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.lab)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
+    order = list(MINUTES)
+    items.sort(key=lambda item: order.index(item.path.name) if item in ours else -1)
+
+
+@dataclass
+class Spent:
+    """Of the time that the lab may take, and how many minutes were meant for the files that have run."""
+
+    began: float
+    meant: float = 0.0
+
+    def minutes(self) -> float:
+        return (time.monotonic() - self.began) / 60
+
+    def slowness(self) -> float:
+        """How much longer everything takes here than it was meant to."""
+        return max(1.0, self.minutes() / self.meant) if self.meant else 1.0
+
+
+@pytest.fixture(scope="session")
+def spent() -> Spent:
+    return Spent(time.monotonic())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_time(request: pytest.FixtureRequest, spent: Spent) -> Iterator[None]:
+    """A file is left out whole: half a walk says nothing."""
+    within, meant = request.config.getoption("--within"), MINUTES.get(request.path.name, 0)
+    left, takes = within - spent.minutes(), meant * spent.slowness()
+    if within and takes > left:
+        pytest.skip(f"It takes about {takes:.0f} minutes here, and {left:.0f} of the {within:.0f} that the lab may take are left.")
+    yield
+    spent.meant += meant
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +138,7 @@ def boot(made: image.Image) -> Iterator[Callable[..., Machine]]:
 @pytest.fixture(scope="module")
 def stage(portal: Portal, boot: Callable[..., Machine], request: pytest.FixtureRequest) -> Stage:
     """The module's node, which has met nobody yet: `NODE` names it, `DISKS` says how many it has."""
-    stage = Stage(portal, boot(request.module.NODE, request.module.DISKS))
+    stage = Stage(portal, boot(request.module.NODE, request.module.DISKS), request.config.getoption("--keep"))
     stage.trust()
     stage.give_the_disks_a_verdict()
     return stage

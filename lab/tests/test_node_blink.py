@@ -40,7 +40,7 @@ def test_the_line_of_the_page_installs_and_enrols(stage, ann, pool):
 def test_the_report_equals_the_truth(stage, pool):
     facts = stage.until(every_member_has_its_disk, "each member of the pool is one of the disks")
     truth = {
-        stage.machine.disk(n).wwid: (stage.machine.disk(n).serial, hex(shelf_id(bay // BAYS)), bay % BAYS + 1)
+        stage.machine.disk(n).wwid: (stage.machine.disk(n).serial, hex(shelf_id(bay // BAYS, stage.machine.settings.lot)), bay % BAYS + 1)
         for bay, n in stage.machine.settings.bays.items()
     }
     assert {d["wwid"]: (d["serial"], d["bay"].get("enclosure"), d["bay"].get("slot")) for d in facts["disks"]} == truth
@@ -105,7 +105,7 @@ def test_a_shelf_that_does_not_obey_is_found_out_by_reading_the_light_back(stage
     hands.ask(stage.machine.shelf_folder, shelf=0, mood=mood)
     walk.asker.press("Light the bay")
     walk.asker.until_says("Make a new plan")
-    print(walk.asker.page.current)
+    assert f"It said: read back: bay {SICK + 1} of " in walk.asker.page.current
     assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
     hands.ask(stage.machine.shelf_folder, shelf=0, mood="")
     walk.asker.press("Make a new plan")
@@ -142,6 +142,7 @@ def test_it_is_filled_by_one_replace_and_the_light_goes_out(stage, walk):
     walk.order("Switch the light off")
     walk.until_done()
     assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
+    stage.keep("replaced")
     status = stage.sh(f"zpool status -P {POOL}")
     assert f"{stage.machine.disk(NEW).by_id}-part1" in status
     assert f"pool '{POOL}'" not in status

@@ -38,7 +38,8 @@ def test_the_agent_came_back_by_itself_and_the_drift_is_found(stage, walk, lost)
     ((_, top),) = facts["pools"][0]["tops"]
     (gone,) = [leaf for leaf in top["children"] if leaf["state"] != "ONLINE"]
     assert (gone["guid"], gone["was"]) == (lost.guid, f"/dev/{lost.was}1")
-    walk.begin("lost the member", "wwid-mismatch-replace")
+    stage.keep("drifted")
+    walk.begin(f"{POOL} lost the member", "wwid-mismatch-replace")
     walk.asker.step("Choose the new disk")
 
 

@@ -28,6 +28,7 @@ def test_it_is_known_while_zpool_hangs_and_the_advice_is_for_this_release(stage,
     state = stage.sh(f"cat /proc/spl/kstat/zfs/{POOL}/state").strip()
     assert state == "SUSPENDED"
     assert "clear" in page.text
+    stage.keep("suspended")
 
 
 def test_the_agent_goes_on_reporting(stage, suspended):

@@ -16,7 +16,7 @@ def other(stage, ann, portal, boot) -> Stage:
     """The node that has the pool. It has no agent yet; the one that has is the tests' own."""
     stage.enrol(ann)
     stage.allow("zpool_import_readonly", "zpool_export_readonly")
-    machine = boot(OTHER, DISKS, hostid=HOSTID, disks_folder=str(stage.machine.folder / "disks"))
+    machine = boot(OTHER, DISKS, hostid=HOSTID, disks_folder=str(stage.machine.folder / "disks"), lot=stage.machine.settings.lot)
     members = " ".join(machine.disk(n).by_id for n in range(DISKS))
     machine.guest.sh(f"zpool create -o ashift=12 {POOL} raidz1 {members}; echo kept > /{POOL}/file; zpool sync {POOL}")
     stage.sh("for d in /sys/block/sd*; do blockdev --rereadpt /dev/${d##*/}; done; udevadm settle -t 30", check=False)
@@ -38,14 +38,15 @@ def test_a_pool_of_a_host_that_nobody_speaks_for_is_not_imported(ann, other):
 
 def test_with_multihost_the_other_host_is_seen_writing(ann, other):
     other.sh(f"zpool set multihost=on {POOL}")
-    here(ann, f"{POOL} is imported on {OTHER} right now. Export it there; never force it here.")
+    here(ann, f"{POOL} is imported on {OTHER} (hostid={HOSTID.lstrip('0')}) right now. Export it there; never force it here.")
 
 
-def test_an_agent_there_says_that_it_has_it(ann, other):
+def test_an_agent_there_says_that_it_has_it(stage, ann, other):
     other.trust()
     other.enrol(ann)
     other.until(lambda facts: facts["pools"], "there is a pool")
     here(ann, f"{NODE} sees {POOL}, which {OTHER} has imported")
+    stage.keep("other-has-it")
     form = next((form for form in ann.page.forms if f":{RUNBOOK}:" in form.fields.get("offer", "")), None)
     assert form is not None
     assert form.buttons == []
@@ -66,7 +67,7 @@ def test_once_it_is_exported_there_it_is_imported_here_and_nothing_is_written(st
     walk.order("Import it read-only", approved=True)
     ann.step("Look, and copy out what is needed")
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"
-    ann.press("Done", evidence="Looked at the datasets; nothing was copied.")
+    walk.hands("Look, and copy out what is needed", "Looked at the datasets; nothing was copied.")
     walk.order("Let go of the pool")
-    ann.until(lambda page: " done " in page.text, "that the run is done")
+    walk.until_done()
     assert stage.sh("zpool list -H -o name", check=False).split() == []

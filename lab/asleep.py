@@ -1,0 +1,90 @@
+"""A node that has booted and was put to sleep: a new machine wakes from it, because a boot takes minutes where QEMU emulates the CPU.
+
+It fell asleep before it had met an adapter, a shelf or a disk; those are put in before it wakes, and it finds them as hot-plugged. Only
+the first start of a machine is such a waking: after a power cut it boots like any server.
+"""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from lab import places
+from lab.image import Image
+from launcher.say import Stop, say
+
+SLEEP_SECONDS = 120
+SETTLED = "systemctl is-system-running --wait >/dev/null; sync; echo 3 > /proc/sys/vm/drop_caches"
+
+
+class Asleep(NamedTuple):
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "root.qcow2"
+
+    @property
+    def memory(self) -> Path:
+        return self.folder / "memory"
+
+    @property
+    def incoming(self) -> list[str]:
+        """For QEMU: wake from here, and wait for a word before going on."""
+        return ["-incoming", f"exec:cat {self.memory}", "-S"]
+
+
+def of(image: Image, memory: int) -> Asleep:
+    """The node asleep of this image; it is booted for that unless it is there. Raises Stop."""
+    found = Asleep(places.asleep() / f"{image.folder.name}-{_digest(memory)}")
+    places.asleep().mkdir(parents=True, exist_ok=True)
+    with (places.asleep() / ".lock").open("w") as door:
+        fcntl.flock(door, fcntl.LOCK_EX)
+        if not found.folder.exists():
+            _make(image, memory, found)
+    return found
+
+
+def _digest(memory: int) -> str:
+    """What else a memory fits: the same QEMU with the same machine."""
+    from lab.machine import HARDWARE
+
+    version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
+    return hashlib.sha256(json.dumps([version, memory, HARDWARE]).encode()).hexdigest()[:12]
+
+
+def _make(image: Image, memory: int, target: Asleep) -> None:
+    from lab.machine import Machine
+
+    began = time.monotonic()
+    say("A node boots once and is put to sleep; from then on new nodes wake from it.")
+    machine = Machine(f"asleep-{target.folder.name}")
+    machine.make(image, 0, shelves=0, memory=memory)
+    machine.start(tied=True, boot=True)
+    try:
+        machine.guest.sh(SETTLED)
+        machine.guest.hang_up()
+        making = Asleep(target.folder.with_suffix(".making"))
+        shutil.rmtree(making.folder, ignore_errors=True)
+        making.folder.mkdir()
+        machine.qmp("stop")
+        machine.qmp("migrate", uri=f"exec:cat > {making.memory}")
+        _until_asleep(machine)
+    finally:
+        machine.cut()
+    shutil.move(machine.folder / "root.qcow2", making.root)
+    making.folder.rename(target.folder)
+    shutil.rmtree(machine.folder)
+    say(f"It sleeps in {target.folder}, after {time.monotonic() - began:.0f} s.")
+
+
+def _until_asleep(machine) -> None:
+    end = time.monotonic() + SLEEP_SECONDS
+    while (told := machine.qmp("query-migrate").get("status")) != "completed":
+        if told in ("failed", "cancelled") or time.monotonic() > end:
+            raise Stop(f"The node does not fall asleep: QEMU says {told}. Its words are in {machine.folder}/qemu.log.")
+        time.sleep(0.5)
