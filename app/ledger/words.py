@@ -186,6 +186,7 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "person.sign-in-failed": lambda body: f"from {body['from']}" if body.get("from") else "",
     "person.role-given": _about_role,
     "person.role-taken": _about_role,
+    "token.revoked": lambda body: f"{body.get('name', '')}, of {body['of']}" if body.get("of") else str(body.get("name", "")),
     "token.used": _by_token,
     "postmortem.edited": lambda body: f"{body.get('title', '')}, version {body.get('version', '')}",
     "postmortem.exported": lambda body: f"{body.get('title', '')} as {body.get('form', '')}",
