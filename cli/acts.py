@@ -115,7 +115,9 @@ def loop(asked: argparse.Namespace, portal: Ask) -> int:
     door = portal()
     found = next((one for one in door.get("open-loops") if one["id"] == asked.id), None)
     if found is None:
-        raise Trouble(f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops shows those that stand open.", ABSENT)
+        raise Trouble(
+            f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops shows those that stand open.", ABSENT
+        )
     words = " ".join(asked.said).strip()
     if asked.act and not words:
         raise Trouble("close takes how you know that it is over.", f"slotlight loop {asked.id} close WORDS", USAGE)
@@ -135,7 +137,11 @@ def standing(found: dict) -> str:
         "It ends": found["undo"],
         "By": f"{found['by']}, {when(found['at'])}",
     }
-    how = f"slotlight loop {found['id']} close HOW-YOU-KNOW" if found["run_ended"] else f"run {found['run']} is under way and closes it itself"
+    how = (
+        f"slotlight loop {found['id']} close HOW-YOU-KNOW"
+        if found["run_ended"]
+        else f"run {found['run']} is under way and closes it itself"
+    )
     return f"{pairs(head)}\n\nTo close it: {how}"
 
 

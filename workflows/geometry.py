@@ -92,7 +92,11 @@ NETAPP_24 = (Block("", _lines(0, [4] * 6)),)
 TRUENAS = "truenas/webui"
 MODELS: tuple[Model, ...] = (
     Model(
-        re.compile(r"\b5U84\b", re.I), 84, "84 bays in two drawers, 14 in a row, the lowest numbers at the front", SEAGATE_84, top_loaded=True
+        re.compile(r"\b5U84\b", re.I),
+        84,
+        "84 bays in two drawers, 14 in a row, the lowest numbers at the front",
+        SEAGATE_84,
+        top_loaded=True,
     ),
     Model(
         re.compile(r"\bH4102-J\b", re.I),

@@ -55,7 +55,24 @@ ALSO = {
     "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
     "admin of another team": {("get", "add-node")},
 }
-CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team, Token, Channel, Notice, Hook, Postmortem, Version)
+CHANGED = (
+    Run,
+    Order,
+    Approval,
+    BrokenGlass,
+    OpenLoop,
+    NodeKey,
+    EnrolToken,
+    Node,
+    User,
+    Team,
+    Token,
+    Channel,
+    Notice,
+    Hook,
+    Postmortem,
+    Version,
+)
 # What is never committed is never sealed, and exports wait for the seal; and no worker runs here.
 NOT_READY = ((503, "run-bundle"), (503, "ready"))
 REFUSED = ("may not", "needs the approver")

@@ -103,4 +103,3 @@ def test_an_app_is_set_up_and_asked_for(tess):
     tess.press("Go on")
     expect(tess.heading("Fleet")).to_be_visible()
     assert tess.complaints == []
-
