@@ -84,6 +84,8 @@ def test_nobody_revokes_those_of_others(at_her_page, bob):
 @pytest.fixture
 def root(client):
     made = person("root", "admin")
+    made.set_password("correct horse battery")
+    made.save()
     client.force_login(made)
     return client
 
