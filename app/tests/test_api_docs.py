@@ -24,12 +24,17 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide" / "api.md").rea
 
 
 @pytest.fixture
-def site(portal, tmp_path, settings):
-    """A portal with the node of the incident; its address, ann who operates, bob who approves."""
+def address(portal, tmp_path, settings):
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
+    return f"http://127.0.0.1:{portal}"
+
+
+@pytest.fixture
+def site(address, tmp_path):
+    """A portal with the node of the incident; its address, ann who operates, bob who approves."""
     oss01 = Oss01(tmp_path)
     oss01.report()
-    return f"http://127.0.0.1:{portal}", oss01, person("ann", "operator"), person("bob", "approver")
+    return address, oss01, person("ann", "operator"), person("bob", "approver")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page's blocks use curl, which this machine has not got: install it")
@@ -55,13 +60,13 @@ def test_every_block_of_the_page_does_what_it_says(site, tmp_path):
 
 
 @pytest.fixture
-def shell(site, tmp_path):
+def shell(address, tmp_path):
     """`shell(person's token, *words)`: the one file, as on a machine with nothing but Python."""
     file = tmp_path / packaging.NAME
     file.write_bytes(packaging.content(ROOT))
 
     def run(text: str, *words: str, code: int = 0):
-        names = {"SLOTLIGHT_URL": site[0], "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        names = {"SLOTLIGHT_URL": address, "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
         told = subprocess.run(
             [sys.executable, "-I", str(file), *words], capture_output=True, text=True, env=names, stdin=subprocess.DEVNULL, check=False
         )
@@ -129,9 +134,9 @@ def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell):
     assert (told.actor, told.said["body"]["reason"]) == ("eve", "ann went home.")
 
 
-def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does_not_contradict(site, shell, tmp_path):
-    _, _, ann, bob = site
-    walk = blink(try_out(tmp_path, BLINK), ann, bob)
+def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does_not_contradict(shell, tmp_path):
+    ann = person("ann", "operator")
+    walk = blink(try_out(tmp_path, BLINK), ann, person("bob", "approver"))
     lit, anns = left_lit(walk), token(ann)
     one = str(lit.pk)
     assert f"slotlight loop {one} close" in shell(anns, "loop", one).stdout
