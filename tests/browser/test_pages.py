@@ -73,7 +73,7 @@ def test_the_page_is_sound(as_them, title):
 def test_the_page_of_a_channel_is_sound(as_them):
     admin = as_them("admin")
     admin.page.goto("/notices/channels/add/")
-    admin.page.get_by_label("Name").fill("On call")
+    admin.page.locator("#id_name").fill("On call")
     admin.page.locator("#id_url").fill("json://127.0.0.1:9/x")
     admin.page.locator("main button.btn-primary").click()
     admin.page.goto("/notices/")
