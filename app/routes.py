@@ -95,6 +95,7 @@ ROUTES: Mapping[str, str] = {
     "person-switch": PEOPLE,
     "person-password": PEOPLE,
     "person-factors": PEOPLE,
+    "person-tokens": PEOPLE,
     "team-add": PEOPLE,
     "teams": PEOPLE,
     "node-team": PEOPLE,

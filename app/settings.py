@@ -91,6 +91,16 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-gb"
 
+# Here django-allauth remembers which codes of authenticator apps were used. A code counts once in all processes together, also while Valkey
+# is down: so it is the database that says so, and never the memory of one process.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "counts_once",  # app/accounts/migrations/0004_counts_once.py
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
+}
+
 SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
 
 # A form field may be as long as what somebody pastes for triage; what agents send is bounded by its own door.

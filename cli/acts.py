@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.looks import Ask, said
 from cli.portal import Portal
-from cli.problems import DONE, USAGE, Trouble
+from cli.problems import ABSENT, DONE, USAGE, Trouble
 from cli.show import clean, pairs, table, text, when
 
 # act -> (the API's word, which field the words on the command line fill)
@@ -23,9 +23,20 @@ ACTS: dict[str, tuple[str, str]] = {
     "settle": ("settle", "reason"),
     "back": ("back", "step"),
     "withdraw": ("withdraw", "reason"),
+    "take-over": ("take-over", "reason"),
     "stop": ("abort", "reason"),
 }
-ASKED_FIRST = ("approve", "execute")
+# act -> what a person says yes to
+ASKED_FIRST = {
+    "approve": "stands behind exactly this plan",
+    "execute": "carries this command out, once",
+    "take-over": "ends the other run's order unless its command has begun, and moves here what that run holds",
+}
+# act -> (field, what its first word is, those words as one would type them); the words after it fill the act's own field
+FIRST: dict[str, tuple[str, str, str]] = {
+    "settle": ("outcome", "did or did_not, and how you know", "did WORDS"),
+    "take-over": ("holder", "the number of the run that holds it, and why", "RUN WORDS"),
+}
 JUDGING = ("approve", "reject")
 
 
@@ -63,16 +74,14 @@ def _act(asked: argparse.Namespace, door: Portal, found: dict) -> dict:
     word, field = ACTS[asked.act]
     words = " ".join(asked.said)
     body: dict[str, Any] = {"version": found["version"] if asked.version is None else asked.version}
-    if (field == "" and words) or (field and not words):
+    if asked.act in FIRST:
+        body[FIRST[asked.act][0]], words = _first(asked, words)
+    if bool(field) != bool(words):
         raise Trouble(
             f"{asked.act} takes {f'the {field}' if field else 'no more words'}.",
             f"slotlight run {asked.id} {asked.act} {field.upper()}".strip(),
             USAGE,
         )
-    if asked.act == "settle":
-        body["outcome"], _, words = words.partition(" ")
-        if body["outcome"] not in ("did", "did_not") or not words:
-            raise Trouble("settle takes did or did_not, and how you know.", f"slotlight run {asked.id} settle did WORDS", USAGE)
     if asked.act in ASKED_FIRST and not asked.yes:
         _sure(asked, found)
     if asked.act in JUDGING:
@@ -81,15 +90,59 @@ def _act(asked: argparse.Namespace, door: Portal, found: dict) -> dict:
     return door.post("runs", asked.id, "acts", word, **body, **({field: words} if field else {}))
 
 
+def _first(asked: argparse.Namespace, words: str) -> tuple[str, str]:
+    """The one word that comes before the others, and those."""
+    _, takes, typed = FIRST[asked.act]
+    first, _, rest = words.partition(" ")
+    fits = first in ("did", "did_not") if asked.act == "settle" else first.isascii() and first.isdigit()
+    if not fits or not rest.strip():
+        raise Trouble(f"{asked.act} takes {takes}.", f"slotlight run {asked.id} {asked.act} {typed}", USAGE)
+    return first, rest.strip()
+
+
 def _sure(asked: argparse.Namespace, found: dict) -> None:
     """What is about to be agreed to, and a yes; a program says it with --yes."""
     if not sys.stdin.isatty():
         raise Trouble(f"{asked.act} asks a person first, and nobody is at this terminal.", "Add --yes if a program shall decide it.", USAGE)
     print(shown(found), file=sys.stderr)
-    word = "carries this command out, once" if asked.act == "execute" else "stands behind exactly this plan"
-    print(f"\nYour {asked.act} {word}. Type {found['node']} to go on: ", end="", file=sys.stderr, flush=True)
+    print(f"\nYour {asked.act} {ASKED_FIRST[asked.act]}. Type {found['node']} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != found["node"]:
         raise Trouble("That is not the node's name. Nothing was done.", "", USAGE)
+
+
+def loop(asked: argparse.Namespace, portal: Ask) -> int:
+    """One open loop; with `close`, a person's word that it is over, to the version of its run that was read."""
+    door = portal()
+    found = next((one for one in door.get("open-loops") if one["id"] == asked.id), None)
+    if found is None:
+        raise Trouble(
+            f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops shows those that stand open.", ABSENT
+        )
+    words = " ".join(asked.said).strip()
+    if asked.act and not words:
+        raise Trouble("close takes how you know that it is over.", f"slotlight loop {asked.id} close WORDS", USAGE)
+    if asked.act:
+        version = found["run_version"] if asked.version is None else asked.version
+        left = door.post("open-loops", asked.id, "close", version=version, evidence=words)
+        said(asked, left, lambda: text(f"Closed. {len(left) or 'None'} still open."))
+        return DONE
+    said(asked, found, lambda: standing(found))
+    return DONE
+
+
+def standing(found: dict) -> str:
+    head = {
+        "Loop": f"{found['id']}, of run {found['run']} on {found['node']}",
+        "What": found["what"],
+        "It ends": found["undo"],
+        "By": f"{found['by']}, {when(found['at'])}",
+    }
+    how = (
+        f"slotlight loop {found['id']} close HOW-YOU-KNOW"
+        if found["run_ended"]
+        else f"run {found['run']} is under way and closes it itself"
+    )
+    return f"{pairs(head)}\n\nTo close it: {how}"
 
 
 def against(found: dict) -> str:
@@ -110,6 +163,7 @@ def shown(found: dict) -> str:
         "Approved by": ", ".join(one["by"] for one in found["approvals"]),
         "Orders": ", ".join(f"{one['operation']} {one['status']}" for one in found["orders"]),
         "Open": "; ".join(found["open_loops"]),
+        "Held by": ", ".join(f"run {one}" for one in found["held_by"]),
     }
     lines = [pairs(head), ""]
     for step in found["steps"]:
@@ -121,6 +175,7 @@ def shown(found: dict) -> str:
         lines.append(f"{others} more cannot be chosen. Why: slotlight run {found['id']} why")
     if found["phrase"]:
         lines.append(f"To confirm: slotlight run {found['id']} confirm {clean(found['phrase'])}")
+    lines += [f"To take it from there: slotlight run {found['id']} take-over {one} WORDS" for one in found["held_by"]]
     words = {api: ours for ours, (api, _) in ACTS.items()}
     lines.append("Next: " + (", ".join(words.get(act, act) for act in found["acts"]) or "nothing; it has ended"))
     return "\n".join(lines)

@@ -21,6 +21,7 @@ EXAMPLES = """\
   slotlight run 7 choose naa:5000c500a65b207b
   slotlight run 7 approve                say yes to the plan you have just read
   slotlight run 7 stop "wrong shelf"     end it
+  slotlight loop 3 close "bay 5 is dark" say that something is switched off again
   slotlight ledger search --run 7
   slotlight ledger bundle 7 && slotlight ledger verify slotlight-run-7.zip
 
@@ -55,8 +56,13 @@ def parser() -> argparse.ArgumentParser:
         help=", ".join(acts.ACTS) + "; why: what stands against choices",
     )
     run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the phrase, the evidence, the reason")
-    run.add_argument("--yes", action="store_true", help="do not ask before approve and execute")
+    run.add_argument("--yes", action="store_true", help=f"do not ask before {', '.join(acts.ASKED_FIRST)}")
     run.add_argument("--version", type=int, default=None, help="the version you have read; without it the run is shown and read now")
+    loop = _command(commands, "loop", "one open loop; with close, say that it is over", acts.loop)
+    loop.add_argument("id", type=int)
+    loop.add_argument("act", nargs="?", default="", choices=["", "close"], metavar="close")
+    loop.add_argument("said", nargs="*", metavar="WORDS", help="how you know that it is over")
+    loop.add_argument("--version", type=int, default=None, help="the version of its run that you have read")
     _ledger(commands)
     return whole
 

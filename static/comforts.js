@@ -117,11 +117,19 @@
       try { localStorage.setItem(KEYS, box.checked ? "on" : "off"); } catch (e) { /* private window: it lasts this page */ }
     });
     label.append(box, " Use these keys (? always works)");
+    var guide = document.querySelector("a[data-guide]"), more = document.createElement("p");
+    if (guide) {
+      var link = document.createElement("a");
+      link.href = guide.href;
+      link.textContent = "Open the guide";
+      more.className = "mt-3 mb-0";
+      more.append(link, ": first steps, runbooks, approvals, what to do when something is not known.");
+    }
     form.method = "dialog";
     close.className = "btn mt-3";
     close.textContent = "Close";
     form.append(close);
-    dialog.append(head, list, label, form);
+    dialog.append(head, list, label, more, form);
     document.body.append(dialog);
     return dialog;
   }

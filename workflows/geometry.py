@@ -1,7 +1,16 @@
 """How the bays of an enclosure lie, by the model that its expander or its own inquiry names: where a slot number is to be looked for.
 
-Only models whose numbering is published are listed. For all others the bays are drawn as a plain grid, in the order of their numbers,
-and the page says that this is no picture of the chassis: an invented place would send somebody's hand to the wrong disk.
+An invented place would send somebody's hand to the wrong disk. So a drawing says what it rests on: on a source that is named with the model,
+or on nothing but what is usual (`sure` is False, and the page says so above the drawing). Bays of any other model are drawn as a plain grid,
+in the order of their numbers.
+
+Sources, both read in November 2026:
+
+- H4102-J, H4060-J: the layouts of the shelves ES102 and ES60G2 in truenas/webui (view-enclosure/classes/hardware/es102.ts, es60g2.ts), which
+  truenas/middleware finds by exactly these names (plugins/enclosure_/identification.py); that the rows of 14 are at the front is also what Western
+  Digital says of the Ultrastar Data102 (front half 3 x 14 and 12, rear half 4 x 12).
+- 5U84: that there are two drawers of 42 is in IBM's manual of the same chassis (Cloud Object Storage, "Components"); where a number lies in them,
+  no source that we could read says. MD1220, MD1420 and DS424x: none at all.
 """
 
 from __future__ import annotations
@@ -12,6 +21,7 @@ from dataclasses import dataclass
 
 PLAIN_COLUMNS = 12
 PLAIN_COLUMNS_FEW = 6  # for a dozen bays and fewer
+GO_BY = "Go by the number at the bay, its light and the serial number."
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,25 @@ class Block:
 
 @dataclass(frozen=True)
 class Geometry:
-    """`known` says whether the places are those of the chassis."""
+    """`known`: the places are meant as those of the chassis. `sure`: a source says that they are."""
 
     known: bool
     words: str
     blocks: tuple[Block, ...]
     top_loaded: bool = False  # the disks are reached from above; then the last row of a block is the one at the front
+    sure: bool = False
+
+
+@dataclass(frozen=True)
+class Model:
+    """`name` is what the enclosure calls itself; `source` where its numbering was read, "" where it is only supposed."""
+
+    name: re.Pattern[str]
+    count: int
+    words: str
+    blocks: tuple[Block, ...]
+    top_loaded: bool = False
+    source: str = ""
 
 
 def _run(first: int, count: int) -> tuple[int, ...]:
@@ -56,38 +79,53 @@ def _from_the_front(first: int, counts: Iterable[int]) -> tuple[tuple[int, ...],
 
 def _around_the_middle(row: tuple[int, ...], width: int) -> tuple[int | None, ...]:
     """A shorter row of a chassis whose modules take the middle."""
-    left = (len(row) - 1) // 2
+    left = len(row) // 2
     return (*row[:left], *[None] * (width - len(row)), *row[left:])
 
 
 SEAGATE_84 = (Block("upper drawer", _from_the_front(0, [14] * 3)), Block("lower drawer", _from_the_front(42, [14] * 3)))
-WD_102 = (Block("", tuple(_around_the_middle(row, 15) for row in _from_the_front(0, (15, 15, 13, 13, 13, 11, 11, 11)))),)
+WD_102 = (Block("", tuple(_around_the_middle(row, 14) for row in _from_the_front(0, (14, 14, 14, 12, 12, 12, 12, 12)))),)
 WD_60 = (Block("", _from_the_front(0, [12] * 5)),)
 DELL_24 = (Block("", _lines(0, [24])),)
 NETAPP_24 = (Block("", _lines(0, [4] * 6)),)
 
-# What the model must contain, how many bays it has, what is said of it, its blocks, and whether it opens upwards.
-MODELS: tuple[tuple[re.Pattern[str], int, str, tuple[Block, ...], bool], ...] = (
-    (re.compile(r"\b5U84\b", re.I), 84, "84 bays in two drawers, 14 in a row, the lowest numbers at the front", SEAGATE_84, True),
-    (
+TRUENAS = "truenas/webui"
+MODELS: tuple[Model, ...] = (
+    Model(
+        re.compile(r"\b5U84\b", re.I),
+        84,
+        "84 bays in two drawers, 14 in a row, the lowest numbers at the front",
+        SEAGATE_84,
+        top_loaded=True,
+    ),
+    Model(
         re.compile(r"\bH4102-J\b", re.I),
         102,
-        "102 bays reached from above, rows of 15, 13 and 11, the lowest numbers at the front",
+        "102 bays reached from above, rows of 14 and of 12, the lowest numbers at the front",
         WD_102,
-        True,
+        top_loaded=True,
+        source=TRUENAS,
     ),
-    (re.compile(r"\bH4060-J\b", re.I), 60, "60 bays reached from above, 12 in a row, the lowest numbers at the front", WD_60, True),
-    (re.compile(r"\bMD1[24]20\b", re.I), 24, "24 upright bays side by side, the lowest number on the left", DELL_24, False),
-    (re.compile(r"\bDS424", re.I), 24, "six rows of four, from the upper left", NETAPP_24, False),
+    Model(
+        re.compile(r"\bH4060-J\b", re.I),
+        60,
+        "60 bays reached from above, 12 in a row, the lowest numbers at the front",
+        WD_60,
+        top_loaded=True,
+        source=TRUENAS,
+    ),
+    Model(re.compile(r"\bMD1[24]20\b", re.I), 24, "24 upright bays side by side, the lowest number on the left", DELL_24),
+    Model(re.compile(r"\bDS424", re.I), 24, "six rows of four, from the upper left", NETAPP_24),
 )
 
 
 def geometry(model: str, slots: Iterable[int]) -> Geometry:
     """Where these slots lie. A model that we know with bays that it does not have is one we do not know."""
     numbers = sorted(set(slots))
-    for pattern, count, words, blocks, top_loaded in MODELS:
-        if pattern.search(model) and fits(numbers, count):
-            return Geometry(True, f"{model}: {words}.", _shifted(blocks, numbers, count), top_loaded)
+    for one in MODELS:
+        if one.name.search(model) and fits(numbers, one.count):
+            sure = bool(one.source)
+            return Geometry(True, _words(model, one.words, sure), _shifted(one.blocks, numbers, one.count), one.top_loaded, sure)
     return Geometry(False, _plain_words(model), (Block("", _plain(numbers)),))
 
 
@@ -107,6 +145,12 @@ def _plain(numbers: list[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(numbers[i : i + columns]) for i in range(0, len(numbers), columns))
 
 
+def _words(model: str, words: str, sure: bool) -> str:
+    if sure:
+        return f"{model}: {words}. {GO_BY}"
+    return f"{model} is drawn as we suppose such a chassis to be: {words}. No source that we could read says so; the numbers may lie elsewhere. {GO_BY}"
+
+
 def _plain_words(model: str) -> str:
     what = f"How the bays of a {model} lie" if model else "Which model this enclosure is, and so how its bays lie,"
-    return f"{what} is not known. They are drawn in the order of their numbers, which is no picture of the chassis: find a bay by its number and its light."
+    return f"{what} is not known. They are drawn in the order of their numbers, which is no picture of the chassis. {GO_BY}"

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.datastructures import MultiValueDict
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
+from ninja.parser import Parser
 
 from app.api import fleet, ledger, problems, runs
 from app.api.scopes import SCOPES
@@ -15,6 +17,16 @@ Every operation names the one scope it takes, and a token never has more than it
 Lists come in pages: give `next` as `cursor` to read on. Every error has one shape; `do` says what to do next."""
 
 BYTES = {"_run_bundle": "application/zip", "_evidence": "application/octet-stream"}  # what is no JSON
+
+
+class Once(Parser):
+    """A parameter that is given twice says two things; which one is meant is not for us to choose."""
+
+    def parse_querydict(self, data: MultiValueDict, list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
+        for name, values in data.lists():
+            if len(values) > 1 and name not in list_fields:
+                raise problems.Problem("invalid", f"The parameter {problems.clean(name)[:80]} is given {len(values)} times. Give it once.")
+        return super().parse_querydict(data, list_fields, request)
 
 
 class Api(NinjaAPI):
@@ -48,6 +60,7 @@ api = Api(
     description=DESCRIPTION,
     docs_url=None,
     urls_namespace="api",
+    parser=Once(),
 )
 problems.handle_all(api)
 for router in (fleet.router, runs.router, ledger.router):

@@ -10,6 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from app.accounts import proof
+from app.accounts.asking import needs
+from app.accounts.changing import fresh
+from app.accounts.models import User
+from app.accounts.rights import PEOPLE
 from app.api import tokens
 from app.api.forms import MakeToken
 from app.api.models import Token
@@ -65,3 +69,19 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """One's own; nobody sees those of others here."""
     tokens.revoke(get_object_or_404(Token, pk=pk, person=request.user), request.user)
     return redirect("tokens")
+
+
+@needs(PEOPLE)
+@require_POST
+@fresh
+def revoke_of(request: HttpRequest, name: str) -> HttpResponse:
+    """An administrator shuts somebody's programs out: the one that is named, or all of them. A broken ledger does not stop it."""
+    person, wanted = get_object_or_404(User, username=name), request.POST.get("token", "")
+    found = tokens.open_ones(person, timezone.now())
+    for token in found if wanted == "all" else [get_object_or_404(found, pk=_number(wanted))]:
+        tokens.revoke(token, request.user)
+    return redirect("person", person.username)
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 19 else 0

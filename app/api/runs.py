@@ -14,7 +14,7 @@ from app.api.problems import Problem, VerdictOut
 from app.api.scopes import APPROVE, OPERATE, READ
 from app.api.words import PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
 from app.fleet.models import Situation
-from app.runs import byhand, doing, loops, pages, services
+from app.runs import byhand, doing, loops, pages, services, takeover
 from app.runs.models import OpenLoop, Order, Run
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, RunState
@@ -89,6 +89,7 @@ class RunFull(RunOut):
     approvals: list[ApprovalOut]
     orders: list[OrderOut]
     open_loops: list[str]
+    held_by: list[int] = Field(description="Runs that hold what this one's order needs now; take-over takes it from one of them")
 
 
 class WaitingOut(RunOut):
@@ -192,6 +193,7 @@ def full(run: Run) -> Said:
         "approvals": [{"by": a.by, "plan_digest": a.plan_digest, "at": datetime.fromtimestamp(a.at, UTC)} for a in state.approvals],
         "orders": [order_line(order) for order in Order.objects.filter(run=run).exclude(effect="pure")],
         "open_loops": [one.what for one in state.loops],
+        "held_by": sorted({lock.run_id for lock in takeover.in_the_way(run)}) if step and step.kind == "EXECUTE" else [],
     }
 
 

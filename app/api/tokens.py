@@ -74,6 +74,10 @@ def listed(person: User) -> list[Token]:
     return sorted(found, key=lambda token: (state(token, now) != "open", -token.made_at.timestamp()))
 
 
+def is_open(token: Token) -> bool:
+    return state(token, timezone.now()) == "open"
+
+
 def state(token: Token, now: datetime) -> str:
     return "revoked" if token.revoked_at else "open" if token.expires_at > now else "expired"
 

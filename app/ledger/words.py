@@ -116,10 +116,9 @@ def _first(*names: str) -> Callable[[Body], str]:
 
 
 def _counted(body: Body) -> str:
-    words = {"changed": "captures changed", "gone": "sources gone", "opened": "situations opened", "closed": "situations closed"}
-    counts = {said: len(body.get(name) or ()) for name, said in words.items()}
-    between = len(body.get("between") or ())
-    return ", ".join([f"{count} {said}" for said, count in counts.items() if count] + ([f"{between} sets in between"] if between else []))
+    words = {"changed": "capture% changed", "gone": "source% gone", "opened": "situation% opened", "closed": "situation% closed"}
+    counts = {said: len(body.get(name) or ()) for name, said in (words | {"between": "set% in between"}).items()}
+    return ", ".join(f"{count} {said.replace('%', '' if count == 1 else 's')}" for said, count in counts.items() if count)
 
 
 def _verdict(body: Body) -> str:
@@ -133,6 +132,11 @@ def _loop_closed(body: Body) -> str:
 def _handed_over(body: Body) -> str:
     between = " → ".join(filter(None, (body.get("from"), body.get("to"))))
     return ". ".join(filter(None, (between, body.get("words"))))
+
+
+def _factor(body: Body) -> str:
+    kinds = {"totp": "an authenticator app", "recovery_codes": "recovery codes", "webauthn": "a passkey"}
+    return ", ".join(filter(None, (kinds.get(str(body.get("type")), ""), str(body.get("name") or ""))))
 
 
 def _about_role(body: Body) -> str:
@@ -184,8 +188,11 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "evidence.redacted": _first("why"),
     "person.signed-in": lambda body: f"from {body['from']}" if body.get("from") else "",
     "person.sign-in-failed": lambda body: f"from {body['from']}" if body.get("from") else "",
+    "person.factor-added": _factor,
+    "person.factor-removed": _factor,
     "person.role-given": _about_role,
     "person.role-taken": _about_role,
+    "token.revoked": lambda body: f"{body.get('name', '')}, of {body['of']}" if body.get("of") else str(body.get("name", "")),
     "token.used": _by_token,
     "postmortem.edited": lambda body: f"{body.get('title', '')}, version {body.get('version', '')}",
     "postmortem.exported": lambda body: f"{body.get('title', '')} as {body.get('form', '')}",

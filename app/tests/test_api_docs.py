@@ -13,21 +13,28 @@ import pytest
 
 from app.api.tests.cast import older, token
 from app.ledger.models import LedgerEvent
-from app.runs.models import Run
-from app.runs.tests.cast import BLANK, PHRASE, Oss01, incident, person
+from app.runs.models import OpenLoop, ResourceLock, Run
+from app.runs.tests.cast import BLANK, PHRASE, Oss01, act, incident, person, try_out, walk_to
+from app.runs.tests.test_rack import BLINK, blink, left_lit
 from cli import packaging
+from workflows import events as ev
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide" / "api.md").read_text(), re.DOTALL)
 
 
 @pytest.fixture
-def site(portal, tmp_path, settings):
-    """A portal with the node of the incident; its address, ann who operates, bob who approves."""
+def address(portal, tmp_path, settings):
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
+    return f"http://127.0.0.1:{portal}"
+
+
+@pytest.fixture
+def site(address, tmp_path):
+    """A portal with the node of the incident; its address, ann who operates, bob who approves."""
     oss01 = Oss01(tmp_path)
     oss01.report()
-    return f"http://127.0.0.1:{portal}", oss01, person("ann", "operator"), person("bob", "approver")
+    return address, oss01, person("ann", "operator"), person("bob", "approver")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page's blocks use curl, which this machine has not got: install it")
@@ -53,13 +60,13 @@ def test_every_block_of_the_page_does_what_it_says(site, tmp_path):
 
 
 @pytest.fixture
-def shell(site, tmp_path):
+def shell(address, tmp_path):
     """`shell(person's token, *words)`: the one file, as on a machine with nothing but Python."""
     file = tmp_path / packaging.NAME
     file.write_bytes(packaging.content(ROOT))
 
     def run(text: str, *words: str, code: int = 0):
-        names = {"SLOTLIGHT_URL": site[0], "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        names = {"SLOTLIGHT_URL": address, "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
         told = subprocess.run(
             [sys.executable, "-I", str(file), *words], capture_output=True, text=True, env=names, stdin=subprocess.DEVNULL, check=False
         )
@@ -104,3 +111,41 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     shell(anns, "run", "999", code=4)
     for words in (("status",), ("situations",), ("runs",), ("nodes",), ("disks", "oss01:sdcw"), ("loops",), ("approvals",)):
         assert all(len(line) <= 80 for line in shell(anns, *words).stdout.splitlines()), words
+
+
+def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell):
+    _, oss01, ann, bob = site
+    eve = person("eve", "operator")
+    holder = walk_to("replace", oss01, ann, bob)
+    Run.objects.filter(pk=holder.pk).update(situation_key="another")
+    run = str(walk_to("replace", oss01, eve, bob).pk)
+    act(holder, ev.ExecuteAsked, ann)
+    eves = token(eve)
+    assert f"take-over {holder.pk} WORDS" in shell(eves, "run", run).stdout
+    for words in ((), ("x",), (str(holder.pk),)):
+        assert "the number of the run that holds it, and why" in shell(eves, "run", run, "take-over", *words, code=2).stderr
+    taking = ("run", run, "take-over", str(holder.pk), "ann", "went", "home.")
+    assert "nobody is at this terminal" in shell(eves, *taking, code=2).stderr
+    assert "Make a new token" in shell(older(token(eve), timedelta(minutes=16)), *taking, "--yes", code=3).stderr
+    assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {holder.pk}
+    assert "Held by" not in shell(eves, *taking, "--yes").stdout
+    assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {int(run)}
+    told = LedgerEvent.objects.get(type="locks.taken-over", run=run)
+    assert (told.actor, told.said["body"]["reason"]) == ("eve", "ann went home.")
+
+
+def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does_not_contradict(shell, tmp_path):
+    ann = person("ann", "operator")
+    walk = blink(try_out(tmp_path, BLINK), ann, person("bob", "approver"))
+    lit, anns = left_lit(walk), token(ann)
+    one = str(lit.pk)
+    assert f"slotlight loop {one} close" in shell(anns, "loop", one).stdout
+    assert "how you know" in shell(anns, "loop", one, "close", code=2).stderr
+    shell(anns, "loop", one, "close", "It", "is", "dark.", code=1)
+    assert OpenLoop.objects.filter(pk=lit.pk).exists(), "the node says that it shines"
+    with walk.node.host.store.changing() as twin:
+        twin.enclosures[0].bays = []
+    walk.node.report()
+    assert "Closed. 1 still open." in shell(anns, "loop", one, "close", "The", "shelf", "went", "back.").stdout
+    assert LedgerEvent.objects.get(type="loop.closed").said["body"]["evidence"] == "The shelf went back."
+    assert "no open loop" in shell(anns, "loop", one, "close", "again", code=4).stderr

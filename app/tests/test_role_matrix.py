@@ -9,6 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from app.accounts.models import Role, Team, User
+from app.api.models import Token
+from app.api.tests.cast import token
 from app.fleet.models import Node
 from app.nodes.models import EnrolToken, NodeKey
 from app.notices import channels
@@ -53,7 +55,24 @@ ALSO = {
     "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
     "admin of another team": {("get", "add-node")},
 }
-CHANGED = (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Node, User, Team, Channel, Notice, Hook, Postmortem, Version)
+CHANGED = (
+    Run,
+    Order,
+    Approval,
+    BrokenGlass,
+    OpenLoop,
+    NodeKey,
+    EnrolToken,
+    Node,
+    User,
+    Team,
+    Token,
+    Channel,
+    Notice,
+    Hook,
+    Postmortem,
+    Version,
+)
 # What is never committed is never sealed, and exports wait for the seal; and no worker runs here.
 NOT_READY = ((503, "run-bundle"), (503, "ready"))
 REFUSED = ("may not", "needs the approver")
@@ -72,6 +91,7 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=timezone.now())
     run.refresh_from_db()
     held = ann.memberships.get(role="glass-breaker")
+    token(ann)
     story, told = postmortems.begin(ann, "Seen", [run], None), notice(ann)
     hook = Hook.objects.create(name="prom", token_hash="0" * 64, created_at=timezone.now(), created_by=ann)
     span = {name: getattr(story, name).isoformat() for name in ("since", "until")}
@@ -91,6 +111,7 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "person-switch": ("/people/of/ann/switch/", {"on": "0"}),
         "person-password": ("/people/of/ann/password/", {}),
         "person-factors": ("/people/of/ann/factors/", {}),
+        "person-tokens": ("/people/of/ann/tokens/", {"token": "all"}),
         "team-add": ("/people/teams/add/", {"team": "new"}),
         "teams": ("/people/teams/", {}),
         "node-team": ("/nodes/oss01/team/", {"team": ""}),

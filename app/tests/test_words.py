@@ -66,5 +66,5 @@ def test_each_gives_a_sentence_even_of_an_empty_body(kind):
 def test_it_says_what_completes_it():
     assert sentence("run.planned", "node:oss01", {"argv": ["zpool", "replace"]}) == "oss01 answered with its plan: zpool replace."
     assert sentence("run.denied", "bob", {"reason": "Not now."}) == "bob denied the plan: Not now."
-    assert sentence("report.changed", "node:a", {"changed": {"x": "1"}, "opened": []}) == "a reported something new: 1 captures changed."
+    assert sentence("report.changed", "node:a", {"changed": {"x": "1"}, "opened": []}) == "a reported something new: 1 capture changed."
     assert sentence("who.knows", "portal", {}) == "The portal who knows."

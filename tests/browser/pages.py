@@ -76,6 +76,7 @@ NO_PAGE = frozenset(
         *("session-end", "token-revoke", "rehearse", "run-start", "loop-close", "glass-review", "look-answer"),
         *("ledger-blob", "run-bundle", "postmortem-begin", "postmortem-collect", "postmortem-comment", "postmortem-export"),
         *("person-add", "person-give", "person-take", "person-switch", "person-password", "person-factors", "team-add", "node-team"),
+        "person-tokens",
         *("node-agent-revoke", "channel-change", "channel-test", "channel-remove", "notice-again", "hook-add", "hook-revoke"),
     )
 )

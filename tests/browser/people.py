@@ -1,5 +1,10 @@
 """People at a browser: they sign in, read, press buttons; a page that complains to its console fails the test."""
 
+import base64
+import hmac
+import struct
+import time
+
 from playwright.sync_api import APIResponse, Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.browser.stack import Stack
@@ -7,6 +12,13 @@ from tests.browser.stack import Stack
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 expect.set_options(timeout=20_000)  # the node reports every few seconds, and the machine may be busy
+
+
+def code_of(secret: str) -> str:
+    """What an authenticator app shows at this moment (RFC 6238)."""
+    digest = hmac.digest(base64.b32decode(secret), struct.pack(">Q", int(time.time()) // 30), "sha1")
+    [number] = struct.unpack_from(">I", digest, digest[-1] & 15)
+    return f"{(number & 0x7FFFFFFF) % 1_000_000:06}"
 
 
 class Visitor:

@@ -70,6 +70,18 @@ def test_the_page_is_sound(as_them, title):
     assert faults(visitor) == []
 
 
+def test_the_page_of_a_channel_is_sound(as_them):
+    admin = as_them("admin")
+    admin.page.goto("/notices/channels/add/")
+    admin.page.locator("#id_name").fill("On call")
+    admin.page.locator("#id_url").fill("json://127.0.0.1:9/x")
+    admin.page.locator("main button.btn-primary").click()
+    admin.page.goto("/notices/")
+    admin.page.get_by_role("link", name="On call", exact=True).click()
+    expect(admin.heading("On call")).to_be_visible()
+    assert faults(admin) == []
+
+
 def test_the_run_is_sound_at_every_step(operator, visit):
     operator.open_incident()
     assert faults(operator) == []

@@ -198,6 +198,7 @@ def test_keys_lead_to_pages_and_never_while_one_types(operator):
     assert page.url == run
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Approvals")
+    expect(page.get_by_role("dialog").get_by_role("link", name="Open the guide")).to_have_attribute("href", re.compile("/docs/$"))
     assert faults(operator) == []
     page.keyboard.press("g")
     page.keyboard.press("a")

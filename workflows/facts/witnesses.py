@@ -111,7 +111,7 @@ def _places(told: Lists, device: Any) -> Iterator[Statement]:
 def _port(address: str) -> str:
     """A SAS address without its last digit: the two ports of one disk differ there and nowhere else."""
     found = re.search(r"0x([0-9a-f]{15})[0-9a-f](?![0-9a-f])", address.lower())
-    return f"0x{found.group(1)}x" if found else ""
+    return f"0x{found.group(1)}…" if found else ""
 
 
 def _labels(told: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Statement]:

@@ -9,9 +9,9 @@ def places(found):
     return [slot for block in found.blocks for row in block.rows for slot in row if slot is not None]
 
 
-@pytest.mark.parametrize(("pattern", "count", "words", "blocks", "top"), MODELS, ids=[str(m[1]) + m[0].pattern for m in MODELS])
-def test_every_known_model_has_each_of_its_bays_once(pattern, count, words, blocks, top):
-    assert sorted(slot for block in blocks for row in block.rows for slot in row if slot is not None) == list(range(count))
+@pytest.mark.parametrize("model", MODELS, ids=[model.name.pattern for model in MODELS])
+def test_every_known_model_has_each_of_its_bays_once(model):
+    assert sorted(places(model)) == list(range(model.count))
 
 
 def test_the_84_bays_lie_in_two_drawers_with_the_lowest_numbers_nearest_to_the_reader():
@@ -25,12 +25,20 @@ def test_the_84_bays_lie_in_two_drawers_with_the_lowest_numbers_nearest_to_the_r
 
 
 def test_the_shorter_rows_of_the_102_leave_the_middle_free():
-    row = geometry("HGST H4102-J 3010", range(102)).blocks[0].rows[0]
-    assert len(row) == 15
-    assert [slot for slot in row if slot is not None] == list(range(91, 102))
-    assert row[0] == 91
-    assert row[-1] == 101
-    assert row[7] is None
+    rows = geometry("HGST H4102-J 3010", range(102)).blocks[0].rows
+    assert rows[-1] == tuple(range(14)), "at the front"
+    assert rows[0] == (*range(90, 96), None, None, *range(96, 102))
+    assert [sum(slot is not None for slot in row) for row in reversed(rows)] == [14, 14, 14, 12, 12, 12, 12, 12]
+
+
+def test_a_layout_without_a_source_is_said_to_be_supposed():
+    supposed, read = geometry("SEAGATE EXOS-E 5U84 6020", range(84)), geometry("HGST H4060-J 2033", range(60))
+    assert (supposed.known, supposed.sure) == (True, False)
+    assert "as we suppose such a chassis to be" in supposed.words
+    assert (read.known, read.sure) == (True, True)
+    assert "suppose" not in read.words
+    for found in (supposed, read, geometry("", range(24))):
+        assert found.words.endswith("Go by the number at the bay, its light and the serial number.")
 
 
 def test_an_enclosure_that_counts_from_one_has_the_same_places():

@@ -73,6 +73,13 @@ def all_pages_of(asks, path):
 
 
 @pytest.mark.django_db
+def test_a_parameter_that_is_given_twice_is_refused_and_named(asks):
+    answer = asks("GET", "/situations?severity=info&severity=act")
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:slotlight:invalid")
+    assert "severity is given 2 times" in answer.json()["detail"]
+
+
+@pytest.mark.django_db
 def test_what_is_not_there_is_404_in_the_one_shape(asks):
     for path in ("/nodes/nobody", "/runs/999999", "/disks/naa:1", "/nothing", "/ledger/events/999999999"):
         answer = asks("GET", path)

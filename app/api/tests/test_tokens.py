@@ -81,6 +81,45 @@ def test_nobody_revokes_those_of_others(at_her_page, bob):
     assert "test" not in at_her_page.get("/account/tokens/").content.decode().split("Yours")[1]
 
 
+@pytest.fixture
+def root(client):
+    made = person("root", "admin")
+    made.set_password("correct horse battery")
+    made.save()
+    client.force_login(made)
+    return client
+
+
+def test_an_administrator_revokes_those_of_others_on_the_page_of_the_person(root, bob):
+    first, second, third = token(bob), token(bob), token(bob, "read")
+    page = root.get("/people/of/bob/").content.decode()
+    assert "Revoke all 3" in page
+    assert first not in page
+    named = Token.objects.get(prefix=first.split("_")[1])
+    assert root.post("/people/of/bob/tokens/", {"token": named.pk}).url == "/people/of/bob/"
+    assert "was revoked" in Asker(first)("GET", "/status").json()["detail"]
+    assert Asker(second).get("/status")
+    root.post("/people/of/bob/tokens/", {"token": "all"})
+    assert {Asker(text)("GET", "/status").status_code for text in (second, third)} == {401}
+    assert "no program acts in the name of bob" in root.get("/people/of/bob/").content.decode()
+    told = [event.said for event in LedgerEvent.objects.filter(type="token.revoked").order_by("pk")]
+    assert [(one["actor"], one["body"]["of"]) for one in told] == [("root", "bob")] * 3
+
+
+def test_revoking_those_of_others_takes_a_fresh_proof_the_right_and_a_token_of_that_person(root, ann, bob, client):
+    text, own = token(bob), token(ann)
+    for wanted in ("", "x", "999", str(Token.objects.get(person=ann).pk)):
+        assert root.post("/people/of/bob/tokens/", {"token": wanted}).status_code == 404, wanted
+    session = root.session
+    session["proved_at"] = 1
+    session.save()
+    assert "/account/prove/" in root.post("/people/of/bob/tokens/", {"token": "all"}).url
+    client.force_login(ann)
+    assert client.post("/people/of/bob/tokens/", {"token": "all"}).status_code == 403
+    assert Asker(text).get("/status")
+    assert Asker(own).get("/status")
+
+
 def test_it_ends_with_its_time_and_with_its_persons_account(ann):
     text = token(ann)
     Token.objects.update(expires_at=timezone.now())

@@ -152,6 +152,8 @@ def test_the_page_and_the_sheet_of_the_shelf_that_all_of_them_stand_in(twins):
     sheet = reader.get(reverse("slot-sheet", args=["oss01", SHELF])).content.decode()
     assert sheet.count('class="slot"') == 84
     assert "SEAGATE EXOS-E 5U84" in sheet
+    for shown in (page, sheet):
+        assert "Where each number lies is a guess." in shown, "no source says it, and a wrong picture sends a hand to the wrong disk"
     assert reader.get(reverse("enclosure", args=["oss01", "0x1"])).status_code == 404
     assert reader.get(reverse("enclosure", args=["oss99", SHELF])).status_code == 404
 

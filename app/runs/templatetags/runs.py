@@ -21,6 +21,12 @@ def ago(moment: datetime) -> str:
     return rows.ago((timezone.now() - moment).total_seconds())
 
 
+@register.filter
+def arrows(states: str) -> str:
+    """The states of a runbook, as a page shows them: `->` would be broken at the end of a line."""
+    return states.replace("->", "→")
+
+
 @register.simple_tag(takes_context=True)
 def head(context) -> dict:
     """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key; and what waits for

@@ -49,7 +49,7 @@ def test_it_hears_every_source_that_speaks():
         "serial": "ZA20000X",
         "label": "12993330246094236820",
         "bay": "",
-        "port": "0x5000c500a65b200x",
+        "port": "0x5000c500a65b200…",
     }
 
 
