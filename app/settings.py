@@ -91,15 +91,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-gb"
 
-# Here django-allauth remembers which codes of authenticator apps were used. A code counts once in all processes together, also while Valkey
-# is down: so it is the database that says so, and never the memory of one process.
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "counts_once",  # app/accounts/migrations/0004_counts_once.py
-        "OPTIONS": {"MAX_ENTRIES": 10_000},
-    }
-}
+# Here django-allauth remembers which codes of authenticator apps were used, and asks nothing else.
+CACHES = {"default": {"BACKEND": "app.accounts.counts_once.CountsOnce"}}
 
 SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
 

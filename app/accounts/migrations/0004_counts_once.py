@@ -1,4 +1,4 @@
-"""The table behind Django's cache: what must be remembered for a moment by all web processes together. See CACHES in the settings."""
+"""The table of `app.accounts.counts_once`: digests of what counted, and until when that is remembered."""
 
 from django.db import migrations
 
@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             (
-                "CREATE TABLE counts_once (cache_key varchar(255) PRIMARY KEY, value text NOT NULL, expires timestamptz NOT NULL)",
+                "CREATE TABLE counts_once (key text PRIMARY KEY, expires timestamptz NOT NULL)",
                 "CREATE INDEX counts_once_expires ON counts_once (expires)",
             ),
             "DROP TABLE counts_once",

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.ground import ROOT
 
 ASK = """
@@ -33,3 +35,16 @@ def test_what_was_taken_is_not_taken_again_and_something_else_is(db):
     from django.core.cache import cache
 
     assert [cache.add(key, "y", timeout=30) for key in ("one", "one", "two")] == [True, False, True]
+
+
+def test_it_counts_anew_when_its_time_is_over(db):
+    from django.core.cache import cache
+
+    assert [cache.add("one", "y", timeout=0), cache.add("one", "y", timeout=30), cache.add("one", "y", timeout=30)] == [True, True, False]
+
+
+def test_nothing_is_read_back_that_could_be_more_than_a_count(db):
+    from django.core.cache import cache
+
+    with pytest.raises(NotImplementedError):
+        cache.get("one")
