@@ -5,6 +5,7 @@ To the portal it says by X-Forwarded-Proto that the outside is HTTPS, as docs sa
 
 import contextlib
 import re
+import select
 import socket
 import ssl
 import subprocess
@@ -12,6 +13,8 @@ import threading
 from pathlib import Path
 
 CHUNK = 65536
+LOOK_SECONDS = 1.0  # how soon an outage is noticed
+END, OUTSIDE = b"\r\n\r\n", b"\r\nX-Forwarded-Proto: https"
 DAYS = "30"
 
 
@@ -49,6 +52,7 @@ class Front:
             threading.Thread(target=self._carry, args=(sock,), daemon=True).start()
 
     def _carry(self, raw: socket.socket) -> None:
+        """One thread for both directions: OpenSSL does not let two threads use one connection, and with bad luck ends the process."""
         with contextlib.suppress(OSError), raw:
             if self.outage:
                 return
@@ -56,36 +60,48 @@ class Front:
             portal = ("127.0.0.1", self._portal_port)
             with self._context.wrap_socket(raw, server_side=True) as outside, socket.create_connection(portal) as inside:
                 inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self._back, args=(inside, outside), daemon=True).start()
-                self._requests(outside, inside)
+                requests = Requests()
+                while not self.outage and self._pass_on(outside, inside, requests):
+                    pass
 
-    def _requests(self, outside: ssl.SSLSocket, inside: socket.socket) -> None:
-        """One request after the other: its head with our header in it, then as much body as the head announces."""
-        pending = b""
-        while not self.outage:
-            while b"\r\n\r\n" not in pending:
-                more = outside.recv(CHUNK)
-                if not more:
-                    inside.shutdown(socket.SHUT_WR)
-                    return
-                pending += more
-            head, pending = pending.split(b"\r\n\r\n", 1)
-            inside.sendall(head + b"\r\nX-Forwarded-Proto: https\r\n\r\n")
+    def _pass_on(self, outside: ssl.SSLSocket, inside: socket.socket, requests: "Requests") -> bool:
+        """What has come from either side; False when one of them has hung up."""
+        ready = [outside] if outside.pending() else select.select([outside, inside], [], [], LOOK_SECONDS)[0]
+        if inside in ready:
+            said = inside.recv(CHUNK)
+            outside.sendall(said)
+            return bool(said)
+        if outside in ready:
+            outside.settimeout(0)
+            try:
+                said = outside.recv(CHUNK)
+            except ssl.SSLWantReadError:  # half a record, or one of TLS's own
+                return True
+            finally:
+                outside.settimeout(None)
+            inside.sendall(requests.fed(said))
+            return bool(said)
+        return True
+
+
+class Requests:
+    """One request after the other: its head with our header in it, then as much body as the head announces."""
+
+    def __init__(self) -> None:
+        self._head, self._body_left = b"", 0
+
+    def fed(self, said: bytes) -> bytes:
+        """What of it goes to the portal now."""
+        out = b""
+        while said:
+            if self._body_left:
+                out, said, self._body_left = out + said[: self._body_left], said[self._body_left :], max(0, self._body_left - len(said))
+                continue
+            self._head += said
+            if END not in self._head:
+                break
+            head, said = self._head.split(END, 1)
+            out, self._head = out + head + OUTSIDE + END, b""
             length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
-            left = int(length[1]) if length else 0
-            while left:
-                if not pending:
-                    pending = outside.recv(min(CHUNK, left))
-                if not pending:
-                    return
-                inside.sendall(pending[:left])
-                left, pending = left - len(pending[:left]), pending[left:]
-
-    def _back(self, inside: socket.socket, outside: ssl.SSLSocket) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while said := inside.recv(CHUNK):
-                if self.outage:
-                    break
-                outside.sendall(said)
-        with contextlib.suppress(OSError):
-            outside.shutdown(socket.SHUT_RDWR)
+            self._body_left = int(length[1]) if length else 0
+        return out
