@@ -15,6 +15,8 @@ from workflows.facts.census import census
 from workflows.facts.roll import roll
 
 EVENTS_SHOWN, DEEDS_SHOWN, SCANS_SHOWN, LOSSES_SHOWN = 30, 15, 12, 8
+SEEN_AT_ONCE = 12  # rows of a tree that need no way to the sick ones
+WELL = ("ONLINE", "AVAIL", "INUSE")
 WORDS = {
     "ereport.fs.zfs.io": "an I/O failed",
     "ereport.fs.zfs.checksum": "data did not match its checksum",
@@ -58,8 +60,10 @@ class EventRow:
 def more(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     losses = nextloss.of_pool(pool)
     told = nextloss.by_leaf(losses) if known(losses) else {}
+    tree = list(rows.vdev_rows(pool, node))
     return {
-        "tree": [(row, told.get(id(row.vdev))) for row in rows.vdev_rows(pool, node)],
+        "tree": [(row, told.get(id(row.vdev))) for row in tree],
+        "sick": [row for row in tree if row.anchor and row.vdev.state not in WELL] if len(tree) > SEEN_AT_ONCE else [],
         **_losses(losses if known(losses) else ()),
         "losses_unknown": rows.why_unknown(losses),
         "enclosure_of": enclosures(node, pool),

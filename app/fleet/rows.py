@@ -85,6 +85,11 @@ class VdevRow:
         return "" if guid == self.label else guid
 
     @property
+    def anchor(self) -> str:
+        """What a link to this line leads to; of one whose guid is not known, nowhere."""
+        return f"vdev-{self.vdev.guid}" if known(self.vdev.guid) else ""
+
+    @property
     def errors(self) -> str:
         """Read, write and checksum errors, where there are any."""
         if not known(self.vdev.errors):

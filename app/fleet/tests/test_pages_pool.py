@@ -78,3 +78,12 @@ def test_the_page_of_a_real_pool_says_it_all():
     assert "What the next loss would do" in page
     assert "one more loss there takes the pool" in page
     assert "Earlier scans" in page
+
+
+def test_what_is_not_well_in_a_long_tree_is_one_press_away(monkeypatch):
+    assert pages_pool.more(FLEET, NODE, POOL)["sick"] == []  # a short tree is seen at once
+    monkeypatch.setattr(pages_pool, "SEEN_AT_ONCE", 3)
+    told = pages_pool.more(FLEET, NODE, POOL)
+    assert f"vdev-{LOST}" in [row.anchor for row in told["sick"]]
+    assert all(row.vdev.state != "ONLINE" for row in told["sick"])
+    assert len(told["sick"]) < len(told["tree"])
