@@ -360,14 +360,13 @@ def test_a_run_without_an_open_loop_does_not_walk_a_way_back():
     assert "run.turned-back" not in walk.types()
 
 
-def test_what_is_left_open_is_told_when_the_way_back_is_left_too():
+def test_why_a_run_ends_is_on_record_before_its_way_back_and_what_stays_when_that_is_left_too():
     walk = test_ways.Walk().check().ordered()
-    stays = "This stays as it is"
-    walk.must(ev.Aborted, by=ANN, reason="x")
-    assert walk.state.ending == "aborted"
-    assert stays not in next(body["reason"] for name, body in reversed([("", {"reason": walk.state.note}), *walk.told]) if "reason" in body)
-    walk.must(ev.Aborted, by=ANN, reason="y")
-    assert stays in walk.state.note
+    walk.must(ev.Aborted, by=ANN, reason="The shelf is wet.")
+    turned_back = next(body for name, body in walk.told if name == "run.turned-back")
+    assert (walk.state.ending, turned_back["reason"]) == ("aborted", "ann ended the run: The shelf is wet.")
+    walk.must(ev.Aborted, by=ANN, reason="The light cannot be reached.")
+    assert walk.state.note == "ann ended the run: The light cannot be reached. This stays as it is: Bay 7 of oss01 is lit."
 
 
 def vouched(over, by=ANN, evidence="I saw it dark.", runbook=None):
