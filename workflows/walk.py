@@ -113,7 +113,8 @@ def _loops_moved(state: RunState, step: Step, event: ev.Event) -> tuple[RunState
 def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: str, records: tuple[ev.Record, ...]) -> Decision:
     """The run ends only when what it switched on is off again."""
     going = void(replace(state, ending=ending))
-    record = ev.Record("run.turned-back", {"step": state.step, "ending": ending, "open": [open_.what for open_ in state.loops]})
+    said = {"step": state.step, "ending": ending, "reason": state.note, "open": [open_.what for open_ in state.loops]}
+    record = ev.Record("run.turned-back", said)  # the note is that of the next step from now on, so the reason stands here
     back_there = enter(runbook, going, runbook.step(runbook.undo), event, *records, record)
     return replace(back_there, effects=(ev.Unlock(), *back_there.effects))
 

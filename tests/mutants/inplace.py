@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -97,7 +98,8 @@ def changed(hurt: Hurt) -> dict[Key, CodeType]:
         return {}
     found = {key: new for (key, old), (_, new) in zip(before, after, strict=True) if old != new}
     keys = [key for key, _ in before]
-    return {} if any(keys.count(key) > 1 for key in found) else found
+    told_apart = all(keys.count(key) == 1 for key in found)
+    return found if told_apart and all(code.co_flags & CO_OPTIMIZED for code in found.values()) else {}  # the body of a class runs once
 
 
 class _Hunt:

@@ -71,7 +71,7 @@ GUARDS = (
     ),
 )
 ENGINE = tuple(
-    Target(f"workflows/{name}.py", pure("engine", "ways", "windows", "glass"), pure("engine_machine"))
+    Target(f"workflows/{name}.py", pure("engine", "engine_edges", "ways", "windows", "glass"), pure("engine_machine"))
     for name in ("engine", "walk", "outcomes", "turning", "glass", "state")
 )
 TARGETS = (

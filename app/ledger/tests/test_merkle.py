@@ -3,7 +3,7 @@
 import pytest
 
 from app.ledger import merkle
-from app.ledger.merkle import Tree, frontier_root, grow, leaf_hash
+from app.ledger.merkle import Tree, consistency_spans, frontier_root, full_subtrees, grow, inclusion_spans, leaf_hash
 from app.ledger.verify import climbs, follows
 
 # The inputs and roots of the reference implementation of RFC 6962 (Certificate Transparency), trees of 1 to 8 leaves.
@@ -74,6 +74,23 @@ def test_it_refuses_a_leaf_that_is_not_in_the_tree():
     with pytest.raises(IndexError):
         Tree(LEAVES[:3]).path(3)
     assert not climbs(LEAVES[0], 0, 0, [], merkle.EMPTY)
+
+
+@pytest.mark.parametrize(("old", "size"), [(0, 3), (-1, 3), (4, 3), (1, 0)])
+def test_it_proves_no_continuation_of_nothing_or_of_a_larger_tree(old, size):
+    with pytest.raises(IndexError):
+        Tree(LEAVES[:size]).consistency(old)
+
+
+def test_what_a_proof_is_made_of_consists_of_full_subtrees_in_their_places():
+    """So it can be read from the database, where only full subtrees are kept."""
+    for size in range(1, UP_TO + 1):
+        for spans in (*(inclusion_spans(i, size) for i in range(size)), *(consistency_spans(old, size) for old in range(1, size + 1))):
+            for start, end in spans:
+                found = full_subtrees(start, end)
+                covered = [leaf for level, place in found for leaf in range(place << level, (place + 1) << level)]
+                assert covered == list(range(start, end))
+                assert len(found) == (end - start).bit_count()
 
 
 def test_it_grows_the_same_root_however_the_leaves_arrive():
