@@ -32,11 +32,29 @@ def install(host: Host, portal: str, node: str, token: str, ca_file: str, say: C
     _write(root, places.RELAY_UNIT, places.relay_unit(places.PROGRAM).encode(), 0o644)
     if not os.path.exists(_at(root, places.POLICY)):
         _write(root, places.POLICY, places.OBSERVE.encode(), 0o644)
-    if os.path.isdir(_at(root, places.ZED_FOLDER)):
-        _write(root, places.ZED_HOOK, bell.hook(places.FOLDER).encode(), 0o755)
+    new_hook = _hang_the_bell(root)
     say(f"{places.PROGRAM} is version {VERSION}. {places.POLICY} says what the portal may do here.")
     _enrol(host, portal, node, token, ca_file, say, root)
     _start(host, say)
+    if new_hook:
+        _wake_zed(host, say)
+
+
+def _hang_the_bell(root: str) -> bool:
+    """Whether ZED has a hook now that it did not have."""
+    hook, path = bell.hook(places.FOLDER).encode(), Path(_at(root, places.ZED_HOOK))
+    if not os.path.isdir(path.parent) or (path.exists() and path.read_bytes() == hook):
+        return False
+    _write(root, places.ZED_HOOK, hook, 0o755)
+    return True
+
+
+def _wake_zed(host: Host, say: Callable[[str], None]) -> None:
+    """ZED looks into its folder when it starts, and goes on with the event it had come to. Where it does not run nothing happens."""
+    if host.list("/run/systemd/system"):
+        ran = host.run(("systemctl", "try-restart", places.ZED_UNIT_NAME), SYSTEMCTL_SECONDS)
+        if ran.exit_code != 0:
+            say(f"ZED rings the agent only after its next start: {ran.stderr.decode('utf-8', 'replace').strip() or ran.why}")
 
 
 def _enrol(host: Host, portal: str, node: str, token: str, ca_file: str, say: Callable[[str], None], root: str) -> None:

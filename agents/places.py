@@ -18,6 +18,7 @@ RUN = "/run/slotlight"  # in memory: session, locks; one for all agents of the n
 CONFIG = "/etc/slotlight/agent.json"
 POLICY = "/etc/slotlight/policy.json"
 ZED_FOLDER = "/etc/zfs/zed.d"
+ZED_UNIT_NAME = "zfs-zed.service"
 ZED_HOOK = f"{ZED_FOLDER}/all-slotlight.sh"
 ZDB_THREADS = 256  # of one `zdb -l`: 75 to 90 were seen on two CPUs with OpenZFS 2.1; without room for all of them it aborts
 TASKS_MAX = (BULK_MAX + 1) * ZDB_THREADS

@@ -275,7 +275,7 @@ class Machine:
 
     # hands at the rack
 
-    def qmp(self, command: str, **arguments):
+    def qmp(self, command: str, /, **arguments):
         return qmp.ask(self.folder / "qmp", command, **arguments)
 
     def name_of(self, number: int) -> str:

@@ -12,7 +12,7 @@ class QemuSaysNo(Exception):
     """QEMU refused a command, or is not there any more."""
 
 
-def ask(path: Path, command: str, **arguments: Any) -> Any:
+def ask(path: Path, command: str, /, **arguments: Any) -> Any:
     try:
         with socket.socket(socket.AF_UNIX) as sock, sock.makefile("rw") as line:
             sock.settimeout(ANSWER_SECONDS)

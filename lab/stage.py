@@ -51,7 +51,7 @@ while True:
             open("/run/caught", "w").write(str(pid))
             sys.exit()
 """
-CATCH_SECONDS = 180
+CATCH_SECONDS = 300
 
 
 class Stage:
@@ -96,7 +96,8 @@ class Stage:
 
     def caught(self) -> str:
         """The number of the command that was waited for, once it has begun."""
-        return self.sh(f"timeout {CATCH_SECONDS} sh -c 'until [ -s /run/caught ]; do sleep 0.2; done'; cat /run/caught").strip()
+        line = f"timeout {CATCH_SECONDS} sh -c 'until [ -s /run/caught ]; do sleep 0.2; done'; cat /run/caught"
+        return self.sh(f"{line} || {{ journalctl -o cat -n 30; zpool list; ps axf; exit 1; }}", seconds=CATCH_SECONDS + 60).strip()
 
     def facts(self) -> dict | None:
         said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")

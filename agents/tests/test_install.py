@@ -77,7 +77,8 @@ def test_it_puts_program_unit_policy_and_bell_in_place_and_starts(one_file, root
     assert f"ExecStart={places.PROGRAM} relay" in at(root, places.RELAY_UNIT).read_text()
     assert json.loads(at(root, places.POLICY).read_text())["mode"] == "observe"
     assert at(root, places.ZED_HOOK).read_text() == bell.hook(places.FOLDER)
-    assert [argv[1] for argv in host.ran] == ["daemon-reload", "enable", "restart"]
+    assert [argv[1] for argv in host.ran] == ["daemon-reload", "enable", "restart", "try-restart"]
+    assert host.ran[-1][2] == places.ZED_UNIT_NAME  # it looks into its folder only when it starts
     assert "already enrolled as oss01" in said
 
 
@@ -85,6 +86,9 @@ def test_an_upgrade_keeps_the_policy(one_file, root):
     at(root, places.POLICY).parent.mkdir(parents=True)
     at(root, places.POLICY).write_text('{"mode": "operate"}')
     installed(root)
+    host = Host()
+    installed(root, host)
+    assert "try-restart" not in [argv[1] for argv in host.ran]  # ZED has this hook already
     assert at(root, places.POLICY).read_text() == '{"mode": "operate"}'
 
 
