@@ -118,8 +118,22 @@ def told(phys: Iterable[PhyFacts]) -> list[str]:
     return [f"{p.name} {p.counts if known(p.counts) else 'not known'} {p.rate}" for p in phys]
 
 
+def paths_and_phys(node: NodeFacts) -> list[str]:
+    """Phys where there are some, and every path of every disk with its state."""
+    paths = [
+        f"{disk.wwid if known(disk.wwid) else ''} {path.hctl} {path.state if known(path.state) else 'not known'}"
+        for disk in (node.disks if known(node.disks) else ())
+        for path in disk.paths
+    ]
+    return [*(told(node.fabric.phys) if known(node.fabric) else ()), *paths]
+
+
+def fingerprint(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+
+
 def look_again(lines: Iterable[str], before: str, at: float) -> Quiet:
     """What this look adds: whatever changed begins the quiet anew."""
-    counts = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+    counts = fingerprint(lines)
     was = read_quiet(before)
     return Quiet(was.since if was and was.counts == counts and was.since <= at else int(at), int(at), counts)

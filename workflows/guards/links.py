@@ -6,7 +6,7 @@ from workflows import redundancy
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
-from workflows.links import Link, behind, links, read_quiet, watched_seconds
+from workflows.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
 
 SOURCES = ("sas_phys", "sas_topology", "block", "zpool_status")
 WATCHED_SECONDS_MIN = 540  # sas_phys is asked every five minutes, so ten minutes are two looks and a little less
@@ -90,6 +90,8 @@ def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
         return refuse("It was not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:
         return refuse(f"No counter of {link.name} changed for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
+    if fingerprint(told(link.phys)) != quiet.counts:
+        return refuse(f"Since {link.name} was quiet one of its counters changed. Go back to the rack, and wait anew.")
     return ok(f"No counter of {link.name} changed for {quiet.seconds // 60} minutes.")
 
 

@@ -8,7 +8,7 @@ from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, Vd
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
 from workflows.guards.subject import the_pool
-from workflows.links import read_quiet
+from workflows.links import fingerprint, paths_and_phys, read_quiet
 from workflows.situations import many_disks_offline, pool_suspended
 from workflows.situations._words import plural
 from workflows.situations.many_disks_offline import Group, groups, wwid_of
@@ -82,7 +82,7 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
-    """No phy counted, no disk came or went for ten minutes. What flaps is not brought back."""
+    """No phy counted, no disk came or went for ten minutes, nor since. What flaps is not brought back."""
     node, quiet = lookup.node(facts, params.get("node", "")), read_quiet(params.get("quiet", ""))
     if not known(node):
         return unknown(node.reason)
@@ -90,6 +90,10 @@ def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
         return refuse("Cables and disks were not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:
         return refuse(f"Cables and disks are quiet for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
+    if not known(node.disks):
+        return unknown(f"Whether a disk came or went since is not known: {node.disks.reason}")
+    if fingerprint(paths_and_phys(node)) != quiet.counts:
+        return refuse("Since they were quiet a phy counted an error, or a disk came or went. Go back to the rack, and wait anew.")
     return ok(f"No phy counted an error, and no disk came or went, for {quiet.seconds // 60} minutes.")
 
 

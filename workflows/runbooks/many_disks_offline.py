@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub
 from agents.operations._pool import IO
 from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
-from workflows.facts import FleetFacts, NodeFacts, known, lookup
+from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import mass
 from workflows.guards.modes import no_scan_runs_on_the_pool
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.guards.tuning import the_release_is_one_we_know
-from workflows.links import look_again, read_quiet, told
+from workflows.links import look_again, paths_and_phys, read_quiet
 from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks._replacing import how_far_the_resilver_is
 from workflows.situations.many_disks_offline import SUSPECTS, Group
@@ -67,23 +67,13 @@ def _causes(group: Group) -> tuple[Option, ...]:
 
 
 def watch_it(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
-    """Phys where there are some, and every path of every disk with its state."""
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.ages) or not known(node.disks):
         return {}
     source = "sas_phys" if known(node.fabric) else "block"
     if source not in node.ages:
         return {}
-    return {"quiet": look_again(_lines(node), params.get("quiet", ""), at - node.ages[source]).text}
-
-
-def _lines(node: NodeFacts) -> list[str]:
-    paths = [
-        f"{disk.wwid if known(disk.wwid) else ''} {path.hctl} {path.state if known(path.state) else 'not known'}"
-        for disk in (node.disks if known(node.disks) else ())
-        for path in disk.paths
-    ]
-    return [*(told(node.fabric.phys) if known(node.fabric) else ()), *paths]
+    return {"quiet": look_again(paths_and_phys(node), params.get("quiet", ""), at - node.ages[source]).text}
 
 
 def who_is_back(facts: FleetFacts, params: Params) -> Progress:

@@ -36,8 +36,13 @@ PROOF_GUARDS = (
     suspended.the_pool_can_do_without_the_sick_disk,
 )
 CLEAR_GUARDS = (*PROOF_GUARDS, suspended.what_clear_means_here, suspended.the_sick_disk_is_out)
-TUNE_GUARDS = (tuning.the_release_is_one_we_know, tuning.the_value_may_be_set, tuning.the_tunable_is_as_it_was)
-BACK_GUARDS = (tuning.the_tunable_is_ours_to_put_back,)
+TUNE_GUARDS = (
+    tuning.what_tuning_reads_is_fresh,
+    tuning.the_release_is_one_we_know,
+    tuning.the_value_may_be_set,
+    tuning.the_tunable_is_as_it_was,
+)
+BACK_GUARDS = tuning.PUT_BACK_GUARDS
 
 
 def kinds_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:

@@ -47,7 +47,6 @@ NEVER: dict[tuple[str, str], str] = {
         ),
         _SAYS,
     ),
-    ("everything_is_quiet", REFUSE): "What it reads was kept by the wait before it, which ends only when this passes.",
     ("it_is_still_imported", REFUSE): "That it is gone says not by what; what became of it is not known then.",
     ("it_may_be_put_back", UNKNOWN): "It reads no fact: only the time that was chosen, or a person, ends the wait.",
 }

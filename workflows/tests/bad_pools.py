@@ -80,6 +80,7 @@ REFUSED = (
     Bad("the_link_is_quiet", "are needed", as_it_is),
     # --- lost together
     Bad("every_member_serves", "still do not serve", one_sibling(**OUT)),
+    Bad("everything_is_quiet", "Since they were quiet", every_disk(paths=each(hctl="9:9:9:9"))),
     Bad("it_was_suspended_by_io_errors", "was suspended by multihost", pool(status=MMP_STATUS)),
     Bad("many_were_lost_together", "are lost together now", every_leaf(state="ONLINE")),
     Bad("no_data_is_damaged", "3 data errors", pool(errors="3 data errors, use '-v' for a list")),

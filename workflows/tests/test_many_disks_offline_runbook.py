@@ -101,6 +101,13 @@ def test_what_flaps_is_not_quiet(shelf):
     assert "are quiet for 0 s" in walk.state.verdicts[0].reason
 
 
+def test_what_flapped_since_it_was_quiet_stops_the_order(shelf):
+    walk = run(shelf).to("clear")
+    shelf.change("oss01", lambda node: node.phys.update({"phy-2:1": [7, 0, 0, 0]}))
+    assert "Since they were quiet a phy counted an error, or a disk came or went." in reasons(walk.go_on())
+    assert shelf.written() == []
+
+
 def test_what_was_mended_must_be_said(shelf):
     walk = run(shelf, mend="done").to("mend")
     assert "Name what was changed and where" in reasons(walk.go_on())

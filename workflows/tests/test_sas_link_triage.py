@@ -187,6 +187,16 @@ def test_quiet_begins_anew_with_every_new_error(cable):
     assert look_again(told(phys[1:]), later.text, 1800.0).seconds == 0
 
 
+def test_what_counted_since_it_was_quiet_is_not_quiet(cable):
+    facts = cable.facts()
+    weakest = links(facts.nodes["oss01"])[0]
+    params = {"node": "oss01", "link": weakest.name}
+    then = look_again(told(weakest.phys), look_again(told(weakest.phys), "", 0.0).text, 700.0)
+    assert guards.the_link_is_quiet(facts, params | {"quiet": then.text}).outcome == "pass"
+    other = replace(then, counts="0" * 16)
+    assert "one of its counters changed" in guards.the_link_is_quiet(facts, params | {"quiet": other.text}).reason
+
+
 @pytest.mark.parametrize("text", ["", "1:2", "1:2:xyz", "1:2:0123456789abcdef0"])
 def test_what_is_no_quiet_is_none(text):
     assert read_quiet(text) is None
