@@ -171,7 +171,7 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "run.start-refused": _first("reason", "runbook"),
     "run.alarm": _verdict,
     "run.done-by-hand": _first("evidence"),
-    "run.turned-back": lambda body: " ".join(filter(None, (body.get("reason"), *(body.get("open") or ())))),
+    "run.turned-back": lambda body: " ".join(filter(None, (*(body.get("open") or ()), body.get("reason")))),
     "run.planned": _argv,
     "run.ordered": _argv,
     "run.went-back": _first("to"),

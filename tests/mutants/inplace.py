@@ -96,10 +96,10 @@ def changed(hurt: Hurt) -> dict[Key, CodeType]:
     before, after = (list(functions(code, path)) for code in (compile(hurt.target.source, path, "exec"), hurt.code()))
     if [key for key, _ in before] != [key for key, _ in after]:
         return {}
-    found = {key: new for (key, old), (_, new) in zip(before, after, strict=True) if old != new}
+    pairs = zip(before, after, strict=True)
+    found = {key: new for (key, old), (_, new) in pairs if old != new and new.co_flags & CO_OPTIMIZED}  # the body of a class ran already
     keys = [key for key, _ in before]
-    told_apart = all(keys.count(key) == 1 for key in found)
-    return found if told_apart and all(code.co_flags & CO_OPTIMIZED for code in found.values()) else {}  # the body of a class runs once
+    return {} if any(keys.count(key) > 1 for key in found) else found
 
 
 class _Hunt:

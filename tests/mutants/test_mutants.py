@@ -78,6 +78,7 @@ def test_a_mutant_is_put_in_place_in_its_functions_and_nowhere_else():
     assert places["3 3 is 4"] == set()
     assert places["8 Lt is GtE"] == {"is_small"}
     assert places["12 without operand 1"] == {"is_odd_or_small"}
+    assert (places["24 5 is 6"], places["27 1 is 2"]) == (set(), {"Counter.next"})
 
 
 def test_the_hunt_tells_whom_no_test_notices():

@@ -23,3 +23,7 @@ def test_five_is_odd_and_four_is_neither():
 
 def test_seven_is_the_edge(at_the_edge):
     assert at_the_edge
+
+
+def test_it_counts_from_five():
+    assert toy.Counter().next(toy.Counter.start) == 6
