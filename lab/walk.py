@@ -75,7 +75,7 @@ class Walk:
         """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
-        while title in self.asker.page.current and time.monotonic() < end:
+        while title in self.asker.page.current and self.asker.has_button("Done") and time.monotonic() < end:  # "Back to" names it later too
             self.asker.press("Done", evidence=evidence)
             time.sleep(2)
             self.asker.go(self.path)
