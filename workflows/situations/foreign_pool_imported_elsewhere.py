@@ -132,7 +132,9 @@ def _answers(foreign: Foreign) -> tuple[Answer, ...]:
     if foreign.holders or foreign.active_host or foreign.listed is None or foreign.listed.state == "UNAVAIL":
         return ()
     params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
-    return (Answer("read-only-import", params, "It proves first that nobody else has the pool, and imports it so that nothing is written."),)
+    return (
+        Answer("read-only-import", params, "It proves first that nobody else has the pool, and imports it so that nothing is written."),
+    )
 
 
 def _is_harmless(foreign: Foreign) -> bool:
