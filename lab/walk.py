@@ -3,7 +3,7 @@
 import re
 import time
 
-from lab.visitor import Visitor
+from lab.visitor import NotThere, Visitor
 
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
 CHOOSE = ("Take this disk", "Go this way")
@@ -28,13 +28,11 @@ class Walk:
     def order(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
         """Plan, confirm, approve and run one command, and return when its button is pressed."""
         self.plan(title, confirm, seconds, approved)
-        self.asker.step(title, seconds)
-        self.asker.press(title)
+        self.insist(title, title, seconds)
 
     def plan(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
         ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
-        self.asker.step(ask, seconds)
-        self.asker.press("Ask the node for its plan")
+        self.insist("Ask the node for its plan", ask, seconds)
         if confirm:
             self.confirm_and_approve(confirm, seconds)
         elif approved:
@@ -60,11 +58,24 @@ class Walk:
         )
         self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
 
+    def insist(self, button: str, title: str, seconds: float = 120) -> None:
+        """Press it until it is taken: a node that is short of CPU reports late, and what is not fresh is refused."""
+        self.asker.step(title, seconds)
+        end = time.monotonic() + seconds
+        while title in self.asker.page.current and self.asker.has_button(button):
+            self.asker.press(button)
+            self.asker.go(self.path)
+            if title not in self.asker.page.current or not self.asker.has_button(button):
+                return
+            if time.monotonic() > end:
+                raise NotThere(f"{button!r} is refused at {title!r}: {self.asker.page.text}")
+            time.sleep(5)
+
     def hands(self, title: str, evidence: str, seconds: float = 120) -> None:
         """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
-        while title in self.asker.page.current and time.monotonic() < end:
+        while title in self.asker.page.current and self.asker.has_button("Done") and time.monotonic() < end:  # "Back to" names it later too
             self.asker.press("Done", evidence=evidence)
             time.sleep(2)
             self.asker.go(self.path)
@@ -72,10 +83,8 @@ class Walk:
     def to_the_button_that_replaces(self, serial: str) -> None:
         """wwid-mismatch-replace, from the choice of the disk up to the command."""
         self.choose("Choose the new disk", serial)
-        self.asker.step("Check pool, lost member and new disk")
-        self.asker.press("Check now")
-        self.asker.step("Have the node plan it")
-        self.asker.press("Ask the node for its plan")
+        self.insist("Check now", "Check pool, lost member and new disk")
+        self.insist("Ask the node for its plan", "Have the node plan it")
         self.confirm_and_approve("Confirm what is replaced")
         self.asker.step("Replace the disk")
 

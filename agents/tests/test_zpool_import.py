@@ -1,11 +1,15 @@
+from pathlib import Path
+
 import pytest
 
 from agents.collectors import zpool_import
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_import import Importable, parse
 from agents.host import Ran
+from agents.operations._importing import FORCE, says
 from agents.tests.scenarios import step, texts
 
+CAPTURES = Path(__file__).parent / "captures" / "zpool_import"
 GENUINE = [(name, text) for name, text in texts("zpool-import*.txt") if "pool: " in text]
 
 
@@ -115,3 +119,11 @@ def test_only_the_words_make_none_an_answer(exit_code, stdout, stderr, outcome):
     assert bool(capture.reason) == (outcome == "failed")
     if outcome == "data":
         assert parse(capture.text) == ()
+
+
+def test_a_diverged_disk_of_another_host_looks_like_a_damaged_pool_with_all_disks_online():
+    """From the lab; no word of it says which disk, and the `-f` that it advises would follow the wrong story."""
+    (pool,) = parse((CAPTURES / "zpool-import-2.1.11--diverged-disk-of-another-host.txt").read_text())
+    assert (pool.state, pool.vdevs.note, pool.status) == ("FAULTED", "corrupted data", "The pool was last accessed by another system.")
+    assert {leaf.state for leaf in pool.vdevs.children[0].children} == {"ONLINE"}
+    assert says(pool) == FORCE

@@ -26,12 +26,12 @@ MINUTES = {
     "test_node_diverged.py": 12,
     "test_node_dry_run.py": 10,
     "test_node_mmp.py": 6,
+    "test_node_slow.py": 4,
     "test_node_shared.py": 12,
-    "test_node_slow.py": 8,
 }
 SLOWNESS_MIN = 0.4
 # Written, and not yet seen green on a real node (docs/lab.md has how far they came): they run when they are asked for, and decide nothing.
-NOT_YET = ("test_node_diverged.py", "test_node_dry_run.py", "test_node_shared.py", "test_node_slow.py")
+NOT_YET = ("test_node_diverged.py", "test_node_dry_run.py", "test_node_shared.py")
 
 
 def why_not(config: pytest.Config) -> str:

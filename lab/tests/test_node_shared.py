@@ -62,8 +62,7 @@ def test_once_it_is_exported_there_it_is_imported_here_and_nothing_is_written(st
         f"/nodes/{NODE}/",
     )
     ann.press("Start", within=offer)
-    ann.step("Check that nobody has it and enough of it is here")
-    ann.press("Check now")
+    walk.insist("Check now", "Check that nobody has it and enough of it is here")
     walk.order("Import it read-only", approved=True)
     ann.step("Look, and copy out what is needed")
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"
