@@ -81,13 +81,13 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
             if name == "pool":
                 block = []
                 blocks.append(block)
-            elif key == "errors" and name != "dedup":
+            if key == "errors" and name not in ("pool", "dedup"):
                 pieces.append(f"\n{start}{value}")  # a damaged file's name may hold anything, even a line break
-                continue
-            if name is None or not blocks:
+            elif name is None or not blocks:
                 return Unparsed("no version we know prints such a line", first_line(start + value))
-            key, pieces = name, [value]
-            block.append((key, pieces))
+            else:
+                key, pieces = name, [value]
+                block.append((key, pieces))
         if "\n\t" in value and key != "config":
             below.append(value)
     return _stray_row(below) or blocks or Unparsed("there is no pool in this text")

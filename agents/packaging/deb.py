@@ -37,7 +37,8 @@ if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
   systemctl enable {places.RELAY_UNIT_NAME} {places.UNIT_NAME} >/dev/null 2>&1
   # ZED looks into its folder only when it starts.
-  [ ! -e {places.ZED_HOOK} ] || systemctl try-restart {places.ZED_UNIT_NAME} || true
+  [ ! -e {places.ZED_HOOK} ] || systemctl try-restart {places.ZED_UNIT_NAME} ||
+    echo "slotlight-agent: ZED did not restart, so it rings the agent only after its next start." >&2
   [ ! -f {places.FOLDER}/identity.json ] || systemctl restart {places.RELAY_UNIT_NAME} {places.UNIT_NAME}
 fi
 [ -f {places.FOLDER}/identity.json ] || echo "slotlight-agent: the portal's Add node page has the line that enrols this node."

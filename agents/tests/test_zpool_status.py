@@ -107,6 +107,12 @@ def test_damaged_files_belong_to_the_errors():
     assert "/mnt/oss/with space" in pool.errors
 
 
+def test_a_member_that_slipped_below_the_damaged_files_is_refused():
+    row = "\t  sdq       FAULTED      0     0     0"
+    text = made_up() + f"        /tank/a:b is damaged\n{row}\n"
+    assert parse(text) == Unparsed("a row of the vdev tree stands outside of it", row)
+
+
 class Node:
     """Answers every command with one text, and has one version of the module."""
 

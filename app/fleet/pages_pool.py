@@ -15,7 +15,7 @@ from workflows.facts.census import census
 from workflows.facts.roll import roll
 
 EVENTS_SHOWN, DEEDS_SHOWN, SCANS_SHOWN, LOSSES_SHOWN = 30, 15, 12, 8
-SEEN_AT_ONCE = 12  # rows of a tree that need no way to the sick ones
+SEEN_AT_ONCE = 12  # rows of a tree that need no way to the sick ones; and as many ways it has at most
 WELL = ("ONLINE", "AVAIL", "INUSE")
 WORDS = {
     "ereport.fs.zfs.io": "an I/O failed",
@@ -63,7 +63,7 @@ def more(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     tree = list(rows.vdev_rows(pool, node))
     return {
         "tree": [(row, told.get(id(row.vdev))) for row in tree],
-        "sick": [row for row in tree if row.anchor and row.vdev.state not in WELL] if len(tree) > SEEN_AT_ONCE else [],
+        **_sick(tree),
         **_losses(losses if known(losses) else ()),
         "losses_unknown": rows.why_unknown(losses),
         "enclosure_of": enclosures(node, pool),
@@ -71,6 +71,12 @@ def more(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
         **_events(node, pool),
         **_roll(fleet, pool),
     }
+
+
+def _sick(tree: list[rows.VdevRow]) -> dict[str, Any]:
+    """Ways to what is not well in a tree too long to be seen at once."""
+    found = [row for row in tree if row.anchor and row.vdev.state not in WELL] if len(tree) > SEEN_AT_ONCE else []
+    return {"sick": found[:SEEN_AT_ONCE], "sick_more": len(found[SEEN_AT_ONCE:])}
 
 
 def _losses(found: tuple[nextloss.TopLoss, ...]) -> dict[str, Any]:

@@ -92,6 +92,8 @@ def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"Cables and disks are quiet for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
     if not known(node.disks):
         return unknown(f"Whether a disk came or went since is not known: {node.disks.reason}")
+    if why := stale(node, ("sas_phys", "block") if known(node.fabric) else ("block",)):
+        return unknown(why)  # what nobody looked at again is the same as before, and says nothing
     if fingerprint(paths_and_phys(node)) != quiet.counts:
         return refuse("Since they were quiet a phy counted an error, or a disk came or went. Go back to the rack, and wait anew.")
     return ok(f"No phy counted an error, and no disk came or went, for {quiet.seconds // 60} minutes.")

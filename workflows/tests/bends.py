@@ -295,3 +295,8 @@ def is_away(*keys: str) -> Bend:
 
 def stale(facts: FleetFacts, params: Params) -> FleetFacts:
     return node(age_seconds=LONG_AGO)(facts, params)
+
+
+def long_ago(source: str) -> Bend:
+    """The node reports, but this source was not asked again."""
+    return node(ages=lambda ages: {**ages, source: LONG_AGO})

@@ -87,3 +87,12 @@ def test_what_is_not_well_in_a_long_tree_is_one_press_away(monkeypatch):
     assert f"vdev-{LOST}" in [row.anchor for row in told["sick"]]
     assert all(row.vdev.state != "ONLINE" for row in told["sick"])
     assert len(told["sick"]) < len(told["tree"])
+
+
+def test_of_many_that_are_not_well_the_first_are_linked_and_the_others_counted(monkeypatch):
+    monkeypatch.setattr(pages_pool, "SEEN_AT_ONCE", 3)
+    monkeypatch.setattr(pages_pool, "WELL", ())
+    told = pages_pool.more(FLEET, NODE, POOL)
+    linked = [row for row, _ in told["tree"] if row.anchor]
+    assert told["sick"] == linked[:3]
+    assert told["sick_more"] == len(linked) - 3 > 0
