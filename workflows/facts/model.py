@@ -225,6 +225,7 @@ class ImportableFacts:
     status: str
     action: str
     tops: tuple[tuple[str, VdevFacts], ...]
+    destroyed: bool = False  # on purpose; only `zpool import -D` lists it
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,17 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
-    hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
+    hint = (
+        ""
+        if source
+        else _DESTROYED
+        if (tool, "D" in letters) == ("zpool", True) and "import" in rest
+        else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
+    )
     return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
 
 
+_DESTROYED = "It lists pools that were destroyed on purpose; `zpool import` lists the others."
 _BY_PATH = ("kstat_pools", "kstat_txgs", "kstat_dmu_tx", "parameters", "node")  # each of their lines says where it is from
 _VERSION = "zpool --version"
 _ANSWERS = {f"{tool} {how}": _VERSION for tool in ("zfs", "zpool") for how in ("version", "--version", "-V")} | {"hostid": "hostid"}
