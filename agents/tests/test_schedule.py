@@ -328,6 +328,40 @@ def test_a_disk_that_sleeps_is_not_woken(make, machine):
     assert said(schedule, "labels", "sda1").outcome == "data"
 
 
+def test_not_even_the_stamp_of_a_disk_that_sleeps_is_taken(make):
+    """It is a hash of bytes on the disk, so taking it spins the disk up as well."""
+    read = []
+    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
+    schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True, stamp=lambda host, key: read.append(key) or key))
+    schedule.round()
+    assert read == ["sda1"]
+
+
+def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, clock):
+    asleep = [True]
+
+    def smart_of(host):
+        return (Capture("smart", "sdb", *(("nothing", "", "sdb sleeps and was not woken") if asleep[0] else ("data", "ok"))),)
+
+    schedule = make(source("smart", 10, collect=smart_of), source("scan", 20, WAKES_ALL=True))
+    schedule.round()
+    clock.now += 20.0
+    machine.asked.clear()
+    schedule.round()
+    assert "tool scan" not in machine.asked
+    assert (said(schedule, "scan").outcome, said(schedule, "scan").reason) == ("nothing", "sdb would be woken by it, so it was not asked")
+    asleep[0] = False
+    for _ in range(2):
+        clock.now += 20.0
+        schedule.round()
+    assert "tool scan" in machine.asked
+
+
+@pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import"])
+def test_whoever_reads_the_medium_says_so(name):
+    assert getattr(COLLECTORS[name], "WAKES", False) or getattr(COLLECTORS[name], "WAKES_ALL", False)
+
+
 def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypatch):
     """SMART takes long to answer for sdb, here until the labels of the others were asked: they are not held up by it."""
     monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
