@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.latency import PoolLatency
     from workflows.facts.modes import ModeFacts
     from workflows.facts.progress import ScanProgress
+    from workflows.facts.service import ServiceFacts
     from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
@@ -275,6 +276,7 @@ class NodeFacts:
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
+    service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
 
 
 @dataclass(frozen=True)
