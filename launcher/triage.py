@@ -53,11 +53,13 @@ def _more(node: str, commands) -> None:
 
 
 def _text(name: str) -> tuple[str, str]:
+    from workflows.triage import decoded
+
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise Stop(f"{name} cannot be read: {error.strerror}.") from error
-    return name, raw.decode("utf-8", "backslashreplace")
+    return name, decoded(raw)
 
 
 def _piece(piece) -> str:
