@@ -15,7 +15,7 @@ from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.situations import detect_all
-from workflows.triage import clean, mend
+from workflows.triage import clean, mend, refused
 from workflows.triage.cut import Piece, cut
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
@@ -178,6 +178,8 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
 def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     if not piece.source:
+        if means := refused.meaning(piece.lines):
+            return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else "This is no output we know."
