@@ -64,6 +64,7 @@ class Schedule:
         self._stuck: dict[tuple[str, str], Job] = {}
         self._held: dict[str, str] = {}  # group -> the source that hangs
         self._busy: set[str] = set()  # groups
+        self._slow: set[tuple[str, str]] = set()  # asked more than a moment ago
         self._notes: dict[str, str] = {}
         self._listed: tuple[Kept, ...] | None = None
         self._scans_read: tuple[str, list] = ("", [])
@@ -159,9 +160,13 @@ class Schedule:
         for source in sources:
             source.due, source.again = 0.0, source.begun is not None
 
-    def _begin_due(self) -> None:
+    def _begin_what_waited(self) -> None:
+        """To hear which disks sleep."""
+        self._begin_due([source for source in self._order if source.wakes_all])
+
+    def _begin_due(self, sources: Sequence[Source] | None = None) -> None:
         now = self._clock()
-        for source in self._order:
+        for source in self._order if sources is None else sources:
             if source.due <= now and source.begun is None and self._may_begin(source):
                 self._begin(source, now)
 
@@ -171,8 +176,11 @@ class Schedule:
         return not source.group or (source.group not in self._busy and self._held.get(source.group, source.name) == source.name)
 
     def _sleepers_are_known(self) -> bool:
+        """All but those that take long to say it: one that hangs holds up nobody."""
         smart = self._sources.get(SLEEP)
-        return smart is None or (smart.begun is None and SLEEP in self._said)
+        if smart is None or smart.begun is None:
+            return smart is None or SLEEP in self._said
+        return bool(smart.asking) and all((SLEEP, key) in self._slow for key in smart.asking)
 
     def _begin(self, source: Source, now: float) -> None:
         source.begun, source.hung, source.again = now, False, False
@@ -223,7 +231,7 @@ class Schedule:
                 self._release(source.group)
             self._begin_due()
         elif source.name == SLEEP:
-            self._begin_due()
+            self._begin_what_waited()
 
     def _release(self, group: str) -> None:
         """It answers again: whoever could not do without it is asked now."""
@@ -340,6 +348,8 @@ class Schedule:
         now = time.monotonic()
         jobs = self._crew.look_after()
         with self._lock:
+            self._slow = {(job.source, job.key) for job in jobs if job.slow and job.key}
+            self._begin_what_waited()
             for job in jobs:
                 if not job.given_up and now - job.started > self._patience(job):
                     self._give_up(job, "The read hangs in the kernel and is not repeated until it returns.", now - job.started)

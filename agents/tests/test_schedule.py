@@ -357,6 +357,28 @@ def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, cloc
     assert "tool scan" in machine.asked
 
 
+def test_what_reads_every_disk_waits_to_hear_who_sleeps_and_not_for_a_disk_that_hangs(make, machine, monkeypatch):
+    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
+    let_go, heard = threading.Event(), []
+
+    def smart_of(host, key):
+        if key == "sdb":
+            let_go.wait(10.0)
+        heard.append(key)
+        return Capture("smart", key, "data", "ok")
+
+    def scan(host):
+        heard.append("scan")
+        let_go.set()
+        return (Capture("scan", "", "data", "x"),)
+
+    smart = per_disk("smart", ["sda", "sdb", "sdc"])
+    smart.collect_one = smart_of
+    make(smart, source("scan", 20, collect=scan, WAKES_ALL=True)).round()
+    assert sorted(heard[:2]) == ["sda", "sdc"]
+    assert heard[2:] == ["scan", "sdb"]
+
+
 @pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import"])
 def test_whoever_reads_the_medium_says_so(name):
     assert getattr(COLLECTORS[name], "WAKES", False) or getattr(COLLECTORS[name], "WAKES_ALL", False)
