@@ -37,10 +37,10 @@ def triage(args: list[str]) -> int:
 
 def _runbooks(situation) -> None:
     """The pages that say what to do by hand, and what of their parameters the paste already tells."""
-    from workflows.triage import MANUALS
+    from workflows.triage import manuals
 
     filled = {answer.runbook: answer.params for answer in situation.answers}
-    for slug in dict.fromkeys((*filled, *MANUALS.get(situation.slug, ()))):
+    for slug in manuals(situation):
         told = filled.get(slug, situation.subject)
         say(f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})")
 

@@ -293,6 +293,8 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
         yield _words.evidence(
             one.node, "zpool_import", f"{one.name}  id {one.guid}  state {one.listed.state}  {one.listed.status}".rstrip()
         )
+        for leaf in one.lost[:LEAVES_SHOWN]:
+            yield _words.evidence(one.node, "zpool_import", f"{leaf.name}  {leaf.state}  {leaf.note}".rstrip())
     elif "zpool_import" in one.node.failures:
         yield _words.evidence(one.node, "zpool_import", one.node.failures["zpool_import"])
     for row in one.table[:LEAVES_SHOWN]:

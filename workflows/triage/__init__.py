@@ -2,6 +2,6 @@
 
 from workflows.triage.answer import NAMELESS, Read, Triage, triage
 from workflows.triage.clean import decoded
-from workflows.triage.next import MANUALS
+from workflows.triage.next import MANUALS, manuals
 
-__all__ = ["MANUALS", "NAMELESS", "Read", "Triage", "decoded", "triage"]
+__all__ = ["MANUALS", "NAMELESS", "Read", "Triage", "decoded", "manuals", "triage"]

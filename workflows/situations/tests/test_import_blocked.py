@@ -178,6 +178,7 @@ def test_a_pool_that_would_come_in_without_a_disk_is_not_passed_over_in_silence(
     assert (found.severity, found.title) == ("watch", "big can be imported, but without 1 disk of it")
     assert "without sdb (UNAVAIL); replace it by guid afterwards" in found.meaning
     assert found.answers == ()
+    assert "sdb  UNAVAIL  cannot open" in [e.line for e in found.evidence]
 
 
 def test_a_listing_that_lost_more_than_it_can_is_believed_by_its_tree_and_not_by_its_first_word():

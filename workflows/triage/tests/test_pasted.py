@@ -7,7 +7,7 @@ import pytest
 from agents.tests.scenarios import step
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import SITUATIONS
-from workflows.triage import MANUALS, decoded, triage
+from workflows.triage import MANUALS, decoded, manuals, triage
 
 STATUS = (step("disk-removed/2-removed") / "zpool-status-P.txt").read_text()
 LSSCSI = (step("disk-removed/2-removed") / "lsscsi-i.txt").read_text()
@@ -123,3 +123,13 @@ def test_a_file_from_windows_is_read(coding):
 )
 def test_no_file_is_too_odd_to_be_decoded(raw):
     assert isinstance(decoded(raw), str)
+
+
+@pytest.mark.parametrize(
+    ("where", "file", "rewind"),
+    [("import-rewind/1-not-imported", "zpool-import.txt", True), ("wwid-drift/2-booted-not-imported", "zpool-import.txt", False)],
+)
+def test_going_back_in_time_is_offered_only_where_data_does_not_fit(where, file, rewind):
+    """A pool that only lacks a disk loses by it what it need not lose."""
+    [situation] = answer((step(where) / file).read_text()).situations
+    assert ("rewind-import" in manuals(situation)) is rewind
