@@ -23,6 +23,7 @@ from agents.operations import (
     zpool_replace,
     zpool_rewind,
     zpool_scrub,
+    zpool_set_path,
 )
 
 OPERATIONS = {
@@ -50,5 +51,6 @@ OPERATIONS = {
         zpool_clear,
         zpool_bring_back,
         zpool_scrub,
+        zpool_set_path,
     )
 }
