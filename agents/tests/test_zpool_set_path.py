@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from agents.collectors import zpool_status
 from agents.operations import zpool_online, zpool_set_path
 from agents.twin import scenarios
 from agents.twin.model import Label
@@ -87,3 +90,38 @@ def test_a_zfs_that_cannot_be_told_or_was_never_tried_is_refused(host, release):
 @pytest.mark.parametrize("wwid", ["", "sda", "/dev/sda", "eui.0025385b71b00001", "NAA:5000C500A65B202B"])
 def test_it_takes_no_name_that_can_move(host, wwid):
     assert zpool_set_path.check({**params(host), "wwid": wwid})
+
+
+# What a real node said (OpenZFS 2.3.2): two disks had changed names, and one of them was a member.
+SAID = Path(__file__).parent / "captures" / "zpool_set_path"
+
+
+def genuine(name):
+    """The lost member's row, by what `zpool status -P` printed."""
+    (pool,) = zpool_status.parse((SAID / f"zpool-status-P-2.3.2--{name}.txt").read_text())
+    return pool.vdevs.children[0].children[2]
+
+
+def played(host):
+    (pool,) = zpool_status.parse(host.run(("zpool", "status", "-P"), 5.0).stdout.decode())
+    return next(leaf for leaf in pool.vdevs.children[0].children if LINK in (leaf.name, leaf.was) or leaf.state != "ONLINE")
+
+
+def test_the_twin_answers_as_the_real_node_did(host):
+    """The tool warns and exits 0; the path alone opens nothing; and then it is ONLINE at once."""
+    given, names = params(host), []
+    with host.store.changing() as node:
+        leaf = scenarios.leaf_on(node, WWID)
+        leaf.state, leaf.aux, leaf.not_present = "UNAVAIL", "bad_label", False  # as without a boot in between
+        before = leaf.path
+    said = host.run(zpool_online.argv(given), 5.0)
+    warned = (SAID / "zpool-online-2.3.2--under-the-old-name.txt").read_text()
+    assert (said.exit_code, said.stdout.decode()) == (0, warned.replace("7196827272892909951", given["vdev_guid"]))
+    for argv in ((), zpool_set_path.argv(given), zpool_online.argv(given)):
+        if argv:
+            assert host.run(argv, 5.0).exit_code == 0
+        names.append((played(host).name, played(host).state))
+    steps = ("lost-under-an-old-name", "path-set", "online-and-not-yet-resilvered")
+    real = [(genuine(step).name, genuine(step).state) for step in steps]
+    link = "/dev/disk/by-id/wwn-0x5000c500fac90023-part1"
+    assert names == [(before if name == "/dev/sdc1" else LINK if name == link else name, state) for name, state in real]

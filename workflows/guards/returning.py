@@ -11,6 +11,7 @@ from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target
 
 CAN_SET_PATHS_SINCE = (2, 2)
+SETTLED_SECONDS = 60  # seen with OpenZFS 2.3: the member is ONLINE at once, and its resilver begins five seconds later
 MISPLACED = ("corrupted data", "invalid label")  # what ZFS notes when another disk, or none of its own, answers under the name
 
 
@@ -72,7 +73,7 @@ def zfs_can_be_told_a_new_path(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
-    """ONLINE is not enough: what was written while it was away must have reached it."""
+    """ONLINE is not enough: what was written while it was away must have reached it, and ZFS begins to bring it there after a pause."""
     again, target = the_member_serves_again(facts, params), the_target(facts, params)
     if again.outcome != "pass" or not known(target):
         return again
@@ -81,6 +82,12 @@ def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
     repairs = [scan for scan in target.pool.scans if scan.function in redundancy.REPAIRS]
     if not redundancy.leaf_counts(target.leaf) or any(scan.state in ("running", "paused") for scan in repairs):
         return refuse(f"{target.leaf.guid} is {target.leaf.state} and still catches up.")
+    since, _, until = params.get("serving", "").partition(":")
+    seconds = int(until) - int(since) if since.isdigit() and until.isdigit() else 0
+    if seconds < SETTLED_SECONDS:
+        return refuse(
+            f"{target.leaf.guid} serves for {seconds} s; a resilver begins only after a pause, so {SETTLED_SECONDS} s are waited."
+        )
     return ok(f"{target.leaf.guid} is {target.leaf.state} in {target.pool.name} and holds its share.")
 
 
