@@ -77,6 +77,8 @@ def _offline(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: 
 def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     if pool.suspended == "mmp" and node.release < (2, 2, 4):
         return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
+    if pool.suspended == "mmp" and pool.active_on:
+        return refused(1, f"cannot clear errors for {pool.name}: pool is imported on a different host")
     if pool.suspended == "io" and not all(_opens(node, pool, leaf) or leaf.state == "ONLINE" for leaf in _needed(pool)):
         return refused(1, f"cannot clear errors for {pool.name}: I/O error")
     if words and member(pool, words[0]) is None:

@@ -117,6 +117,32 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The kernel shows {params.get('wwid', '')} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
 
 
+def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
+    """Guids of the members whose disks are here, by their labels, without the one that is taken away."""
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return guid if known(node) else node
+    if not known(node.disks):
+        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
+
+
+def the_other_members_are_still_here(facts: FleetFacts, params: Params) -> Verdict:
+    """As many as before it was taken away: an expander that resets takes its neighbours along."""
+    here = members_here(facts, params)
+    if not known(here):
+        return unknown(here.reason)
+    before = params.get("others", "")
+    if not before.isdigit():
+        return unknown("How many other members were here before was not written down.")
+    if len(here) < int(before):
+        return refuse(
+            f"{int(before) - len(here)} other members of {params.get('pool', '')} went away with it. End this run, which brings it back, and look "
+            "at what they share before anything else."
+        )
+    return ok(f"The {len(here)} other members of {params.get('pool', '')} are here.")
+
+
 def it_is_back(facts: FleetFacts, params: Params) -> Verdict:
     gone = it_is_gone_from_the_kernel(facts, params)
     if gone.outcome == "unknown":

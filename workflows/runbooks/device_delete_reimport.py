@@ -39,8 +39,10 @@ from workflows.guards.suspect import (
     it_is_out_of_its_bay,
     it_may_be_looked_for,
     it_must_be_pulled_first,
+    members_here,
     of_the_old_disk,
     the_difference,
+    the_other_members_are_still_here,
     the_pool_lacks_exactly_this_disk,
     what_the_others_end_with,
 )
@@ -101,7 +103,9 @@ def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, s
     serial = {"old_serial": disk.serial} if known(disk.serial) else {}
     place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}
     loss = {"loss": difference.loss, "ends_with": str(difference.without)} if known(difference) else {}
-    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss}
+    here = members_here(facts, {**params, "vdev_guid": str(row.label.guid)})
+    others = {"others": str(len(here))} if known(here) else {}
+    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss, **others}
 
 
 def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -205,7 +209,7 @@ RUNBOOK = Runbook(
             guards=(what_can_be_imported_is_fresh,),
             param="old_wwid",
             options=every_member,
-            learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with"),
+            learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with", "others"),
         ),
         Step(
             slug="check",
@@ -229,7 +233,7 @@ RUNBOOK = Runbook(
             "verify-delete",
             "Verify that it alone is gone",
             "The node looks again: the disk is gone by every name, and the other disks are here.",
-            (it_is_gone, what_can_be_imported_is_fresh),
+            (it_is_gone, the_other_members_are_still_here, what_can_be_imported_is_fresh),
             sources=SOURCES,
         ),
         *order(

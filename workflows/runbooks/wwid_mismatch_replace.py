@@ -30,6 +30,7 @@ from workflows.guards.member import the_member_serves_again
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
 from workflows.guards.subject import number, the_disk
 from workflows.guards.target import (
+    its_siblings_read_true,
     no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     the_lost_member_has_not_come_back,
@@ -52,6 +53,7 @@ from workflows.runbooks._replacing import (
 
 BACK = "plan-online"
 CATCH_UP_SECONDS = 48 * 3600  # only what was written while it was away
+REPLACE_GUARDS = (*TARGET_GUARDS, its_siblings_read_true, *CANDIDATE_GUARDS)
 RETURN_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
@@ -147,7 +149,7 @@ RUNBOOK = Runbook(
             title="Check pool, lost member and new disk",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
         ),
         Step(
             slug="plan",
@@ -155,7 +157,7 @@ RUNBOOK = Runbook(
             kind="PLAN",
             why="The node reads everything again and says the exact command, what goes, what comes, and how the pool will look. "
             "It changes nothing, and holds itself to these facts when the command runs.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
             operation="zpool_replace",
             params=replace_params,
             agrees=plan_is_for_what_was_chosen,
@@ -183,7 +185,7 @@ RUNBOOK = Runbook(
             kind="EXECUTE",
             why="The node checks everything once more and runs the one command of the plan, at most once. All content of the new "
             "disk is overwritten; what the pool holds stays readable meanwhile.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
             operation="zpool_replace",
             effect="at_most_once",
             destructive=True,

@@ -70,6 +70,8 @@ def copied(facts: FleetFacts, params: Params) -> FleetFacts:
 
 
 REFUSED = (
+    Bad("the_pool_asks_for_no_larger_blocks", "so ZFS would refuse any disk", properties(ashift="16")),
+    Bad("its_siblings_read_true", "count wrong checksums", siblings(errors=(0, 0, 7))),
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "It is not the lost member.", disk("wwid", labels=())),
     Bad("the_disk_is_the_lost_member_itself", "one is a copy", copied),
@@ -152,6 +154,8 @@ REFUSED = (
 )
 
 UNSURE = (
+    Bad("the_pool_asks_for_no_larger_blocks", "gives to new disks is not known", pool(properties=UNREAD)),
+    Bad("its_siblings_read_true", "counts is not known", siblings(errors=UNREAD)),
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "are not known", disk("wwid", labels=UNREAD)),
     Bad("zfs_did_not_give_it_up", "are not known", pool(tops=UNREAD)),
