@@ -9,6 +9,7 @@ from agents.operations import (
     set_drive_mode,
     set_tunable,
     smart_self_test,
+    zdb_without,
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
@@ -52,5 +53,6 @@ OPERATIONS = {
         zpool_bring_back,
         zpool_scrub,
         zpool_set_path,
+        zdb_without,
     )
 }

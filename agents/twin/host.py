@@ -64,7 +64,7 @@ class TwinHost:
         started, argv = self.now(), tuple(argv)
         if argv[:1] == ("openssl",):
             return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
-        if not argv or not is_installed(argv[0]):
+        if not argv or not is_installed(argv[0]) or argv[0] in self.store.view().node.faults.absent:
             return Ran(argv, None, b"", b"", 0.0, "not found")
         ends = started + timeout_seconds
         try:

@@ -1,6 +1,6 @@
 """Take the one disk that blocks an import away from the kernel, bring the pool back without it, and replace it.
 
-    looked -> suspect chosen -> checked -> deleted -> imported read-only -> compared -> let go of
+    looked -> suspect chosen -> tried without it -> checked -> deleted -> imported read-only -> compared -> let go of
       -> imported for writing -> pulled -> looked for again -> new disk chosen -> replacing -> resilvered -> verified
       -> (read only is enough, or there is no way in) pulled and handed over
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import disk_delete, disk_rescan, zpool_import_readonly, zpool_import_writable, zpool_replace
+from agents.operations import disk_delete, disk_rescan, zdb_without, zpool_import_readonly, zpool_import_writable, zpool_replace
 from workflows.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
@@ -33,6 +33,7 @@ from workflows.guards.replaced import the_new_disk_has_taken_over
 from workflows.guards.rewinding import no_force_is_needed, the_pool_is_imported_for_writing
 from workflows.guards.subject import number
 from workflows.guards.suspect import (
+    MAY_BE_GUARDS,
     SUSPECT_GUARDS,
     it_is_back_or_out,
     it_is_gone_from_the_kernel,
@@ -61,6 +62,8 @@ from workflows.runbooks.read_only_import import import_params
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
 SUSPECT = tuple(map(of_the_old_disk, SUSPECT_GUARDS))
+MAY_BE = tuple(map(of_the_old_disk, MAY_BE_GUARDS))
+TRY_GUARDS = (what_can_be_imported_is_fresh, the_pool_is_not_imported_here, *MAY_BE)
 it_is_gone = of_the_old_disk(it_is_gone_from_the_kernel)
 compared = of_the_old_disk(what_the_others_end_with)
 WRITE_GUARDS = (*GUARDS, no_force_is_needed, it_is_gone)
@@ -71,6 +74,12 @@ write_params = named(*zpool_import_writable.PARAMS)
 
 def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
+
+
+def what_the_trial_said(said: str) -> Mapping[str, str]:
+    """One of three sentences; what is none of them proves nothing."""
+    line = said.partition("\n")[0].rstrip(".")
+    return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
 
 
 def rescan_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -94,7 +103,7 @@ def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
     if not known(disk.wwid):
         return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), said, (unknown("It has no identity to be trusted."),))
     about = {**params, "old_wwid": disk.wwid}
-    return Option(disk.wwid, title(disk), said, ask(SUSPECT, facts, about), fixes=_what_is_kept(row, facts, about))
+    return Option(disk.wwid, title(disk), said, ask(MAY_BE, facts, about), fixes=_what_is_kept(row, facts, about))
 
 
 def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -183,7 +192,7 @@ RUNBOOK = Runbook(
     purpose="Every import fails, and one disk tells another story than all others. This takes that disk away from the kernel, without "
     "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
     "pool is imported for writing, the disk is pulled, and a new one takes its place.",
-    states="looked -> suspect chosen -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
+    states="looked -> suspect chosen -> tried without it -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
     "looked for again -> new disk chosen -> replacing -> resilvered -> verified",
     point_of_no_return="write",
     params={
@@ -199,17 +208,30 @@ RUNBOOK = Runbook(
             "Have the node read every label and uberblock",
             "Which disk stands out is judged by what is on the disks now.",
             (what_can_be_imported_is_fresh,),
-            sources=(*SOURCES, "enclosure"),
+            sources=(*SOURCES, "enclosure", "dbgmsg", "kernel_log"),
         ),
         Step(
             slug="suspect",
             title="Choose the disk that blocks it",
             kind="DECIDE",
-            why="Only a disk that stands out alone, by two kinds of evidence, may be taken away, and only where its vdev can do without it.",
+            why="Only a disk that stands out alone may be taken away, and only where its vdev can do without it. Two kinds of evidence are asked "
+            "for before it goes: its label, its uberblocks, its silence, ZFS's own log, and a trial without it, which is next.",
             guards=(what_can_be_imported_is_fresh,),
             param="old_wwid",
             options=every_member,
             learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with", "others"),
+        ),
+        *order(
+            "try",
+            "Try to open the pool without it",
+            zdb_without,
+            delete_params,
+            TRY_GUARDS,
+            "zdb reads the pool with all disks, and once more where this one is hidden from it. Nothing is imported, written, or taken away. "
+            "On a large pool it takes minutes. Where it cannot be tried, this goes on without that evidence.",
+            learns=what_the_trial_said,
+            learned=("tried",),
+            fails_to="check",
         ),
         Step(
             slug="check",

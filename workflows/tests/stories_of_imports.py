@@ -62,8 +62,9 @@ def as_far_as_it_came(walk: Walk) -> None:
 
 
 def two_at_fault():
-    """Without the disk that stands out it still cannot be read."""
+    """Without the disk that stands out it still cannot be read, and on this node it cannot be tried before."""
     node = scenarios.diverged_disk()
+    node.faults.absent.append("systemd-run")
     node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
     return {"oss01": node}
 

@@ -27,7 +27,7 @@ TRUTH = {
     "after_result": ("succeeded", (None,), True),
 }
 # what leaves no trace where it changed nothing, and may be ordered again: to have had no effect is all that its probe can see
-NO_TRACE = ("zpool_import_dry_run", "disk_rescan")
+NO_TRACE = ("zpool_import_dry_run", "disk_rescan", "zpool_online", "zdb_without")
 
 
 class Died(BaseException):
