@@ -17,7 +17,7 @@ from typing import Any
 
 from agents.operations import zpool_online, zpool_set_path
 from workflows.core import END, Option, Params, Runbook, Step, ask, blockers
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import FleetFacts, known
 from workflows.facts.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
@@ -26,7 +26,6 @@ from workflows.guards.candidate import (
     the_disk_answers_to_its_wwid,
     the_disk_is_seen_and_running,
 )
-from workflows.guards.member import the_member_serves_again
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
 from workflows.guards.subject import number, the_disk
 from workflows.guards.target import (
@@ -48,6 +47,7 @@ from workflows.runbooks._replacing import (
     how_far_the_resilver_is,
     plan_is_for_what_was_chosen,
     replace_params,
+    since_when_it_serves,
     what_is_left_meanwhile,
 )
 
@@ -92,16 +92,6 @@ def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
     said = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
     verdicts = ask(RETURN_GUARDS, facts, {**params, "wwid": option.value})
     return Option(option.value, option.title, said, verdicts, leads_to=BACK)
-
-
-def since_when_it_serves(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
-    """By the moments at which `zpool status` was asked, not those at which we looked."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node) or not known(node.ages) or "zpool_status" not in node.ages:
-        return {}
-    seen, serves = int(at - node.ages["zpool_status"]), the_member_serves_again(facts, params).outcome == "pass"
-    since = params.get("serving", "").partition(":")[0]
-    return {"serving": f"{since or seen}:{seen}" if serves else ""}
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
