@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agents.collectors import zpool_import, zpool_status
 from agents.collectors.base import Capture, decode
 from agents.host import Host, Ran
 from agents.operations import _candidate, _importing, _member
@@ -95,7 +96,8 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return Probe("did_not", (), "Trying changes nothing, and what it told is lost. It can be tried again.")
+    evidence = (*zpool_status.collect(host), *zpool_import.collect(host))
+    return Probe("did_not", evidence, "Trying changes nothing, and what it told is lost. It can be tried again.")
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

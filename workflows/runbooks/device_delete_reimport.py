@@ -1,6 +1,6 @@
 """Take the one disk that blocks an import away from the kernel, bring the pool back without it, and replace it.
 
-    looked -> suspect chosen -> tried without it -> checked -> deleted -> imported read-only -> compared -> let go of
+    looked -> suspect chosen -> tried without it -> weighed -> checked -> deleted -> imported read-only -> compared -> let go of
       -> imported for writing -> pulled -> looked for again -> new disk chosen -> replacing -> resilvered -> verified
       -> (read only is enough, or there is no way in) pulled and handed over
 
@@ -80,6 +80,20 @@ def what_the_trial_said(said: str) -> Mapping[str, str]:
     """One of three sentences; what is none of them proves nothing."""
     line = said.partition("\n")[0].rstrip(".")
     return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
+
+
+def what_speaks_against_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    tried = params.get("tried") or "was not tried without it"
+    return (
+        Option("delete", "Take the disk away from the kernel", f"{params['pool']} {tried}.", ask(SUSPECT, facts, params)),
+        Option(
+            "hand-over",
+            "Take nothing away: hand over",
+            "It is not this disk, or not known well enough. rewind-import shows what the disks still hold, and writes nothing either.",
+            ask((the_pool_is_not_imported_here,), facts, params),
+            leads_to="hand-over",
+        ),
+    )
 
 
 def rescan_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -192,7 +206,7 @@ RUNBOOK = Runbook(
     purpose="Every import fails, and one disk tells another story than all others. This takes that disk away from the kernel, without "
     "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
     "pool is imported for writing, the disk is pulled, and a new one takes its place.",
-    states="looked -> suspect chosen -> tried without it -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
+    states="looked -> suspect chosen -> tried without it -> weighed -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
     "looked for again -> new disk chosen -> replacing -> resilvered -> verified",
     point_of_no_return="write",
     params={
@@ -231,7 +245,17 @@ RUNBOOK = Runbook(
             "On a large pool it takes minutes. Where it cannot be tried, this goes on without that evidence.",
             learns=what_the_trial_said,
             learned=("tried",),
-            fails_to="check",
+            fails_to="weigh",
+        ),
+        Step(
+            slug="weigh",
+            title="Take it away, or hand over",
+            kind="DECIDE",
+            why="Two kinds of evidence must speak against this disk alone, and no trial for it. Else nothing is taken away.",
+            guards=(what_can_be_imported_is_fresh,),
+            param="weighed",
+            options=what_speaks_against_it,
+            branches=("hand-over",),
         ),
         Step(
             slug="check",
@@ -398,8 +422,8 @@ RUNBOOK = Runbook(
             slug="hand-over",
             title="It does not come in without it either: hand over",
             kind="MANUAL",
-            why="Then it was not this disk, or not this disk alone. The way back brings it back. Where no disk stands out, rewind-import shows "
-            "what the disks still hold; image them before anything is tried for writing.",
+            why="Then it was not this disk, or not this disk alone. If it was taken away, the way back brings it back. Where no disk stands "
+            "out, rewind-import shows what the disks still hold; image them before anything is tried for writing.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=what_was_seen,
         ),

@@ -97,10 +97,24 @@ def test_where_the_pool_does_not_open_without_it_either_it_is_not_taken_away(sta
     walk = stages.at("plan-try")
     with walk.changing() as node:
         node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
-    walk.to("check")
+    walk.to("weigh")
     assert walk.state.params["tried"] == "does not open without it either"
-    assert any("It is not this disk, or not this disk alone" in why for why in walk.why_not())
+    delete, hand_over = walk.step.options(walk.facts(), walk.state.params)
+    assert any("It is not this disk, or not this disk alone" in v.reason for v in blockers(delete.verdicts))
+    assert blockers(hand_over.verdicts) == ()
+    assert walk.to_the_end().state.status == "done"
     assert walk.commands() == []
+
+
+def test_where_the_kernel_does_not_bring_it_in_after_all_somebody_takes_over_and_the_disk_comes_back(stages):
+    walk = stages.at("import")
+    with walk.changing() as node:
+        node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
+    walk.go()
+    assert (walk.state.step, walk.state.status) == ("hand-over", "open")
+    walk.abort().to_the_end()
+    assert walk.state.loops == ()
+    assert walk.node.disk(SUSPECT)
 
 
 def test_a_trial_that_opens_it_is_the_second_kind_of_evidence(stages):
