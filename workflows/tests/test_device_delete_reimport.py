@@ -107,11 +107,10 @@ def test_where_the_pool_does_not_open_without_it_either_it_is_not_taken_away(sta
 
 
 def test_where_the_kernel_does_not_bring_it_in_after_all_somebody_takes_over_and_the_disk_comes_back(stages):
-    walk = stages.at("import")
+    walk = stages.at("plan-import")
     with walk.changing() as node:
         node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
-    walk.go()
-    assert (walk.state.step, walk.state.status) == ("hand-over", "open")
+    walk.to("hand-over")
     walk.abort().to_the_end()
     assert walk.state.loops == ()
     assert walk.node.disk(SUSPECT)
