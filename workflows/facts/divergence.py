@@ -144,7 +144,9 @@ def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[Di
         ends = [x.newest.txg for x in timeline.disks if x is not one and x.newest is not None]
         links = {link for path in one.disk.paths for link in path.by_id}
         led = [load for load in node.failed_loads if strip_partition(load.path)[0] in links]
-        if led and len(ends) >= PEERS_MIN and led[-1].txg > max(ends) + 1:
+        held = {uberblock.txg for uberblock in (one.uberblocks if known(one.uberblocks) else ())}
+        led = [load for load in led if load.txg in held and load.txg > max(ends, default=load.txg) + 1]
+        if led and len(ends) >= PEERS_MIN:
             said = f"ZFS followed its uberblock of txg {led[-1].txg}, and the load failed: {led[-1].why}"
             yield one.disk, Clue("log", "dbgmsg", said)
 

@@ -85,7 +85,7 @@ def what_the_trial_said(said: str) -> Mapping[str, str]:
 def what_speaks_against_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     tried = params.get("tried") or "was not tried without it"
     return (
-        Option("delete", "Take the disk away from the kernel", f"{params['pool']} {tried}.", ask(SUSPECT, facts, params)),
+        Option("delete", "Take the disk away from the kernel", f"{params.get('pool', '')} {tried}.", ask(SUSPECT, facts, params)),
         Option(
             "hand-over",
             "Take nothing away: hand over",
@@ -241,7 +241,7 @@ RUNBOOK = Runbook(
             zdb_without,
             delete_params,
             TRY_GUARDS,
-            "zdb reads the pool with all disks, and once more where this one is hidden from it. Nothing is imported, written, or taken away. "
+            "The pool is read by zdb with all disks, and once more where this one is hidden from it. Nothing is imported, written, or taken away. "
             "On a large pool it takes minutes. Where it cannot be tried, this goes on without that evidence.",
             learns=what_the_trial_said,
             learned=("tried",),
