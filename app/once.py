@@ -4,14 +4,15 @@ from collections.abc import Callable
 from functools import cached_property
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
 
 class WrittenOnce:
     """`WrittenOnce(build)(value, ...)` gives the rows of `build(value, ...)`, a `values_list` that takes its values as they are.
 
-    While the SQL is written, stand-ins take the places of the values; so `build` may compare them and nothing else.
+    While the SQL is written, stand-ins take the places of the values; so `build` may compare them, by `among` with many, and nothing else.
+    What JSON columns hold comes as text.
     """
 
     def __init__(self, build: Callable[..., QuerySet]) -> None:
@@ -27,6 +28,11 @@ class WrittenOnce:
     def _written(self) -> tuple[str, tuple]:
         count = self._build.__code__.co_argcount
         return self._build(*(RawSQL("%s", [_Place(number)]) for number in range(count))).query.sql_with_params()
+
+
+def among(column: str, values: RawSQL) -> RawSQL:
+    """For `filter`: the column is one of a list of values, which goes to the server as one parameter."""
+    return RawSQL(f"{column} = ANY({values.sql})", values.params, BooleanField())
 
 
 class _Place:

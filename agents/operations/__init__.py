@@ -9,6 +9,7 @@ from agents.operations import (
     set_drive_mode,
     set_tunable,
     smart_self_test,
+    zdb_without,
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
@@ -23,6 +24,7 @@ from agents.operations import (
     zpool_replace,
     zpool_rewind,
     zpool_scrub,
+    zpool_set_path,
 )
 
 OPERATIONS = {
@@ -50,5 +52,7 @@ OPERATIONS = {
         zpool_clear,
         zpool_bring_back,
         zpool_scrub,
+        zpool_set_path,
+        zdb_without,
     )
 }

@@ -64,7 +64,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         **{f"disk.{name}": same(candidate, name) for name in ("serial", "vendor", "model", "size_bytes", "logical_block_bytes", "state")},
         "disk.read_only": same(candidate, "read_only"),
         "disk.bay": known(lambda: bay(host, candidate)),
-        "disk.holders": known(lambda: _holders(candidate)),
+        "disk.holders": known(lambda: holders(candidate)),
         "disk.mounts": known(lambda: used(host, candidate)),
         "disk.labels": known(lambda: labels(host, candidate)),
         "disk.contents": known(lambda: _contents(host, candidate)),
@@ -117,7 +117,7 @@ def _attribute(host: Host, folder: str, name: str) -> str:
         raise Unread(f"{folder}/{name} cannot be read") from error
 
 
-def _holders(candidate: Candidate) -> str:
+def holders(candidate: Candidate) -> str:
     held: set[str] = set()
     for part in (part for disk in candidate.paths for part in (disk, *disk.partitions)):
         if part.holders is None:

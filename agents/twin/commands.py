@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from agents.twin import blkid, drive_logs, importing, kernel, labels, lsscsi, past, ses, smart, smart_json, status_json, tables
+from agents.twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import nicenum
 from agents.twin.model import Pool
@@ -138,6 +138,8 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
     if list(args) == ["-C"]:
         return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
+    if opened.asks(args):
+        return opened.answer(view, args)
     if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
     device = view.device(args[1])
@@ -145,6 +147,10 @@ def zdb(view: View, args: Sequence[str], now: float) -> Answer:
         return Answer(1, "", f"cannot open '{args[1]}': No such device or address\n")
     exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
+
+
+def systemd_run(view: View, args: Sequence[str], now: float) -> Answer:
+    return opened.run_masked(view, args) or unknown(("systemd-run", *args))
 
 
 def scsi_list(view: View, args: Sequence[str], now: float) -> Answer:
@@ -211,6 +217,7 @@ TOOLS: Dict[str, Command] = {
     "sg_logs": sg_logs,
     "sdparm": sdparm,
     "blkid": blkid_probe,
+    "systemd-run": systemd_run,
     "dmesg": dmesg,
     "hostid": hostid,
     "hostname": hostname,

@@ -64,7 +64,7 @@ class TwinHost:
         started, argv = self.now(), tuple(argv)
         if argv[:1] == ("openssl",):
             return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
-        if not argv or not is_installed(argv[0]):
+        if not argv or not is_installed(argv[0]) or argv[0] in self.store.view().node.faults.absent:
             return Ran(argv, None, b"", b"", 0.0, "not found")
         ends = started + timeout_seconds
         try:
@@ -92,9 +92,9 @@ class TwinHost:
             return self._replace(argv, ends)
         if verb in ("import", "export"):
             return self._in_or_out(argv)
-        if verb in MEMBER_VERBS:
+        if verb in MEMBER_VERBS or argv[:2] == ("zpool", "set"):
             with self._changing() as node:
-                answer = members.change(node, verb, argv[2:], self.now())
+                answer = members.set_path(node, argv[2:]) if verb == "set" else members.change(node, verb, argv[2:], self.now())
                 if answer and not answer.exit_code:
                     past.record(node, argv, self.now())
             return answer or unknown(argv)

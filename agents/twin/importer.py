@@ -125,7 +125,7 @@ def _elsewhere(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
 
 
 def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
-    _open(node, pool)
+    open_members(node, pool)
     if pool_state(pool) == "UNAVAIL":
         _close(pool)
         return refused(1, f"cannot import '{pool.name}': one or more devices is currently unavailable")
@@ -164,7 +164,7 @@ def _rewind_offer(pool: Pool) -> Answer:
     return Answer(1, text, f"cannot import '{pool.name}': I/O error\n")
 
 
-def _open(node: Node, pool: Pool) -> None:
+def open_members(node: Node, pool: Pool) -> None:
     """A leaf whose label nobody finds keeps its old name and is known by its guid."""
     here = _labels(node).get(pool.name, set())
     for leaf in pool.leaves():

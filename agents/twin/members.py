@@ -1,4 +1,4 @@
-"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given."""
+"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; and `zpool set path`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,20 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[A
     return {"online": _online, "offline": _offline, "detach": _detach}[verb](node, pool, args[1], found, now)
 
 
+def set_path(node: Node, args: Sequence[str]) -> Optional[Answer]:
+    """The kernel writes the string down and opens nothing. None for what else can be set, and where members have no properties yet."""
+    if len(args) != 3 or not args[0].startswith("path=") or node.release < (2, 2):
+        return None
+    pool = next((p for p in node.imported if p.name == args[1]), None)
+    if pool is None:
+        return refused(1, f"cannot open '{args[1]}': no such pool")
+    found, path = member(pool, args[2]), args[0][len("path=") :]
+    if found is None or not path.startswith("/dev/"):
+        return None
+    found[0].path = path
+    return Answer(0)
+
+
 def _online(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
     leaf = found[0]
     if not _opens(node, pool, leaf):
@@ -63,6 +77,8 @@ def _offline(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: 
 def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     if pool.suspended == "mmp" and node.release < (2, 2, 4):
         return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
+    if pool.suspended == "mmp" and pool.active_on:
+        return refused(1, f"cannot clear errors for {pool.name}: pool is imported on a different host")
     if pool.suspended == "io" and not all(_opens(node, pool, leaf) or leaf.state == "ONLINE" for leaf in _needed(pool)):
         return refused(1, f"cannot clear errors for {pool.name}: I/O error")
     if words and member(pool, words[0]) is None:

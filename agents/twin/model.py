@@ -245,10 +245,11 @@ class Slow:
 
 @dataclass
 class Faults:
-    """`hangs`: WWIDs of disks that answer no command; `slow`: commands that take their time."""
+    """`hangs`: WWIDs of disks that answer no command; `slow`: commands that take their time; `absent`: tools that are not installed."""
 
     hangs: List[str] = field(default_factory=list)
     slow: List[Slow] = field(default_factory=list)
+    absent: List[str] = field(default_factory=list)
 
 
 @dataclass

@@ -102,6 +102,19 @@ def drifted(release: str = "2.1.11-1", guids: Optional[Sequence[int]] = None) ->
     return node
 
 
+def member_back(release: str = "2.3.2-1") -> Node:
+    """The same boot in another order, and nothing is missing: the lost member's own disk is there under another name."""
+    node = drifted(release)
+    pool = node.pool("ost_1")
+    leaf = next(leaf for leaf in pool.leaves() if leaf.not_present)
+    disk = lab_disk(DRIFT_LOST, 9)
+    partition(disk)[0].label = Label("ost_1", leaf.guid, 4)
+    node.disks.append(disk)
+    bay = node.enclosures[0].bays[DRIFT_LOST]
+    bay.wwid, bay.status = disk.wwid, "OK"
+    return node
+
+
 def shelf_disk() -> Disk:
     """A new disk that somebody holds in the hand: blank, and under the first name that is free."""
     return lab_disk(9, 9)
@@ -296,4 +309,5 @@ SCENARIOS: Dict[str, Callable[[], Node]] = {
     "rewind-import": lost_txgs,
     "rewind-import-for-good": lambda: lost_txgs(1),
     "wwid-mismatch-replace": drifted,
+    "wwid-mismatch-replace-member-back": member_back,
 }

@@ -4,12 +4,14 @@ A span says what the source said at its first and at its last moment, so that ev
 shorter than a part of the history are not kept one by one: a resilver says something new every two seconds.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from agents.collectors import COLLECTORS
 from app.fleet.models import Earlier, Node
+from app.once import WrittenOnce, among
 
 PARTS = 8  # of the history; about as many spans are kept, and a few that are longer
 
@@ -40,8 +42,23 @@ def of_source(captures: Mapping[str, str], source: str) -> dict[str, str]:
 
 def spans(node: Node) -> tuple[Span, ...]:
     """Newest first."""
-    rows = Earlier.objects.filter(node=node, source__in=HISTORY_SECONDS).values_list("pk", "source", "since", "until")
-    return tuple(Span(pk, source, since.timestamp(), until.timestamp() if until else None) for pk, source, since, until in rows)
+    return tuple(Span(pk, source, since.timestamp(), until.timestamp() if until else None) for pk, source, since, until in _spans(node.pk))
+
+
+@WrittenOnce
+def _spans(node):
+    return Earlier.objects.filter(node=node, source__in=HISTORY_SECONDS).values_list("pk", "source", "since", "until")
+
+
+def captures_of(spans: Iterable[int]) -> dict[int, dict[str, str]]:
+    """What these spans say, by their keys: place -> digest."""
+    wanted = list(spans)
+    return {pk: json.loads(captures) for pk, captures in _captures(wanted)} if wanted else {}
+
+
+@WrittenOnce
+def _captures(spans):
+    return Earlier.objects.filter(among("id", spans)).values_list("pk", "captures")
 
 
 def pick(kept: tuple[Span, ...], asked: Mapping[str, float], at: float) -> dict[str, tuple[int, float]]:
@@ -63,14 +80,20 @@ def _add(node: Node, source: str, said: dict[str, str], ended: datetime, began: 
     """Close the open span at `ended` and open one at `began`. A span that is short and not the first of its part is written over."""
     history = HISTORY_SECONDS[source]
     part = timedelta(seconds=history / PARTS)
-    newest, *older = [*Earlier.objects.filter(node=node, source=source).defer("captures")[:2]] or [None]
-    if newest is not None and ended - newest.since < part and older and newest.since - older[0].since < part:
-        Earlier.objects.filter(pk=newest.pk).update(captures=said, since=began)
-        return
+    newest, *older = _newest(node.pk, source) or [None]
     if newest is not None:
-        Earlier.objects.filter(pk=newest.pk).update(until=max(ended, newest.since))
+        pk, since = newest
+        if ended - since < part and older and since - older[0][1] < part:
+            Earlier.objects.filter(pk=pk).update(captures=said, since=began)
+            return
+        Earlier.objects.filter(pk=pk).update(until=max(ended, since))
     Earlier.objects.create(node=node, source=source, captures=said, since=began)
     _forget(node, source, began - timedelta(seconds=history))
+
+
+@WrittenOnce
+def _newest(node, source):
+    return Earlier.objects.filter(node=node, source=source).values_list("pk", "since")[:2]
 
 
 def _forget(node: Node, source: str, before: datetime) -> None:

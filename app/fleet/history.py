@@ -3,15 +3,17 @@
 What the facts do not know leaves the history as it is: a node whose `zpool status` hangs has not lost its pools.
 """
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from app.fleet import intervals
 from app.fleet.intervals import KEPT
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, Sighting
 from app.fleet.parts import parts_of
+from app.once import WrittenOnce, among
 from workflows.facts import DiskFacts, Gone, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
@@ -66,39 +68,52 @@ def _states(facts: NodeFacts) -> object:
 
 def leaf_changes(at: datetime, nodes: Collection[Node]) -> dict[str, tuple[LeafChange, ...]]:
     """Leaves of these nodes that left ONLINE lately, by node name."""
-    lately = LeafHistory.objects.filter(before="ONLINE", since__gt=at - timedelta(seconds=LEAF_CHANGES_SECONDS), node__in=nodes)
     found: dict[str, tuple[LeafChange, ...]] = {}
-    for row in lately.select_related("node") if nodes else ():
-        age_seconds = max(0.0, (at - row.since).total_seconds())
-        change = LeafChange(int(row.pool_guid), int(row.vdev_guid), row.before, row.state, age_seconds)
-        found[row.node.name] = (*found.get(row.node.name, ()), change)
+    for node, pool, vdev, state, since in _left_online(at - timedelta(seconds=LEAF_CHANGES_SECONDS), [node.pk for node in nodes]):
+        change = LeafChange(int(pool), int(vdev), "ONLINE", state, max(0.0, (at - since).total_seconds()))
+        found[node] = (*found.get(node, ()), change)
     return found
 
 
-def remembered(rows: QuerySet[Disk], at: datetime) -> dict[str, Remembered]:
-    """What was heard of these disks before and is not heard now, by WWID."""
-    found = {row.wwid: Remembered(_serials(row, at)) for row in rows.exclude(former_serials=[])}
+@WrittenOnce
+def _left_online(after, nodes):
+    lately = LeafHistory.objects.filter(among("fleet_leafhistory.node_id", nodes), before="ONLINE", since__gt=after)
+    return lately.values_list("node__name", "pool_guid", "vdev_guid", "state", "since")
+
+
+def remembered(at: datetime) -> dict[str, Remembered]:
+    """What was heard of disks before and is not heard now, by WWID."""
+    found = {wwid: Remembered(_serials(json.loads(said), at)) for wwid, said in _with_former_serials()}
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
+
+
+@WrittenOnce
+def _with_former_serials():
+    return Disk.objects.exclude(former_serials=[]).values_list("wwid", "former_serials")
 
 
 def gone(at: datetime, nodes: Collection[Node]) -> dict[tuple[str, str], Gone]:
     """Disks that one of these nodes saw until lately and sees no more, by node and WWID."""
-    ended = Sighting.objects.filter(until__gt=at - GONE, until__lte=at, node__in=nodes)
-    left = list(ended.select_related("disk", "node").order_by("until")) if nodes else []
-    there = set(Sighting.objects.filter(NOW, disk__in={row.disk_id for row in left}).values_list("node", "disk")) if left else set()
-    lately = [row for row in left if (row.node_id, row.disk_id) not in there]
-    return {(row.node.name, row.disk.wwid): Gone(row.disk.serial, row.enclosure_id, row.slot) for row in lately}
+    left = _left(at - GONE, at, [node.pk for node in nodes])
+    there = set(Sighting.objects.filter(NOW, disk__in={disk for _, disk, *_ in left}).values_list("node", "disk")) if left else set()
+    return {(name, wwid): Gone(*last) for node, disk, name, wwid, *last in left if (node, disk) not in there}
+
+
+@WrittenOnce
+def _left(after, at, nodes):
+    ended = Sighting.objects.filter(among("fleet_sighting.node_id", nodes), until__gt=after, until__lte=at).order_by("until")
+    return ended.values_list("node", "disk", "node__name", "disk__wwid", "disk__serial", "enclosure_id", "slot")
 
 
 def remembered_of(disk: Disk, at: datetime) -> Remembered:
     """The same for one disk, with the bay it was in before this one."""
     bays = disk.sightings.filter(until__isnull=False).exclude(enclosure_id="").select_related("node").order_by("-until")[:1]
     places = tuple((f"{row.enclosure_id}/{row.slot}", f"{row.node.name}, until {row.until:%Y-%m-%d %H:%M} UTC") for row in bays)
-    return Remembered(_serials(disk, at), places)
+    return Remembered(_serials(disk.former_serials, at), places)
 
 
-def _serials(row: Disk, at: datetime) -> tuple[tuple[str, str], ...]:
-    fresh = [said for said in row.former_serials if datetime.fromisoformat(said["until"]) > at - SERIAL_DOUBTED]
+def _serials(former: list[dict[str, str]], at: datetime) -> tuple[tuple[str, str], ...]:
+    fresh = [said for said in former if datetime.fromisoformat(said["until"]) > at - SERIAL_DOUBTED]
     return tuple((said["serial"], f"{said['node']}, until {said['until'][:16].replace('T', ' ')} UTC") for said in fresh)
 
 

@@ -19,7 +19,6 @@ from app.fleet import earlier, history, moves, services, situations, touching
 from app.fleet.models import Node, Report
 from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures, read_seconds
 from app.ledger import services as ledger
-from app.ledger.models import Blob
 
 __all__ = ["BadReport", "NeedFull", "asked_at", "merge", "receive"]
 
@@ -36,10 +35,14 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
     report = check(name, payload)
     if report.is_late:
         return _receive_late(name, report, at)
-    if _unchanged(name, report, at):
-        return []
+    if report.says_only_its_set:
+        if _unchanged(name, report, at):
+            return []
+        raise NeedFull
     with transaction.atomic():
         node = _locked(name)
+        if node.report_digest == report.set and _unchanged(name, report, at):  # told again, because our answer was lost
+            return []
         captures = report.applied_to(_captures(node))
         if captures is None:
             raise NeedFull
@@ -127,7 +130,7 @@ def _unchanged(name: str, report: Payload, at: datetime) -> bool:
 def _keep(captures: Captures, bodies: Mapping[str, bytes], before: Captures) -> list[str]:
     """Store what came; returns what is in no store yet. Evidence is kept even when the rest is still missing."""
     wanted = set(captures.values()) - set(before.values())
-    missing = wanted - set(Blob.objects.filter(pk__in=wanted).values_list("pk", flat=True)) if wanted else set()
+    missing = wanted - ledger.kept(wanted) if wanted else set()
     ledger.keep_all((bodies[digest] for digest in missing & bodies.keys()), "application/json")
     return sorted(missing - bodies.keys())
 

@@ -40,17 +40,19 @@ class Payload:
     mode: str = ""
     captures: Mapping[str, str] | None = None  # "zdb_label/sda1" -> digest, of all
     changed: Mapping[str, str] | None = None  # the same, of what differs
-    gone: tuple[str, ...] = ()
+    gone: frozenset[str] = frozenset()
     bodies: Mapping[str, bytes] = field(default_factory=dict)  # digest -> canonical bytes
     is_late: bool = False  # it tells of a time when the portal was away
+
+    @property
+    def says_only_its_set(self) -> bool:
+        return self.captures is None and self.changed is None
 
     def applied_to(self, before: Mapping[str, str]) -> dict[str, str] | None:
         """The set this report is about, given the one that stood before; None when it does not come out as the report names it."""
         if self.captures is not None:
             return dict(self.captures)
-        if self.changed is None:
-            return None
-        now = {where: digest for where, digest in before.items() if where not in set(self.gone)} | dict(self.changed)
+        now = {where: digest for where, digest in before.items() if where not in self.gone} | dict(self.changed or {})
         as_named = len(now) <= CAPTURES_MAX and set_digest(self.boot_id, self.version, self.mode, now) == self.set
         return now if as_named else None
 
@@ -104,9 +106,9 @@ def read_seconds(said: list[dict]) -> dict[str, float]:
     return found
 
 
-def _places(said: object) -> tuple[str, ...]:
+def _places(said: object) -> frozenset[str]:
     _need(isinstance(said, list) and len(said) <= CAPTURES_MAX, f"gone is not a list of at most {CAPTURES_MAX} captures.")
-    return tuple(_match(PLACE, where, "a capture in gone") for where in said)
+    return frozenset(_match(PLACE, where, "a capture in gone") for where in said)
 
 
 def read_captures(said: object) -> dict[str, str]:

@@ -15,8 +15,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from app.fleet import earlier, history, touching
-from app.fleet.models import Disk, Earlier, Node, Report
+from app.fleet.models import Node, Report
 from app.ledger.models import Blob
+from app.once import WrittenOnce, among
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 from workflows.facts.sources import Memory
 from workflows.facts.touch import doubts, named_in, questions, touches
@@ -56,7 +57,7 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     nodes = list(touching.reporting() if names is None else touching.reporting().filter(name__in=names))
     changes = history.leaf_changes(at, nodes)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(Disk.objects, at), history.gone(at, nodes))
+    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes))
 
 
 def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
@@ -75,7 +76,8 @@ def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
 
 def near_things(things: Iterable[str], at: datetime) -> frozenset[str]:
     """Names of the nodes that touch one of these, and all that those touch in turn."""
-    late = {node.name: touches(parsed(node, at).facts) for node in touching.behind()}
+    behind = () if touching.all_are_written() else touching.behind()
+    late = {node.name: touches(parsed(node, at).facts) for node in behind}
     return touching.near(frozenset(things).union(*late.values())) | late.keys()
 
 
@@ -144,7 +146,7 @@ def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tupl
     """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
     one = parsed(node, at)
     picked = earlier.pick(one.spans, node.asked, at.timestamp())
-    before = dict(Earlier.objects.filter(pk__in=[pk for pk, _ in picked.values()]).values_list("pk", "captures"))
+    before = earlier.captures_of(pk for pk, _ in picked.values())
     texts = dict(one.bodies)
     texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
     said = {where: texts[digest] for where, digest in one.captures.items()}
@@ -153,8 +155,12 @@ def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tupl
 
 def bodies(digests: set[str]) -> dict[str, dict]:
     """Kept captures by digest."""
-    kept = Blob.objects.filter(pk__in=digests).values_list("pk", "bytes") if digests else ()
-    return {digest: json.loads(bytes(data)) for digest, data in kept}
+    return {digest: json.loads(bytes(data)) for digest, data in _kept(list(digests))} if digests else {}
+
+
+@WrittenOnce
+def _kept(digests):
+    return Blob.objects.filter(among("sha256", digests)).values_list("pk", "bytes")
 
 
 def _name_of(digest: str, at: datetime | None) -> str:
@@ -163,7 +169,7 @@ def _name_of(digest: str, at: datetime | None) -> str:
 
 
 def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) -> Parsed:
-    before = dict(Earlier.objects.filter(pk__in=wanted).values_list("pk", "captures")) if wanted else {}
+    before = earlier.captures_of(wanted)
     needed = set(known.captures.values()).union(*(captures.values() for captures in before.values()))
     texts = {digest: known.bodies[digest] for digest in needed if digest in known.bodies}
     texts |= bodies(needed - texts.keys())

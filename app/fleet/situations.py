@@ -110,11 +110,10 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     ]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
-    nodes = {node.name: node for node in Node.objects.filter(name__in={situation.node for situation in opened})}
+    nodes = {node.name: node for node in Node.objects.filter(name__in=fleet.nodes).select_related("standing")}
     new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
     outbox.put(telling.happened(new, over, worse))
-    moved = {row.node_id for row in (*over, *changed)} | {node.pk for node in nodes.values()}
-    standing.keep(fleet, at, moved)
+    standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
 
@@ -138,10 +137,12 @@ def _said(node: NodeFacts | None, source: str) -> bool:
 
 def _update(row: Situation, fields: dict) -> bool:
     """Whether there was anything to write."""
-    differs = any(getattr(row, name) != value for name, value in fields.items())
-    if differs:
-        Situation.objects.filter(pk=row.pk).update(**fields)
-    return differs
+    differ = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    for name, value in differ.items():
+        setattr(row, name, value)
+    if differ:
+        row.save(update_fields=differ)
+    return bool(differ)
 
 
 def _fields(seen: Seen) -> dict:

@@ -24,19 +24,22 @@ def silent(now: datetime | None = None) -> Q:
     return Q(last_report_at__lt=(now or timezone.now()) - timedelta(seconds=rows.STALE_SECONDS))
 
 
-def keep(fleet: FleetFacts, at: datetime, moved: Iterable[int]) -> None:
-    """Write down how the nodes of `fleet` stand now that their situations are settled. Of the nodes `moved`, some situation changed."""
-    nodes = {node.name: node for node in Node.objects.filter(name__in=fleet.nodes)}
-    situations = _open_by_node(nodes.values())
+def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iterable[Situation], moved: Iterable[Situation]) -> None:
+    """Write down how the nodes of `fleet` stand now that their situations are settled.
+
+    `nodes` are its rows by name; `open_` are all situations that are open on them now, and `moved` those that opened, closed or changed.
+    """
+    situations = _by_node(open_)
     facts = {nodes[name]: one for name, one in fleet.nodes.items() if name in nodes}
-    changed = {*_keep_pools(facts), *moved}
-    _keep_lines({node: _line(one, situations.get(node.pk, [])) for node, one in facts.items()}, changed, at)
+    changed = _keep_pools(facts) | {one.node_id for one in moved}
+    for node, one in facts.items():
+        _keep_line(node, _line(one, situations.get(node.pk, [])), node.pk in changed, at)
 
 
-def _open_by_node(nodes: Iterable[Node]) -> dict[int, list[Situation]]:
+def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
+    """The worst first."""
     found: dict[int, list[Situation]] = {}
-    rows_ = Situation.objects.filter(closed_at=None, node__in=list(nodes)).only("node_id", "severity", "title", "rank", "opened_at")
-    for one in rows_.order_by("rank", "opened_at"):
+    for one in sorted(situations, key=lambda one: (one.rank, one.opened_at)):
         found.setdefault(one.node_id, []).append(one)
     return found
 
@@ -71,21 +74,12 @@ def _is_under_way(facts: NodeFacts) -> bool:
     return any(scan.state == "running" for scan in scans) or bool(known(facts.leaf_changes) and facts.leaf_changes)
 
 
-def _keep_lines(lines: Mapping[Node, dict[str, object]], changed: set[int], at: datetime) -> None:
-    have = Standing.objects.in_bulk([node.pk for node in lines])
-    fresh, touched = [], []
-    for node, line in lines.items():
-        row = have.get(node.pk)
-        if row is None:
-            fresh.append(Standing(node=node, settled_at=at, changed_at=at, **line))
-        elif node.pk in changed or any(getattr(row, name) != line[name] for name in SHOWN):
-            for name in SHOWN:
-                setattr(row, name, line[name])
-            row.settled_at = row.changed_at = at
-            touched.append(row)
-    Standing.objects.bulk_create(fresh)
-    if touched:
-        Standing.objects.bulk_update(touched, [*SHOWN, "settled_at", "changed_at"])
+def _keep_line(node: Node, line: dict[str, object], changed: bool, at: datetime) -> None:
+    row = getattr(node, "standing", None)
+    if row is None:
+        Standing.objects.create(node=node, settled_at=at, changed_at=at, **line)
+    elif changed or any(getattr(row, name) != line[name] for name in SHOWN):
+        _write(row, settled_at=at, changed_at=at, **line)
 
 
 def _keep_pools(facts: Mapping[Node, NodeFacts]) -> set[int]:
@@ -94,16 +88,26 @@ def _keep_pools(facts: Mapping[Node, NodeFacts]) -> set[int]:
     have: dict[int, list[PoolNow]] = {}
     for row in PoolNow.objects.filter(node__in=list(told)).order_by("place"):
         have.setdefault(row.node_id, []).append(row)
-    differ = {node: said for node, said in told.items() if [_said(row) for row in have.get(node.pk, [])] != said}
-    if differ:
-        PoolNow.objects.filter(node__in=list(differ)).delete()
-        fresh = [
-            PoolNow(node=node, place=place, **dict(zip(POOL_SHOWN, one, strict=True)))
-            for node, said in differ.items()
-            for place, one in enumerate(said)
-        ]
-        PoolNow.objects.bulk_create(fresh)
-    return {node.pk for node in differ}
+    return {node.pk for node, said in told.items() if _keep_pools_of(node, have.get(node.pk, []), said)}
+
+
+def _keep_pools_of(node: Node, have: list[PoolNow], said: list[tuple[str, ...]]) -> bool:
+    """Whether there was anything to write."""
+    differ = [(row, one) for row, one in zip(have, said, strict=False) if _said(row) != one]
+    for row, one in differ:
+        _write(row, **dict(zip(POOL_SHOWN, one, strict=True)))
+    gone, more = have[len(said) :], said[len(have) :]
+    for row in gone:
+        row.delete()
+    for place, one in enumerate(more, len(have)):
+        PoolNow.objects.create(node=node, place=place, **dict(zip(POOL_SHOWN, one, strict=True)))
+    return bool(differ or gone or more)
+
+
+def _write(row: Standing | PoolNow, **values: object) -> None:
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save(update_fields=values)
 
 
 def _said(row: PoolNow) -> tuple[str, ...]:

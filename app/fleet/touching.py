@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from django.db import connection
 
 from app.fleet.models import Node, Touch
+from app.once import WrittenOnce
 from workflows.facts import NodeFacts
 from workflows.facts.touch import doubts, touches
 
@@ -16,11 +17,10 @@ FORM = 1  # raise it when `workflows/facts/touch.py` names other things
 
 # A node that is retired leads nowhere: nobody hears it.
 HEARD = """
-SELECT t.node_id FROM fleet_touch t JOIN fleet_node n ON n.id = t.node_id
+SELECT DISTINCT n.id, n.name FROM fleet_touch t JOIN fleet_node n ON n.id = t.node_id
 WHERE t.thing = ANY(%s) AND n.last_report_at IS NOT NULL AND n.state <> 'retired'
 """
 THINGS = "SELECT thing FROM fleet_touch WHERE node_id = ANY(%s) AND binds"
-NAMES = "SELECT name FROM fleet_node WHERE id = ANY(%s)"
 
 
 def reporting():
@@ -31,6 +31,16 @@ def reporting():
 def behind():
     """Nodes that reported before what they touch was written down in this form."""
     return reporting().exclude(touched=FORM)
+
+
+@WrittenOnce
+def _behind(form):
+    return reporting().exclude(touched=form).values_list("pk")[:1]
+
+
+def all_are_written() -> bool:
+    """Whether no node is behind."""
+    return not _behind(FORM)
 
 
 def write(node: Node, facts: NodeFacts) -> None:
@@ -57,18 +67,18 @@ def near(things: Iterable[str]) -> frozenset[str]:
 
     Asked step by step: in one recursive query PostgreSQL reads the rows of the whole fleet, for it cannot know that a step finds few.
     """
-    asked, found = set(things), set()
-    fresh = _ids(HEARD, asked)
+    asked, found = set(things), {}
+    fresh = dict(_rows(HEARD, asked))
     while fresh:
         found |= fresh
-        more = _ids(THINGS, fresh) - asked
+        more = {thing for (thing,) in _rows(THINGS, fresh)} - asked
         asked |= more
-        fresh = _ids(f"{HEARD} AND t.binds", more) - found if more else set()
-    return _ids(NAMES, found)
+        fresh = {pk: name for pk, name in _rows(f"{HEARD} AND t.binds", more) if pk not in found} if more else {}
+    return frozenset(found.values())
 
 
-def _ids(question: str, about: Collection) -> frozenset:
+def _rows(question: str, about: Collection) -> list[tuple]:
     """What it answers. All it is about goes as one parameter: nodes cloned with one hostid touch each other by the thousand."""
     with connection.cursor() as cursor:
         cursor.execute(question, [list(about)])
-        return frozenset(value for (value,) in cursor.fetchall())
+        return cursor.fetchall()

@@ -30,6 +30,7 @@ __all__ = [
     "inclusion",
     "keep",
     "keep_all",
+    "kept",
     "log_since",
     "moment",
     "number_waiting",
@@ -92,10 +93,14 @@ def next_of_run(cursor, run: str) -> tuple[str, str]:
 
 def evidence(body) -> list[str]:
     """The kept blobs that `body` names, sorted."""
-    named = set(digests(body))
+    return sorted(kept(digests(body)))
+
+
+def kept(named: Iterable[str]) -> set[str]:
+    """Those of these digests whose bytes are kept, or were."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(named)])
-        return sorted(digest for (digest,) in cursor)
+        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(set(named))])
+        return {digest for (digest,) in cursor}
 
 
 def keep(data: bytes, media: str) -> str:
@@ -109,7 +114,11 @@ def keep(data: bytes, media: str) -> str:
 
 def keep_all(bodies: Iterable[bytes], media: str) -> list[str]:
     """Keep many in one transaction. Always in the order of their digests, so that two nodes sending the same bytes cannot deadlock."""
-    return [keep(data, media) for data in sorted(bodies, key=lambda data: sha256(data).digest())]
+    named = sorted((sha256(data).hexdigest(), data) for data in bodies)
+    if named:
+        with connection.cursor() as cursor:
+            cursor.executemany(KEEP, [(digest, len(data), media, data) for digest, data in named])
+    return [digest for digest, _ in named]
 
 
 class Redacted(KeyError):

@@ -72,7 +72,7 @@ def read_body(request: HttpRequest) -> bytes:
 
 def read_json(body: bytes, encoding: str) -> dict:
     try:
-        said = json.loads(_inflate(body) if encoding == "gzip" else body)
+        said = json.loads(unpacked(body, encoding))
     except (ValueError, RecursionError) as error:
         raise BadBody(f"The body is not JSON: {error}.") from None
     if not isinstance(said, dict):
@@ -80,14 +80,19 @@ def read_json(body: bytes, encoding: str) -> dict:
     return said
 
 
-def _inflate(body: bytes) -> bytes:
+def unpacked(body: bytes, encoding: str, bytes_max: int = JSON_BYTES_MAX) -> bytes:
+    """Raises BadBody where it is more than that."""
+    return _inflate(body, bytes_max) if encoding == "gzip" else body
+
+
+def _inflate(body: bytes, bytes_max: int) -> bytes:
     stream = zlib.decompressobj(wbits=31)
     try:
-        data = stream.decompress(body, JSON_BYTES_MAX)
+        data = stream.decompress(body, bytes_max)
     except zlib.error as error:
         raise BadBody(f"The body is not gzip: {error}.") from None
     if stream.unconsumed_tail or not stream.eof:
-        raise BadBody(f"The body is cut short, or larger than {JSON_BYTES_MAX} bytes when unpacked.")
+        raise BadBody(f"The body is cut short, or larger than {bytes_max} bytes when unpacked.")
     return data
 
 

@@ -21,7 +21,7 @@ from agents.wire import BadSignature, Signed, canonical, check_fresh, key_id_of,
 from app.fleet import intake
 from app.fleet.payload import BadReport, check
 from app.nodes import sessions, vault
-from app.nodes.door import BadBody, read_json
+from app.nodes.door import BadBody, read_json, unpacked
 from app.nodes.models import NodeKey
 from app.runs import tasks
 from app.runs.models import OpenLoop, Run
@@ -243,9 +243,9 @@ def _look_up(key_id: str) -> Key:
 def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
     """What it says, when it is one that says no more than "as before"."""
     try:
-        said = read_json(body, headers.get("content-encoding", ""))
+        said = read_json(unpacked(body, headers.get("content-encoding", ""), BYTES_MAX), "")
     except BadBody:
-        return None
+        return None  # much that packs well is no heartbeat either, and to read it here would hold up everybody
     return said if said.keys() - MORE == FIELDS else None
 
 

@@ -230,9 +230,15 @@ def waiting_on(node: str) -> list[int]:
     return list(Run.objects.filter(node=node, status="waiting").values_list("pk", flat=True))
 
 
+@WrittenOnce
+def _moved_by(node):
+    left_on = OpenLoop.objects.filter(node=node, run__ended_at__isnull=False)
+    return Run.objects.filter(node=node, status="waiting").values_list("pk").union(left_on.values_list("run"), all=True)
+
+
 def concerns_us(node: str) -> bool:
     """Whether what this node says can move anything: a run that waits, or something an ended run left switched on."""
-    return bool(waiting_on(node)) or OpenLoop.objects.filter(node=node, run__ended_at__isnull=False).exists()
+    return bool(_moved_by(node))
 
 
 def advance_from_facts(node: str) -> None:

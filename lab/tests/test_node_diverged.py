@@ -72,6 +72,8 @@ def test_it_is_taken_from_the_kernel_and_the_pool_is_imported_read_only_without_
     fitting = [value for value, said in walk.asker.options().items() if " fits " in said]
     assert fitting == [stage.machine.disk(BAD).wwid]
     walk.choose("Choose the disk that blocks it", stage.machine.disk(BAD).wwid)
+    walk.order("Try to open the pool without it")
+    walk.choose("Take it away, or hand over", "Take the disk away from the kernel")
     walk.insist("Check now", "Check that nobody has the pool")
     walk.order("Take the disk away from the kernel", approved=True)
     walk.order("Import the pool read-only without it", approved=True)

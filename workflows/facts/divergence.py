@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from agents.wwid import strip_partition
 from workflows.facts.census import LabelSeen
+from workflows.facts.hanging import hanging
 from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts, known
 from workflows.facts.timelines import Outlier, at_rest, siblings
 from workflows.facts.uberblocks import PoolTimeline
@@ -24,7 +26,7 @@ PEERS_MIN = 2  # two that agree against one
 class Clue:
     """One thing that sets a disk apart. `kind` names the method: independent kinds add up, equal ones do not."""
 
-    kind: str  # "label-ahead", "other-host", "uberblock-ahead", "split", "guid-sum", "copies", "silent", "other-label"
+    kind: str  # "label-ahead", "other-host", "uberblock-ahead", "split", "guid-sum", "copies", "silent", "other-label", "log", "slow"
     source: str  # where it can be looked up: "zdb_label/sdd1"
     sentence: str
 
@@ -66,7 +68,9 @@ def suspects(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None = N
     """The disks that stand out, those with the most kinds of clues first. `listed` adds the disks that the listing names."""
     table = rows(node, pool_guid)
     found: dict[int, tuple[DiskFacts, list[Clue]]] = {}
-    for disk, clue in (*_by_label(table), *_by_uberblock(_timeline(node, pool_guid)), *_listed(node, pool_guid, listed)):
+    timeline = _timeline(node, pool_guid)
+    of_the_disks = (*_by_label(table), *_by_uberblock(timeline), *_listed(node, pool_guid, listed))
+    for disk, clue in (*of_the_disks, *_by_log(node, timeline), *_by_waiting(node, table)):
         found.setdefault(id(disk), (disk, []))[1].append(clue)
     ranked = sorted(found.values(), key=lambda one: -len({clue.kind for clue in one[1]}))
     return tuple(Suspect(disk, tuple(clues)) for disk, clues in ranked)
@@ -132,6 +136,28 @@ def _split(one: Any, peers: list[Any], source: str) -> Iterator[tuple[DiskFacts,
                 Clue("split", source, f"txg {uberblock.txg} is on it and on the others with different times: two pools were written"),
             )
             return
+
+
+def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Clue]]:
+    """A load that followed this disk and failed. What the others hold too says nothing of it, as somebody has to be the first."""
+    for one in timeline.disks if timeline and known(node.failed_loads) else ():
+        ends = [x.newest.txg for x in timeline.disks if x is not one and x.newest is not None]
+        links = {link for path in one.disk.paths for link in path.by_id}
+        led = [load for load in node.failed_loads if strip_partition(load.path)[0] in links]
+        held = {uberblock.txg for uberblock in (one.uberblocks if known(one.uberblocks) else ())}
+        led = [load for load in led if load.txg in held and load.txg > max(ends, default=load.txg) + 1]
+        if led and len(ends) >= PEERS_MIN:
+            said = f"ZFS followed its uberblock of txg {led[-1].txg}, and the load failed: {led[-1].why}"
+            yield one.disk, Clue("log", "dbgmsg", said)
+
+
+def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
+    """It takes commands and does not answer them: an import waits for it, and gives up."""
+    ours = {id(row.disk) for row in table}
+    for one in hanging(node) if table else ():
+        if one.disk is not None and id(one.disk) in ours and one.hangs_now:
+            said = one.silent[0] if one.silent else one.aborts[-1].line
+            yield one.disk, Clue("slow", "kernel_log", f"it does not answer in time ({said})")
 
 
 def _listed(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None) -> Iterator[tuple[DiskFacts, Clue]]:

@@ -19,7 +19,7 @@ from workflows.facts.figures import with_figures
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Labels, Read, index
-from workflows.facts.loads import read_loads
+from workflows.facts.loads import read_failed_loads, read_loads
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
@@ -73,6 +73,7 @@ def node_facts(
         hostids=read_hostids(sources),
         kernel_log=read_kernel_log(sources),
         loads=read_loads(sources),
+        failed_loads=read_failed_loads(sources),
         events=read_events(sources),
         histories=read_histories(sources),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
     from workflows.facts.latency import PoolLatency
+    from workflows.facts.loads import FailedLoad
     from workflows.facts.modes import ModeFacts
     from workflows.facts.progress import ScanProgress
     from workflows.facts.service import ServiceFacts
@@ -273,6 +274,7 @@ class NodeFacts:
     hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not collected.")  # pool name -> the txg from which its import took it
+    failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not collected.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of

@@ -118,6 +118,10 @@ class TunablesFacts:
 
 
 def read_tunables(sources: Sources) -> Known[TunablesFacts]:
+    return sources.once("tunables", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> Known[TunablesFacts]:
     node = sources.read("node")
     numbers = release_numbers(
         (node.zfs_module if known(node) else None) or Unknown("The node does not say which ZFS module it has loaded.")

@@ -8,6 +8,7 @@ from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
 from workflows.guards.modes import SERVING, the_disk_meant, the_leaf
 from workflows.guards.subject import name_of
+from workflows.situations import slow_disk
 
 SOURCES = ("zpool_status", "zpool_iostat", "zpool_status_slow", "zpool_events", "kernel_log", "block", "zdb_label")
 SAS_SOURCES = ("sas_phys", "sas_topology", "sg_logs")
@@ -102,6 +103,23 @@ def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
     if newest.result == RUNNING:
         return refuse(f"The self-test of {name_of(subject.disk)} runs.")
     return ok(f"The self-test of {name_of(subject.disk)} ended: {newest.said}.")
+
+
+def it_alone_is_slow_in_its_vdev(facts: FleetFacts, params: Params) -> Verdict:
+    """Two at once in one vdev are not both taken out by a table of numbers."""
+    subject = the_subject(facts, params)
+    if not known(subject):
+        return unknown(subject.reason)
+    members = {leaf.guid for leaf in subject.one.top.leaves()}
+    found = slow_disk.slow_leaves(subject.node, subject.pool, subject.latency)
+    others = [slow.one.leaf for slow in found if slow.one.leaf.guid in members and slow.one.leaf.guid != subject.leaf.guid]
+    if others:
+        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in others)
+        return refuse(
+            f"{names} of the same vdev is slow, too. With more than one, a person decides: keep the logs of both, ask the vendor, and take none "
+            "out by this run."
+        )
+    return ok(f"No other disk of {subject.one.top.name} stands out.")
 
 
 TRIAGE_GUARDS = (what_triage_reads_is_fresh, the_pool_answers, the_member_serves_and_has_peers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agents.operations import zdb_without
 from workflows.core import Guard, Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known, lookup
 from workflows.facts.census import title
@@ -16,8 +17,10 @@ from workflows.rewind import duration, spare
 METHODS = {
     **dict.fromkeys(("label-ahead", "other-host", "copies", "other-label"), "its label"),
     **dict.fromkeys(("uberblock-ahead", "split", "guid-sum"), "its uberblocks"),
-    "silent": "its silence",
+    **dict.fromkeys(("silent", "slow"), "its silence"),
+    "log": "ZFS's own log",
 }
+TRIAL = "a trial without it"
 METHODS_MIN = 2
 
 
@@ -39,11 +42,24 @@ def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
     found = _suspect(facts, params)
     if isinstance(found, Verdict):
         return found
-    methods = sorted({METHODS[clue.kind] for clue in found.clues})
-    said = "; ".join(clue.sentence for clue in found.clues)
+    opens = params.get("tried") == zdb_without.OPENS
+    methods = sorted({METHODS[clue.kind] for clue in found.clues} | ({TRIAL} if opens else set()))
+    said = "; ".join((*(clue.sentence for clue in found.clues), *(("without it zdb opens the pool, and with it not",) if opens else ())))
     if len(methods) < METHODS_MIN:
         return refuse(f"Only {methods[0]} speaks against {title(found.disk)}: {said}. One kind of evidence is not enough.")
     return ok(f"{' and '.join(methods)} speak against {title(found.disk)}: {said}.".capitalize())
+
+
+def no_trial_acquits_it(facts: FleetFacts, params: Params) -> Verdict:
+    """Where zdb does not open the pool without the disk either, taking it away from the kernel helps nobody."""
+    found, tried = _suspect(facts, params), params.get("tried", "")
+    if isinstance(found, Verdict):
+        return found
+    if tried == zdb_without.DOES_NOT:
+        return refuse(f"zdb does not open the pool without {title(found.disk)} either. It is not this disk, or not this disk alone.")
+    if not tried:
+        return ok("It could not be tried with zdb, so nothing is concluded from that.")
+    return ok(f"Tried with zdb: the pool {tried}.")
 
 
 def names_of(disk: DiskFacts) -> set[str]:
@@ -115,6 +131,32 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
     if not params.get("wwid"):
         return unknown("The run names no disk.")
     return ok(f"The kernel shows {params.get('wwid', '')} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
+
+
+def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
+    """Guids of the members whose disks are here, by their labels, without the one that is taken away."""
+    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
+    if not known(node) or not known(guid):
+        return guid if known(node) else node
+    if not known(node.disks):
+        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
+
+
+def the_other_members_are_still_here(facts: FleetFacts, params: Params) -> Verdict:
+    """As many as before it was taken away: an expander that resets takes its neighbours along."""
+    here = members_here(facts, params)
+    if not known(here):
+        return unknown(here.reason)
+    before = params.get("others", "")
+    if not before.isdigit():
+        return unknown("How many other members were here before was not written down.")
+    if len(here) < int(before):
+        return refuse(
+            f"{int(before) - len(here)} other members of {params.get('pool', '')} went away with it. End this run, which brings it back, and look "
+            "at what they share before anything else."
+        )
+    return ok(f"The {len(here)} other members of {params.get('pool', '')} are here.")
 
 
 def it_is_back(facts: FleetFacts, params: Params) -> Verdict:
@@ -222,13 +264,8 @@ def of_the_old_disk(guard: Guard) -> Guard:
     return asked
 
 
-SUSPECT_GUARDS = (
-    it_alone_tells_another_story,
-    two_kinds_of_evidence_name_it,
-    its_vdev_can_do_without_it,
-    nothing_else_needs_it,
-    its_bay_is_known,
-)
+MAY_BE_GUARDS = (it_alone_tells_another_story, its_vdev_can_do_without_it, nothing_else_needs_it, its_bay_is_known)
+SUSPECT_GUARDS = (*MAY_BE_GUARDS, two_kinds_of_evidence_name_it, no_trial_acquits_it)
 
 
 def _suspect(facts: FleetFacts, params: Params) -> Suspect | Verdict:

@@ -213,6 +213,8 @@ def the_node_has_rebooted(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(node.reason)
     if not known(node.boot_id):
         return unknown(node.boot_id.reason)
+    if not params.get("boot_id"):
+        return unknown("In which boot the pool was suspended was not written down, so a new one cannot be told from it.")
     if node.boot_id == params.get("boot_id"):
         return refuse(f"{node.node} still runs the boot in which {params.get('pool')} was suspended.")
     return ok(f"{node.node} has booted anew.")

@@ -12,6 +12,7 @@ from workflows.guards.subject import Target, number, sharing_nodes, the_pool, th
 from workflows.situations import many_disks_offline
 
 MASS_EVENT_SECONDS = 30 * 60
+WRONG_SIBLINGS_MAX = 1  # one disk may be sick by itself
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 
 
@@ -181,6 +182,45 @@ def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} has no removal, expansion or checkpoint.")
 
 
+def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Verdict:
+    """Without `-o ashift` a replace takes the pool's property. One that is larger than the vdev's is refused, after the new disk was partitioned."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    pool, ashift = target.pool, target.top.ashift
+    if not known(pool.properties) or not pool.properties.get("ashift", "").isdecimal():
+        why = "" if known(pool.properties) else f" {pool.properties.reason}"
+        return unknown(f"Which ashift {pool.name} gives to new disks is not known.{why}")
+    if not known(ashift):
+        return unknown(f"The ashift of {target.top.name} is not known: {ashift.reason}")
+    asked = int(pool.properties["ashift"])
+    if asked > ashift:
+        return refuse(
+            f"The property ashift of {pool.name} is {asked} and {target.top.name} has {ashift}, so ZFS would refuse any disk. Run "
+            f"`zpool set ashift={ashift} {pool.name}` first."
+        )
+    return ok(f"{pool.name} asks for no larger blocks than {target.top.name} has.")
+
+
+def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
+    """Wrong checksums on several disks at once come from what they share, and a resilver would rest on them."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    others = [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid and leaf.state in lookup.IN_SERVICE]
+    unread = next((leaf for leaf in others if not known(leaf.errors)), None)
+    if unread is not None:
+        return unknown(f"How many wrong checksums {unread.name} counts is not known: {unread.errors.reason}")
+    wrong = [leaf for leaf in others if leaf.errors[2]]
+    if len(wrong) > WRONG_SIBLINGS_MAX:
+        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in wrong[:4])
+        return refuse(
+            f"{len(wrong)} other disks of {target.top.name} count wrong checksums ({names}). That is an HBA, a cable or memory. Find it, scrub, and "
+            "have a person decide before anything is replaced."
+        )
+    return ok(f"{len(wrong)} other disks of {target.top.name} count wrong checksums.")
+
+
 TARGET_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
@@ -194,6 +234,7 @@ TARGET_GUARDS = (
     no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
+    the_pool_asks_for_no_larger_blocks,
 )
 
 

@@ -58,6 +58,8 @@ MADE_UP = {
     "zpool_import_writable": "That what the labels lead to can be read.",
     "zpool_rewind": "Which point can be loaded, and how fast the pool is used and writes past what it left behind.",
     "disk_rescan": "That no disk comes up that the node did not show before.",
+    "zdb_without": "Whether zdb opens the pool. That follows from what was supposed at the beginning.",
+    "zpool_set_path": "That the disk answers under its new name.",
     "zpool_clear": "That the disks answer afterwards.",
 }
 

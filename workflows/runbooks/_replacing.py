@@ -11,6 +11,7 @@ from workflows.core import Option, Params, Progress, Verdict, ask, blockers, ok,
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.facts.census import title
 from workflows.guards import CANDIDATE_GUARDS
+from workflows.guards.member import the_member_serves_again
 from workflows.guards.subject import the_disk, the_pool, the_target
 
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week somebody should look
@@ -94,6 +95,16 @@ def what_is_left_meanwhile(facts: FleetFacts, params: Params, plan: Mapping[str,
     said = str(margin) if known(margin) else "unknown"
     why = redundancy.explain(target.top, target.pool.scans) if known(margin) else margin.reason
     return {"redundancy": {"margin_now": said, "margin_during": said, "why": f"{why} The new disk counts only when it is filled."}}
+
+
+def since_when_it_serves(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
+    """By the moments at which `zpool status` was asked, not those at which we looked."""
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node) or not known(node.ages) or "zpool_status" not in node.ages:
+        return {}
+    seen, serves = int(at - node.ages["zpool_status"]), the_member_serves_again(facts, params).outcome == "pass"
+    since = params.get("serving", "").partition(":")[0]
+    return {"serving": f"{since or seen}:{seen}" if serves else ""}
 
 
 def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:

@@ -45,11 +45,13 @@ from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_ov
 from workflows.guards.spare import NEW_DISK_GUARDS
 from workflows.guards.subject import the_target
 from workflows.guards.target import (
+    its_siblings_read_true,
     no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_lost_member_is_one_known_vdev,
     the_lost_member_is_out_of_service,
+    the_pool_asks_for_no_larger_blocks,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     the_zfs_versions_match_and_are_tested,
@@ -73,6 +75,7 @@ POOL_GUARDS = (
     the_lost_member_is_one_known_vdev,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
+    the_pool_asks_for_no_larger_blocks,
 )
 LEAVING_GUARDS = (
     *POOL_GUARDS,
@@ -81,6 +84,7 @@ LEAVING_GUARDS = (
     the_disk_sits_in_the_bay_meant,
     the_vdev_can_do_without_the_member,
     no_mass_event_is_under_way,
+    its_siblings_read_true,
     nothing_replaces_by_itself,
 )
 COMING_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)

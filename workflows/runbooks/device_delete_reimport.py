@@ -1,6 +1,6 @@
 """Take the one disk that blocks an import away from the kernel, bring the pool back without it, and replace it.
 
-    looked -> suspect chosen -> checked -> deleted -> imported read-only -> compared -> let go of
+    looked -> suspect chosen -> tried without it -> weighed -> checked -> deleted -> imported read-only -> compared -> let go of
       -> imported for writing -> pulled -> looked for again -> new disk chosen -> replacing -> resilvered -> verified
       -> (read only is enough, or there is no way in) pulled and handed over
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import disk_delete, disk_rescan, zpool_import_readonly, zpool_import_writable, zpool_replace
+from agents.operations import disk_delete, disk_rescan, zdb_without, zpool_import_readonly, zpool_import_writable, zpool_replace
 from workflows.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
@@ -33,14 +33,17 @@ from workflows.guards.replaced import the_new_disk_has_taken_over
 from workflows.guards.rewinding import no_force_is_needed, the_pool_is_imported_for_writing
 from workflows.guards.subject import number
 from workflows.guards.suspect import (
+    MAY_BE_GUARDS,
     SUSPECT_GUARDS,
     it_is_back_or_out,
     it_is_gone_from_the_kernel,
     it_is_out_of_its_bay,
     it_may_be_looked_for,
     it_must_be_pulled_first,
+    members_here,
     of_the_old_disk,
     the_difference,
+    the_other_members_are_still_here,
     the_pool_lacks_exactly_this_disk,
     what_the_others_end_with,
 )
@@ -59,6 +62,8 @@ from workflows.runbooks.read_only_import import import_params
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
 SUSPECT = tuple(map(of_the_old_disk, SUSPECT_GUARDS))
+MAY_BE = tuple(map(of_the_old_disk, MAY_BE_GUARDS))
+TRY_GUARDS = (what_can_be_imported_is_fresh, the_pool_is_not_imported_here, *MAY_BE)
 it_is_gone = of_the_old_disk(it_is_gone_from_the_kernel)
 compared = of_the_old_disk(what_the_others_end_with)
 WRITE_GUARDS = (*GUARDS, no_force_is_needed, it_is_gone)
@@ -69,6 +74,26 @@ write_params = named(*zpool_import_writable.PARAMS)
 
 def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
+
+
+def what_the_trial_said(said: str) -> Mapping[str, str]:
+    """One of three sentences; what is none of them proves nothing."""
+    line = said.partition("\n")[0].rstrip(".")
+    return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
+
+
+def what_speaks_against_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    tried = params.get("tried") or "was not tried without it"
+    return (
+        Option("delete", "Take the disk away from the kernel", f"{params.get('pool', '')} {tried}.", ask(SUSPECT, facts, params)),
+        Option(
+            "hand-over",
+            "Take nothing away: hand over",
+            "It is not this disk, or not known well enough. rewind-import shows what the disks still hold, and writes nothing either.",
+            ask((the_pool_is_not_imported_here,), facts, params),
+            leads_to="hand-over",
+        ),
+    )
 
 
 def rescan_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -92,7 +117,7 @@ def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
     if not known(disk.wwid):
         return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), said, (unknown("It has no identity to be trusted."),))
     about = {**params, "old_wwid": disk.wwid}
-    return Option(disk.wwid, title(disk), said, ask(SUSPECT, facts, about), fixes=_what_is_kept(row, facts, about))
+    return Option(disk.wwid, title(disk), said, ask(MAY_BE, facts, about), fixes=_what_is_kept(row, facts, about))
 
 
 def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -101,7 +126,9 @@ def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, s
     serial = {"old_serial": disk.serial} if known(disk.serial) else {}
     place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}
     loss = {"loss": difference.loss, "ends_with": str(difference.without)} if known(difference) else {}
-    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss}
+    here = members_here(facts, {**params, "vdev_guid": str(row.label.guid)})
+    others = {"others": str(len(here))} if known(here) else {}
+    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss, **others}
 
 
 def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -179,7 +206,7 @@ RUNBOOK = Runbook(
     purpose="Every import fails, and one disk tells another story than all others. This takes that disk away from the kernel, without "
     "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
     "pool is imported for writing, the disk is pulled, and a new one takes its place.",
-    states="looked -> suspect chosen -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
+    states="looked -> suspect chosen -> tried without it -> weighed -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
     "looked for again -> new disk chosen -> replacing -> resilvered -> verified",
     point_of_no_return="write",
     params={
@@ -195,17 +222,40 @@ RUNBOOK = Runbook(
             "Have the node read every label and uberblock",
             "Which disk stands out is judged by what is on the disks now.",
             (what_can_be_imported_is_fresh,),
-            sources=(*SOURCES, "enclosure"),
+            sources=(*SOURCES, "enclosure", "dbgmsg", "kernel_log"),
         ),
         Step(
             slug="suspect",
             title="Choose the disk that blocks it",
             kind="DECIDE",
-            why="Only a disk that stands out alone, by two kinds of evidence, may be taken away, and only where its vdev can do without it.",
+            why="Only a disk that stands out alone may be taken away, and only where its vdev can do without it. Two kinds of evidence are asked "
+            "for before it goes: its label, its uberblocks, its silence, ZFS's own log, and a trial without it, which is next.",
             guards=(what_can_be_imported_is_fresh,),
             param="old_wwid",
             options=every_member,
-            learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with"),
+            learned=("vdev_guid", "old_serial", "enclosure", "slot", "loss", "ends_with", "others"),
+        ),
+        *order(
+            "try",
+            "Try to open the pool without it",
+            zdb_without,
+            delete_params,
+            TRY_GUARDS,
+            "The pool is read by zdb with all disks, and once more where this one is hidden from it. Nothing is imported, written, or taken away. "
+            "On a large pool it takes minutes. Where it cannot be tried, this goes on without that evidence.",
+            learns=what_the_trial_said,
+            learned=("tried",),
+            fails_to="weigh",
+        ),
+        Step(
+            slug="weigh",
+            title="Take it away, or hand over",
+            kind="DECIDE",
+            why="Two kinds of evidence must speak against this disk alone, and no trial for it. Else nothing is taken away.",
+            guards=(what_can_be_imported_is_fresh,),
+            param="weighed",
+            options=what_speaks_against_it,
+            branches=("hand-over",),
         ),
         Step(
             slug="check",
@@ -229,7 +279,7 @@ RUNBOOK = Runbook(
             "verify-delete",
             "Verify that it alone is gone",
             "The node looks again: the disk is gone by every name, and the other disks are here.",
-            (it_is_gone, what_can_be_imported_is_fresh),
+            (it_is_gone, the_other_members_are_still_here, what_can_be_imported_is_fresh),
             sources=SOURCES,
         ),
         *order(
@@ -372,8 +422,8 @@ RUNBOOK = Runbook(
             slug="hand-over",
             title="It does not come in without it either: hand over",
             kind="MANUAL",
-            why="Then it was not this disk, or not this disk alone. The way back brings it back. Where no disk stands out, rewind-import shows "
-            "what the disks still hold; image them before anything is tried for writing.",
+            why="Then it was not this disk, or not this disk alone. If it was taken away, the way back brings it back. Where no disk stands "
+            "out, rewind-import shows what the disks still hold; image them before anything is tried for writing.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=what_was_seen,
         ),

@@ -16,13 +16,14 @@ from workflows.core import Loop, Option, Params, Runbook, Step
 from workflows.facts import FleetFacts, known
 from workflows.facts.drift import MODES
 from workflows.guards import modes
+from workflows.guards.returning import the_member_holds_its_share
 from workflows.guards.target import (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     the_zfs_versions_match_and_are_tested,
 )
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import how_far_the_resilver_is
+from workflows.runbooks._replacing import how_far_the_resilver_is, since_when_it_serves
 
 CATCH_UP_SECONDS = 6 * 3600  # a member that was away for minutes catches up with what was written meanwhile
 AUDIT_GUARDS = (
@@ -171,8 +172,10 @@ RUNBOOK = Runbook(
             slug="catch-up",
             title="Wait until it has caught up",
             kind="WAIT",
-            why="Until then the vdev survives one loss less.",
-            until=modes.the_member_has_caught_up,
+            why="Until then the vdev survives one loss less. ZFS begins to bring it what it missed only after a pause.",
+            until=the_member_holds_its_share,
+            keeps=since_when_it_serves,
+            learned=("serving",),
             progress=how_far_the_resilver_is,
             deadline_seconds=CATCH_UP_SECONDS,
             undoes="resting",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from agents.operations import smart_self_test
 from workflows import slowness
-from workflows.core import Option, Params, Progress, Runbook, Step, ok, refuse, unknown
+from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import slow
 from workflows.guards.modes import the_disk_is_the_one_meant
@@ -68,15 +68,17 @@ def verdicts_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         return tuple(Option(slug, title, "", (unknown(subject.reason),)) for slug, title in slowness.VERDICTS.items())
     found = list(slowness.findings(subject, taken))
     said = slowness.verdict(found)
-    return tuple(_verdict(slug, title, said, found) for slug, title in slowness.VERDICTS.items())
+    alone = blockers(ask((slow.it_alone_is_slow_in_its_vdev,), facts, params))
+    return tuple(_verdict(slug, title, said, found, alone if slug == "disk" else ()) for slug, title in slowness.VERDICTS.items())
 
 
-def _verdict(slug: str, title: str, said: str, found: list[slowness.Finding]) -> Option:
+def _verdict(slug: str, title: str, said: str, found: list[slowness.Finding], against: tuple[Verdict, ...]) -> Option:
     for_it = [f.said for f in found if f.speaks_for == slug]
     detail = " ".join([*(for_it or ["Nothing that was measured speaks for it."]), NEXT[slug]])
     if slug != said:
         return Option(slug, title, detail, (refuse(f"The numbers say: {slowness.VERDICTS[said].lower()}. {' '.join(for_it)}".strip()),))
-    return Option(slug, title, detail, tuple(ok(f.said) for f in found) or (ok("Nothing was measured that speaks for anything."),))
+    spoken = tuple(ok(f.said) for f in found) or (ok("Nothing was measured that speaks for anything."),)
+    return Option(slug, title, detail, (*spoken, *against))
 
 
 def self_test_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:

@@ -30,6 +30,7 @@ from workflows.guards.spares import (
     the_spare_stands_in_for_the_member,
 )
 from workflows.guards.target import (
+    no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_is_imported_here_and_nowhere_else,
@@ -49,6 +50,7 @@ DETACH_GUARDS = (
     the_spare_stands_in_for_the_member,
     the_one_that_stays_is_whole,
     the_last_scan_was_clean,
+    no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_vdev_can_still_rebuild,

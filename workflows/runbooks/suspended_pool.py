@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from agents.operations import set_tunable, zpool_clear
 from agents.operations._pool import MMP
 from agents.tunables import TUNABLES, number
-from workflows.core import END, Option, Params, Progress, Runbook, Step, Verdict, ok, refuse, unknown
+from workflows.core import END, Option, Params, Progress, Runbook, Step, Verdict, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
 from workflows.guards import suspended, tuning
 from workflows.guards.mass import the_pool_is_suspended
+from workflows.guards.modes import nothing_is_lost_together
 from workflows.guards.tuning import Setting, the_release_is_one_we_know
 from workflows.runbooks._orders import order, verify
 from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
@@ -35,7 +36,7 @@ PROOF_GUARDS = (
     suspended.no_other_node_has_the_pool,
     suspended.the_pool_can_do_without_the_sick_disk,
 )
-CLEAR_GUARDS = (*PROOF_GUARDS, suspended.what_clear_means_here, suspended.the_sick_disk_is_out)
+CLEAR_GUARDS = (*PROOF_GUARDS, suspended.what_clear_means_here, suspended.the_sick_disk_is_out, nothing_is_lost_together)
 TUNE_GUARDS = (
     tuning.what_tuning_reads_is_fresh,
     tuning.the_release_is_one_we_know,
@@ -81,7 +82,13 @@ def ways_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         for guard in (suspended.what_clear_means_here, suspended.the_sick_disk_is_out, suspended.no_other_node_has_the_pool)
     )
     return (
-        Option("clear", "Let it go on (zpool clear)", "Once, and not again: the kernel looks for another writer and may refuse.", clear),
+        Option(
+            "clear",
+            "Let it go on (zpool clear)",
+            "Once, and not again: the kernel looks for another writer and may refuse. If it does, this goes on with the reboot.",
+            (*clear, *blockers((reboot,))),
+            fixes={"boot_id": boot if known(boot) else ""},
+        ),
         Option(
             "reboot",
             "Reboot the node",
@@ -240,6 +247,7 @@ RUNBOOK = Runbook(
             CLEAR_GUARDS,
             "The kernel looks whether another host writes to it, and then goes on. If it refuses, the node is rebooted; it is not tried twice.",
             approvals=1,
+            fails_to="others",
         ),
         Step(
             slug="resumed",

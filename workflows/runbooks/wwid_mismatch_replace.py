@@ -1,30 +1,97 @@
 """Replace a lost pool member whose old name now belongs to another disk.
 
     lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified
+                      \\-> (it is the lost member itself) brought back -> told its new name where ZFS does not find it -> caught up -> verified
 
 The lost member is known by its vdev guid alone: its old name and its devid prove nothing. The new disk is known by
 its WWID and carries no label. Until `replace` nothing on the node has changed. From `replace` on there is only
-forward: ZFS has started writing to the new disk.
+forward: ZFS has started writing to the new disk. A disk that carries the lost member's own label is never replaced with, nor wiped:
+it is the member, under another name, and is brought back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from workflows.core import Params, Runbook, Step
+from agents.operations import zpool_online, zpool_set_path
+from workflows.core import END, Option, Params, Runbook, Step, ask, blockers
 from workflows.facts import FleetFacts, known
-from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
+from workflows.facts.census import candidate_case
+from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
+from workflows.guards.candidate import (
+    nothing_contradicts_who_the_disk_is,
+    nothing_else_uses_the_disk,
+    the_disk_answers_to_its_wwid,
+    the_disk_is_seen_and_running,
+)
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
-from workflows.guards.subject import the_disk
+from workflows.guards.subject import number, the_disk
+from workflows.guards.target import (
+    its_siblings_read_true,
+    no_mass_event_is_under_way,
+    no_resilver_touches_the_vdev,
+    the_lost_member_has_not_come_back,
+    the_lost_member_is_not_being_replaced,
+    the_lost_member_is_one_known_vdev,
+    the_lost_member_is_out_of_service,
+    the_pool_is_imported_here_and_nowhere_else,
+    the_pool_is_not_suspended,
+    the_zfs_versions_match_and_are_tested,
+)
+from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
     how_far_the_resilver_is,
     plan_is_for_what_was_chosen,
     replace_params,
+    since_when_it_serves,
     what_is_left_meanwhile,
 )
+
+BACK = "plan-online"
+CATCH_UP_SECONDS = 48 * 3600  # only what was written while it was away
+REPLACE_GUARDS = (*TARGET_GUARDS, its_siblings_read_true, *CANDIDATE_GUARDS)
+RETURN_GUARDS = (
+    facts_are_fresh,
+    the_pool_is_imported_here_and_nowhere_else,
+    the_zfs_versions_match_and_are_tested,
+    the_pool_is_not_suspended,
+    the_lost_member_is_one_known_vdev,
+    the_lost_member_is_out_of_service,
+    the_lost_member_is_not_being_replaced,
+    the_disk_is_seen_and_running,
+    nothing_contradicts_who_the_disk_is,
+    returning.the_disk_is_the_lost_member_itself,
+    returning.zfs_did_not_give_it_up,
+    nothing_else_uses_the_disk,
+    no_mass_event_is_under_way,
+    no_resilver_touches_the_vdev,
+)
+PATH_GUARDS = (*RETURN_GUARDS, the_disk_answers_to_its_wwid, returning.zfs_can_be_told_a_new_path)
+member_params = named(*zpool_online.PARAMS)
+path_params = named(*zpool_set_path.PARAMS)
+
+
+def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    """Every disk; one that is the lost member itself stands first, and leads to bringing it back."""
+    options = [_itself(option, facts, params) for option in every_disk(facts, params)]
+    return tuple(sorted(options, key=lambda option: option.leads_to != BACK))
+
+
+def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
+    pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
+    if not known(pool_guid) or not known(vdev_guid):
+        return option
+    case = candidate_case(facts, params.get("node", ""), pool_guid, vdev_guid, option.value)
+    if not known(case) or case.code != "A1":
+        against = blockers(ask((the_lost_member_has_not_come_back,), facts, params))
+        return replace(option, verdicts=(*option.verdicts, *against))
+    said = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
+    verdicts = ask(RETURN_GUARDS, facts, {**params, "wwid": option.value})
+    return Option(option.value, option.title, said, verdicts, leads_to=BACK)
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -43,8 +110,9 @@ RUNBOOK = Runbook(
     slug="wwid-mismatch-replace",
     title="Replace a lost member whose old name belongs to another disk",
     purpose="A pool has lost a member, and the name the pool remembers for it leads to a disk that is somebody else now. "
-    "This puts a blank disk into the lost member's place, naming both by what cannot move: vdev guid and WWID.",
-    states="lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified",
+    "This puts a blank disk into the lost member's place, naming both by what cannot move: vdev guid and WWID. Where the lost disk "
+    "is there after all, under another name, it is brought back instead.",
+    states="lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified, or brought back",
     point_of_no_return="replace",
     params={
         "node": "the node that has the pool imported",
@@ -59,18 +127,19 @@ RUNBOOK = Runbook(
             slug="choose",
             title="Choose the new disk",
             kind="DECIDE",
-            why="Every disk the node sees is listed, with what speaks for and against it. Only a blank disk of fitting size in a "
-            "known bay can be chosen. Nothing changes on the node.",
+            why="Every disk the node sees is listed, with what speaks for and against it. A disk that is the lost member itself is brought "
+            "back; else only a blank disk of fitting size in a known bay can be chosen. Nothing changes on the node.",
             guards=(facts_are_fresh,),
             param="wwid",
-            options=every_disk,
+            options=disks_there_are,
+            branches=(BACK,),
         ),
         Step(
             slug="check",
             title="Check pool, lost member and new disk",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
         ),
         Step(
             slug="plan",
@@ -78,7 +147,7 @@ RUNBOOK = Runbook(
             kind="PLAN",
             why="The node reads everything again and says the exact command, what goes, what comes, and how the pool will look. "
             "It changes nothing, and holds itself to these facts when the command runs.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
             operation="zpool_replace",
             params=replace_params,
             agrees=plan_is_for_what_was_chosen,
@@ -106,7 +175,7 @@ RUNBOOK = Runbook(
             kind="EXECUTE",
             why="The node checks everything once more and runs the one command of the plan, at most once. All content of the new "
             "disk is overwritten; what the pool holds stays readable meanwhile.",
-            guards=(*TARGET_GUARDS, *CANDIDATE_GUARDS),
+            guards=REPLACE_GUARDS,
             operation="zpool_replace",
             effect="at_most_once",
             destructive=True,
@@ -129,6 +198,64 @@ RUNBOOK = Runbook(
             why="The node looks again, and every answer rests on what it says after the command has ended.",
             guards=REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
+            then=END,
+        ),
+        # the lost member itself is back
+        *order(
+            "online",
+            "Bring the member back",
+            zpool_online,
+            member_params,
+            RETURN_GUARDS,
+            "ZFS opens the member again, and takes only the disk that carries its label. What it missed is resilvered; nothing is overwritten "
+            "that another disk needs.",
+        ),
+        verify(
+            "look-online",
+            "See whether ZFS found it",
+            "`zpool online` says nothing of a member that it looks for under an old name; the tree does.",
+            (facts_are_fresh,),
+        ),
+        *order(
+            "path",
+            "Tell ZFS its name of today",
+            zpool_set_path,
+            path_params,
+            PATH_GUARDS,
+            "ZFS looks for a member only under the name it has written down. It is given the name that is made of the disk's WWID, which no "
+            "boot moves. Nothing is opened or written by that but the name.",
+            needed=returning.the_member_is_still_away,
+        ),
+        verify(
+            "look-path", "See how it stands", "Whether it still has to be brought back is judged by what is so now.", (facts_are_fresh,)
+        ),
+        *order(
+            "online-again",
+            "Bring it back under its new name",
+            zpool_online,
+            member_params,
+            RETURN_GUARDS,
+            "ZFS opens it under the new name, checks that it carries the member's label, and resilvers what it missed.",
+            needed=returning.the_member_is_still_away,
+        ),
+        Step(
+            slug="caught-up",
+            title="Wait until it has caught up",
+            kind="WAIT",
+            why="Only what was written while it was away is resilvered. If it never serves, end the run: nothing has been replaced, and "
+            "nothing wiped.",
+            until=returning.the_member_holds_its_share,
+            keeps=since_when_it_serves,
+            learned=("serving",),
+            sources=POOL_SOURCES,
+            progress=how_far_the_resilver_is,
+            deadline_seconds=CATCH_UP_SECONDS,
+        ),
+        verify(
+            "verify-back",
+            "Verify that it serves and missed nothing",
+            "The node looks again.",
+            (returning.the_member_holds_its_share, returning.it_caught_up_without_errors),
         ),
     ),
 )

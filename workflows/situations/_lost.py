@@ -11,6 +11,7 @@ from workflows.facts.census import title
 from workflows.situations import _words
 
 RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
+BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, told its new name if need be, and nothing is replaced."
 IN_ITS_BAY = "blink-and-replace"
 
 
@@ -75,11 +76,11 @@ class Lost:
         return {**where, "vdev_guid": str(self.leaf.guid), "was": self.path}
 
     def answers(self, why: str) -> tuple[Answer, ...]:
-        """The runbook, when it would be the right one: not while a replacement runs, not when the member itself is back."""
+        """The runbook, when it would be the right one: not while a replacement runs. A member that is back is brought back by it."""
         params = self.params()
-        if params is None or (self.parent is not None and self.parent.kind == "replacing") or self.is_back():
+        if params is None or (self.parent is not None and self.parent.kind == "replacing"):
             return ()
-        return (Answer(RUNBOOK, params, why),)
+        return (Answer(RUNBOOK, params, BROUGHT_BACK if self.is_back() else why),)
 
     def planned(self) -> tuple[Answer, ...]:
         """Replacing the disk in its bay, when it is still there and known by label, serial number and bay."""

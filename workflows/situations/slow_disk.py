@@ -48,10 +48,10 @@ def _by_pool(fleet: FleetFacts) -> Iterator[tuple[Slow, ...]]:
     for node in fleet.nodes.values():
         for pool in node.pools if known(node.pools) else ():
             if known(pool.latency):
-                yield tuple(_slow_leaves(node, pool, pool.latency))
+                yield tuple(slow_leaves(node, pool, pool.latency))
 
 
-def _slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iterator[Slow]:
+def slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iterator[Slow]:
     for one in latency.leaves:
         if one.leaf.state not in IN_SERVICE or _is_filled(one, pool):
             continue

@@ -9,6 +9,7 @@ from workflows.core import Params
 from workflows.facts import FleetFacts, HealthFacts
 from workflows.tests.bends import (
     A_LABEL,
+    A_STRANGER,
     UNREAD,
     Bad,
     above,
@@ -62,7 +63,22 @@ def it_came_back(facts: FleetFacts, params: Params) -> FleetFacts:
     return disk("wwid", labels=(label,))(facts, params)
 
 
+def copied(facts: FleetFacts, params: Params) -> FleetFacts:
+    """Another disk carries the label of the lost member, too."""
+    label = replace(A_LABEL, guid=int(params.get("vdev_guid", 0)), pool_guid=int(params.get("pool_guid", 0)))
+    return node(disks=lambda disks: (*disks, replace(A_STRANGER, labels=(label,))))(facts, params)
+
+
 REFUSED = (
+    Bad("the_pool_asks_for_no_larger_blocks", "so ZFS would refuse any disk", properties(ashift="16")),
+    Bad("its_siblings_read_true", "count wrong checksums", siblings(errors=(0, 0, 7))),
+    # --- a lost member that is back
+    Bad("the_disk_is_the_lost_member_itself", "It is not the lost member.", disk("wwid", labels=())),
+    Bad("the_disk_is_the_lost_member_itself", "one is a copy", copied),
+    Bad("zfs_did_not_give_it_up", "gave", leaf(state="FAULTED", was=None, note="too many errors")),
+    Bad("zfs_can_be_told_a_new_path", "OpenZFS 2.1.11 cannot be told", node(zfs_module="zfs-kmod-2.1.11-1")),
+    Bad("the_member_holds_its_share", "still catches up", leaf(state="ONLINE", resilvering=True)),
+    Bad("it_caught_up_without_errors", "finished with 5 errors", scans(errors=5)),
     # --- the bay
     Bad("exactly_this_bay_is_lit", "is dark", bay(locate=False)),
     Bad("no_other_bay_is_lit", "is lit already", other_bay(locate=True)),
@@ -138,6 +154,14 @@ REFUSED = (
 )
 
 UNSURE = (
+    Bad("the_pool_asks_for_no_larger_blocks", "gives to new disks is not known", pool(properties=UNREAD)),
+    Bad("its_siblings_read_true", "counts is not known", siblings(errors=UNREAD)),
+    # --- a lost member that is back
+    Bad("the_disk_is_the_lost_member_itself", "are not known", disk("wwid", labels=UNREAD)),
+    Bad("zfs_did_not_give_it_up", "are not known", pool(tops=UNREAD)),
+    Bad("zfs_can_be_told_a_new_path", "depends on its release", node(zfs_module=UNREAD)),
+    Bad("the_member_holds_its_share", "are not known", pool(scans=UNREAD)),
+    Bad("it_caught_up_without_errors", "How it caught up is not known", pool(scans=UNREAD)),
     Bad("facts_are_fresh", "s is the limit", stale),
     Bad("exactly_this_bay_is_lit", "is lit is not known", bay(locate=UNREAD)),
     Bad("no_other_bay_is_lit", "is lit is not known", other_bay(locate=UNREAD)),

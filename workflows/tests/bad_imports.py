@@ -121,6 +121,8 @@ def each_top_but_one_leaf(tops: tuple) -> tuple:
 
 
 REFUSED = (
+    Bad("no_trial_acquits_it", "Nothing sets", both(labels(txg=4000, hostid=None, hostname=None), node(timelines=()))),
+    Bad("the_other_members_are_still_here", "went away with it", node(disks=())),
     Bad("a_rewind_is_offered", "is imported on", add_pool()),
     Bad("enough_of_its_disks_are_here", "Attach them first", listed_leaves(state="UNAVAIL")),
     Bad("no_disk_tells_another_story", "tells another story", ahead),
@@ -175,6 +177,8 @@ REFUSED = (
 
 
 UNSURE = (
+    Bad("no_trial_acquits_it", "are not known", node(timelines=UNREAD)),
+    Bad("the_other_members_are_still_here", "are not known", node(disks=UNREAD)),
     Bad("what_can_be_imported_is_fresh", "s is the limit", stale),
     Bad("a_rewind_is_offered", "is not known", node(pools=UNREAD)),
     Bad("enough_of_its_disks_are_here", "shows no vdevs", listed(tops=())),

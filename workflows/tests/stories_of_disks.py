@@ -126,4 +126,20 @@ MISMATCH = Story(
     params=lambda facts: answer(facts, "wwid-mismatch-replace"),
     restored=nothing_changed,
 )
-STORIES = (MISMATCH, BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
+
+
+def old_path(walk: Walk) -> None:
+    """The member is lost as before, under the name it had; or it serves, which is what everybody wanted."""
+    leaf = next(leaf for leaf in walk.node.pool("ost_1").leaves() if str(leaf.guid) == walk.state.params["vdev_guid"])
+    assert leaf.state == "ONLINE" or leaf.not_present
+    assert not [argv for argv in walk.commands() if argv[1] == "replace"]
+
+
+MEMBER_BACK = Story(
+    runbook="wwid-mismatch-replace",
+    twins=lambda: {"oss01": scenarios.member_back()},
+    params=lambda facts: answer(facts, "wwid-mismatch-replace"),
+    restored=old_path,
+    name="wwid-mismatch-replace, the member itself is back",
+)
+STORIES = (MISMATCH, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)

@@ -81,6 +81,18 @@ DELETES = Story(
     restored=as_far_as_it_came,
 )
 DELETES_ONLY = Story(**{**vars(DELETES), "choices": {"next": always("leave")}, "name": "device-delete-reimport, nothing is written"})
+
+
+def untried():
+    """On this node nothing can be hidden from zdb."""
+    node = scenarios.diverged_disk()
+    node.faults.absent.append("systemd-run")
+    return {"oss01": node}
+
+
+DELETES_UNTRIED = Story(
+    **{**vars(DELETES), "twins": untried, "choices": {"next": always("leave")}, "name": "device-delete-reimport, it cannot be tried before"}
+)
 DELETES_IN_VAIN = Story(**{**vars(DELETES), "twins": two_at_fault, "name": "device-delete-reimport, it was not this disk alone"})
 
 IMAGES = "All 6 disks are imaged by the storage team; the images are on nas3."
@@ -106,6 +118,6 @@ NO_POINT = rewind("no point is chosen", 9, point="image", after="hand-over")
 NOTHING_HELPS = rewind("no point can be loaded", 20, point="3991", after="hand-over")
 STORIES = (
     *(COMES_IN, REWINDS, IMAGED, ONE_DISK, HANDED_OVER),
-    *(DELETES, DELETES_ONLY, DELETES_IN_VAIN),
+    *(DELETES, DELETES_ONLY, DELETES_UNTRIED, DELETES_IN_VAIN),
     *(EVACUATES, GOES_BACK, LANDED, TOO_FAR, NO_POINT, NOTHING_HELPS),
 )

@@ -10,6 +10,9 @@ from agents.operations import disk_delete, disk_rescan
 from agents.twin import scenarios
 from agents.twin.model import Label
 from workflows.core import blockers
+from workflows.facts import suspects
+from workflows.facts.loads import FailedLoad
+from workflows.guards import suspect
 from workflows.runbooks.device_delete_reimport import delete_params, rescan_params
 from workflows.tests.stories_of_imports import DELETES
 from workflows.tests.walks import Stages, Stuck
@@ -81,10 +84,74 @@ def test_it_refuses(change, said, step, stages):
 
 
 def test_one_kind_of_evidence_is_not_enough(stages):
-    walk = stages.at("check")
+    walk = stages.at("plan-try")
+    with walk.changing() as node:
+        node.faults.absent.append("systemd-run")
+    walk.to("check")
     with walk.changing() as node:
         label(node, 3).writer = ""
     assert any("One kind of evidence is not enough." in why for why in walk.why_not())
+
+
+def test_where_the_pool_does_not_open_without_it_either_it_is_not_taken_away(stages):
+    walk = stages.at("plan-try")
+    with walk.changing() as node:
+        node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
+    walk.to("weigh")
+    assert walk.state.params["tried"] == "does not open without it either"
+    delete, hand_over = walk.step.options(walk.facts(), walk.state.params)
+    assert any("It is not this disk, or not this disk alone" in v.reason for v in blockers(delete.verdicts))
+    assert blockers(hand_over.verdicts) == ()
+    assert walk.to_the_end().state.status == "done"
+    assert walk.commands() == []
+
+
+def test_where_the_kernel_does_not_bring_it_in_after_all_somebody_takes_over_and_the_disk_comes_back(stages):
+    walk = stages.at("plan-import")
+    with walk.changing() as node:
+        node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
+    walk.to("hand-over")
+    walk.abort().to_the_end()
+    assert walk.state.loops == ()
+    assert walk.node.disk(SUSPECT)
+
+
+def test_a_trial_that_opens_it_is_the_second_kind_of_evidence(stages):
+    """Of its uberblocks nothing is known; its label and the trial speak alike."""
+    walk = stages.at("check")
+    facts = walk.facts()
+    less = replace(facts, nodes={"oss01": replace(facts.nodes["oss01"], timelines=())})
+    params = {**walk.state.params, "wwid": walk.state.params["old_wwid"]}
+    with_it, without = (suspect.two_kinds_of_evidence_name_it(less, {**params, "tried": tried}) for tried in (params["tried"], ""))
+    assert (with_it.outcome, without.outcome) == ("pass", "refuse")
+    assert "a trial without it" in with_it.reason.lower()
+
+
+def test_zfs_itself_names_the_disk_where_it_followed_what_no_other_holds(stages):
+    """What its log says of a txg that all disks hold accuses nobody: somebody has to be the first."""
+    walk = stages.at("check")
+    node, guid = walk.facts().nodes["oss01"], int(walk.state.params["pool_guid"])
+    path = "/dev/disk/by-id/wwn-0x5000c500a65b203b-part1"
+    for txg, kinds in ((4400, 1), (4000, 0)):
+        told = replace(node, failed_loads=(FailedLoad(path, txg, "couldn't get 'config' value in MOS directory [error=5]"),))
+        assert sum("log" in one.kinds for one in suspects(told, guid)) == kinds
+
+
+def test_a_member_that_answers_nothing_in_time_has_that_said_against_it(stages):
+    walk = stages.at("check")
+    with walk.changing() as node:
+        node.kernel_lines = [f"sd {node.disk(SUSPECT).paths[0].hctl}: attempting task abort! scmd(00000000a2a34a0b)"]
+    node = walk.facts().nodes["oss01"]
+    (one,) = suspects(node, int(walk.state.params["pool_guid"]))
+    assert "slow" in one.kinds
+
+
+def test_a_trial_that_nobody_could_make_proves_nothing_and_stops_nothing(stages):
+    walk = stages.at("plan-try")
+    with walk.changing() as node:
+        node.faults.absent.append("systemd-run")
+    walk.to("delete")
+    assert walk.state.params.get("tried", "") == ""
 
 
 def test_only_the_suspect_can_be_chosen_and_every_member_says_why(stages):

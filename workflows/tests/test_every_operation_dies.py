@@ -27,7 +27,8 @@ TRUTH = {
     "after_result": ("succeeded", (None,), True),
 }
 # what leaves no trace where it changed nothing, and may be ordered again: to have had no effect is all that its probe can see
-NO_TRACE = ("zpool_import_dry_run", "disk_rescan")
+NO_TRACE = ("zpool_import_dry_run", "disk_rescan", "zpool_online", "zdb_without")
+ONLY_READS = ("zdb_without",)  # an order all the same, as it may take many minutes and somebody asks for it
 
 
 class Died(BaseException):
@@ -98,7 +99,7 @@ def test_it_runs_at_most_once_and_the_next_agent_tells_the_truth(name, place, or
     with pytest.raises(Died):
         node.executor.handle(order)
     given, now = walk.commands()[before:], walk.node
-    assert (bool(given) or now != as_it_was) == can_have_run
+    assert (bool(given) or now != as_it_was) == (can_have_run and name not in ONLY_READS)
 
     monkeypatch.setattr(executor.failpoints, "hit", lambda where: None)
     second = node.new_executor()

@@ -166,6 +166,12 @@ WRONG = {
     "a resilver that names no disk": ("no-resilver-touches-the-vdev", with_pool(scans=RESILVER), PARAMS, "ost_0 is resilvering"),
     "a removal": ("nothing-blocks-attaching", with_pool(removing=True), PARAMS, "a device removal"),
     "an expansion": ("nothing-blocks-attaching", with_pool(expanding=True), PARAMS, "a raidz expansion"),
+    "a pool that asks for larger blocks": (
+        "the-pool-asks-for-no-larger-blocks",
+        with_pool(properties={"ashift": "13"}),
+        PARAMS,
+        "so ZFS would refuse any disk. Run `zpool set ashift=12 ost_0` first.",
+    ),
     "a checkpoint": ("nothing-blocks-attaching", with_pool(checkpoint=True), PARAMS, "a checkpoint"),
     "a disk that is not seen": ("the-disk-is-seen-and-running", FLEET, choose("naa:5000c500a65b0000"), "oss01 does not see the disk"),
     "no disk chosen": ("the-disk-is-seen-and-running", FLEET, choose(""), "No disk is chosen yet."),

@@ -33,6 +33,7 @@ CHOICES_MAX = 8
 # What only an import shows. A rehearsal asks for it, and the story knows.
 SUPPOSED = {
     **dict.fromkeys(("device-delete-reimport", "device-delete-reimport, nothing is written"), "disk"),
+    "device-delete-reimport, it cannot be tried before": "disk",
     **dict.fromkeys(("read-only-import, one disk blocks it", "read-only-import, handed over at once"), "disk"),
     **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
     **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),

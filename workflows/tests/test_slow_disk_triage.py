@@ -205,6 +205,17 @@ def test_load_is_told_from_the_disk(stage):
     assert slowness.verdict(list(slowness.findings(quiet, queued))) == "load"
 
 
+def test_of_two_slow_disks_in_one_vdev_none_is_convicted_by_a_run(stage):
+    """It alone may be; with a second one a person decides."""
+    walk = run(stage).to("verdict")
+    assert blockers(options(stage, walk)["disk"].verdicts) == ()
+    stage.change(
+        "oss01", lambda node: [setattr(leaf, "wait_ms", 900.0) or setattr(leaf, "slow", 300) for leaf in node.pool("ost_0").leaves()[2:3]]
+    )
+    (why,) = blockers(options(stage, walk)["disk"].verdicts)
+    assert "of the same vdev is slow, too. With more than one, a person decides" in why.reason
+
+
 def test_many_slow_disks_behind_one_hba_are_the_hba(stage):
     subject = subject_of(stage.facts())
     leaves = subject.latency.leaves

@@ -207,6 +207,27 @@ def test_it_is_not_cleared_when_it_is_not_suspended_any_more(stage):
     assert "ost_0 is not suspended" in reasons(walk.go_on())
 
 
+def test_a_clear_that_the_kernel_refuses_goes_on_with_the_reboot_and_is_not_tried_twice(stage):
+    walk = run(stage, way="clear").to("clear")
+    stage.change("oss01", lambda node: setattr(node.pool("ost_0"), "active_on", "oss07 5b2f9c07"))
+    walk.go_on()
+    assert (walk.state.step, walk.state.status) == ("others", "open")
+    stage.change("oss01", lambda node: setattr(node.pool("ost_0"), "active_on", ""))
+    walk.end()
+    assert walk.state.status == "done"
+    assert stage.written().count(["zpool", "clear", "ost_0"]) == 1
+
+
+def test_without_the_old_boot_id_no_boot_is_a_new_one(stage):
+    assert suspended.the_node_has_rebooted(stage.facts(), {"node": "oss01", "pool": "ost_0"}).outcome == "unknown"
+
+
+def test_nothing_is_cleared_while_members_are_lost_together(stage):
+    walk = run(stage, way="clear").to("plan-clear")
+    stage.change("oss01", lambda node: [setattr(leaf, "state", "UNAVAIL") for leaf in node.pool("ost_0").leaves()])
+    assert "Mend that first" in reasons(walk.go_on())
+
+
 def test_what_else_lives_on_the_node_must_be_named(tmp_path):
     stage = staged(tmp_path, OLD)
     walk = run(stage, way="reboot", others="none").to("others")

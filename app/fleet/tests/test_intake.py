@@ -14,7 +14,7 @@ from agents.captured import CapturedHost
 from agents.tests.scenarios import step
 from app.fleet import intake, services
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Report, Sighting, Situation
-from app.fleet.tests.cast import collect, node, payload
+from app.fleet.tests.cast import collect, heartbeat, node, payload
 from app.ledger.models import Blob, LedgerEvent
 from workflows.facts import known
 
@@ -49,10 +49,17 @@ def test_it_keeps_every_body_as_it_was_said(oss01):
 
 def test_it_answers_an_unchanged_report_with_one_query(oss01, django_assert_num_queries):
     report("oss01", oss01)
-    again = payload("oss01", oss01, bodies=False)
     with django_assert_num_queries(1):
-        assert intake.receive("oss01", again, LATER) == []
+        assert intake.receive("oss01", heartbeat("oss01", oss01), LATER) == []
     assert Node.objects.get().last_report_at == LATER
+
+
+def test_a_report_told_again_because_the_answer_was_lost_changes_nothing_but_its_time(oss01):
+    report("oss01", oss01)
+    events, stood = LedgerEvent.objects.count(), Report.objects.get().changed_at
+    assert intake.receive("oss01", payload("oss01", oss01), LATER) == []
+    assert Node.objects.get().last_report_at == LATER
+    assert (LedgerEvent.objects.count(), Report.objects.get().changed_at) == (events, stood)
 
 
 def test_it_asks_for_what_it_lacks_and_changes_nothing_until_it_has_it(oss01):

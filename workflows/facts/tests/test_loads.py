@@ -1,7 +1,7 @@
 """From which txg an import took a pool, out of genuine logs."""
 
 from agents.collectors.base import Capture
-from workflows.facts import known, node_facts
+from workflows.facts import known, node_facts, suspects
 from workflows.facts.tests.played import played
 
 
@@ -24,3 +24,26 @@ def test_the_last_word_counts():
     said = "spa_misc.c:418:spa_load_note(): spa_load(ost_8, config untrusted): using uberblock with txg="
     text = "".join(f"{1795251890 + n}   {said}{txg}\n" for n, txg in enumerate((17, 16, 15)))
     assert node_facts("oss01", {"dbgmsg": Capture("dbgmsg", "", "data", text)}, 1.0, ()).loads == {"ost_8": 15}
+
+
+def test_the_log_names_the_disk_whose_uberblock_led_a_load_astray():
+    """Genuine: the look for importable pools followed the diverged disk and failed."""
+    node = played("import-blocked-diverged-disk/1-not-imported")
+    assert {load.path for load in node.failed_loads} == {"/dev/disk/by-id/wwn-0x5000c500a65b203b-part1"}
+    assert node.failed_loads[-1].txg == 222
+
+
+def test_a_load_that_failed_on_what_the_others_hold_too_accuses_nobody():
+    for case in ("import-rewind/1-not-imported", "import-blocked-labels/1-labels-0-1-garbage"):
+        node = played(case)
+        guids = {label.pool_guid for disk in node.disks if known(disk.labels) for label in disk.labels}
+        assert not [s for guid in guids for s in suspects(node, guid) if "log" in s.kinds], case
+
+
+def test_a_load_that_succeeded_is_none_that_failed():
+    where = "vdev.c:160:vdev_dbgmsg(): disk vdev '/dev/disk/by-id/wwn-0x5000c500a65b200b-part1': best uberblock found for spa a.b. txg 6"
+    text = f"1795251890   {where}\n1795251891   spa_misc.c:418:spa_load_note(): spa_load(a.b, config trusted): LOADED\n"
+    assert node_facts("oss01", {"dbgmsg": Capture("dbgmsg", "", "data", text)}, 1.0, ()).failed_loads == ()
+    failed = "1795251892   spa_misc.c:403:spa_load_failed(): spa_load(a.b, config untrusted): FAILED: no way [error=5]\n"
+    (load,) = node_facts("oss01", {"dbgmsg": Capture("dbgmsg", "", "data", text + failed)}, 1.0, ()).failed_loads
+    assert (load.txg, load.why) == (6, "no way [error=5]")

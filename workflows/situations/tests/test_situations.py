@@ -124,7 +124,8 @@ def test_a_spare_in_its_place_is_watched_and_the_lost_disk_can_be_replaced():
 @pytest.mark.parametrize("lost", [GONE, LOST_LEAF, replace(GONE, state="OFFLINE"), replace(GONE, state="UNAVAIL")])
 def test_a_member_that_is_back_is_not_replaced(lost):
     found = only(with_back(lost))
-    assert found.answers == ()
+    (answer,) = found.answers
+    assert (answer.runbook, "nothing is replaced" in answer.why) == ("wwid-mismatch-replace", True)
     assert f"sdq ({SPARE_WWID}) carries its label" in found.meaning
     assert "`zpool online`" in found.meaning
 

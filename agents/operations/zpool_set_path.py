@@ -1,0 +1,150 @@
+"""Tell ZFS under which name a lost member is to be found now: `zpool set path=/dev/disk/by-id/wwn-0x…-part1 POOL VDEV_GUID`.
+
+The kernel opens a member by its stored path and looks nowhere else, so a member that is back under another name stays lost. Setting
+the path opens nothing: `zpool online` does that afterwards, and finds only a disk that carries the very label. It is set only to the
+disk that carries it now. Vdev properties came with OpenZFS 2.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agents.collectors import zdb_label
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.host import Host
+from agents.operations import _candidate, _member, _tree
+from agents.operations._candidate import NONE, Candidate, known
+from agents.operations._member import Scene
+from agents.operations._tree import Member, Unread
+from agents.operations.base import UNKNOWN, Probe
+from agents.wwid import by_id_path, normalise
+
+NAME = "zpool_set_path"
+EFFECT = "idempotent"
+DESTRUCTIVE = False
+PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
+TIMEOUT_SECONDS = 120.0
+SINCE, BEFORE = (2, 2), (2, 5)  # later ones may hang in it (OpenZFS #18637), and none of them was tried
+AWAY = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
+FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts", "disk.label", "zfs.set_path")
+_RELEASE = re.compile(r"([0-9]+)\.([0-9]+)\.")
+
+
+def check(params: Mapping[str, str]) -> str:
+    if bad := _member.check(params, PARAMS):
+        return bad
+    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
+        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
+    return ""
+
+
+def path(params: Mapping[str, str]) -> str:
+    return f"{by_id_path(params['wwid'])}-part1"
+
+
+def argv(params: Mapping[str, str]) -> tuple[str, ...]:
+    return ("zpool", "set", f"path={path(params)}", params["pool"], params["vdev_guid"])
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return _facts(_member.survey(host, params))
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    scene = _member.survey(host, params)
+    return {
+        "outgoing": _member.outgoing(scene),
+        **_member.topologies(scene, lambda member: _renamed(member, params)),
+        "preconditions": _facts(scene),
+    }
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    guid, wwid = params["vdev_guid"], params["wwid"]
+    label = f"vdev {guid} of {params['pool']} ({params['pool_guid']})"
+    questions = (
+        *_member.of_the_pool(params),
+        ("target.state", AWAY, f"The member {guid} is {{}}, so it needs no other path."),
+        ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was meant."),
+        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
+        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Find out why before it serves again."),
+        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Find out why before it serves again."),
+        ("disk.label", (label,), f"The disk {wwid} carries {{}}, not the label of {guid}. No path is set to it."),
+        ("zfs.set_path", ("yes",), "This OpenZFS cannot be told a member's path: {}."),
+    )
+    return _member.judge(questions, pre, FACTS)
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
+    scene, guid = _member.survey(host, params), params["vdev_guid"]
+    try:
+        if _tree.pool_guid(host, scene.pool()) != params["pool_guid"]:
+            raise Unread(f"the pool {params['pool']} imported here is another one")
+        member = scene.trail()[-1]
+    except Unread as unread:
+        return Probe("cannot_tell", scene.captures(), f"It cannot be told whether it took place: {unread}.")
+    now = member.was or member.name
+    result = "did" if now == path(params) else "did_not"
+    return Probe(result, scene.captures(), f"{params['pool']} remembers {guid} under {now}.")
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return _tree.captures(host)
+
+
+def _facts(scene: Scene) -> dict[str, str]:
+    found = _member.facts(scene)
+    return {**found, "zfs.set_path": _can(found.get("zfs.module", UNKNOWN)), **_disk_facts(scene.host, scene.params["wwid"])}
+
+
+def _disk_facts(host: Host, wwid: str) -> dict[str, str]:
+    try:
+        disk = _candidate.find(host, wwid)
+    except Unread as unread:
+        return {name: f"{UNKNOWN}{unread}" for name in FACTS if name.startswith("disk.")}
+    return {
+        "disk.wwid": disk.wwid,
+        "disk.state": _candidate.same(disk, "state"),
+        "disk.holders": known(lambda: _candidate.holders(disk)),
+        "disk.mounts": known(lambda: _candidate.used(host, disk)),
+        "disk.label": known(lambda: _label(host, disk)),
+    }
+
+
+def _label(host: Host, disk: Candidate) -> str:
+    """Whose label partition 1 carries, over all paths alike: that is what the new path will lead to."""
+    names = [part.name for each in disk.paths for part in each.partitions if part.number == 1]
+    if len(names) != len(disk.paths):
+        raise Unread(f"{disk.wwid} has no partition 1, where the label of a member is")
+    said = {_label_on(host, name) for name in names}
+    if len(said) != 1:
+        raise Unread(f"the paths to {disk.wwid} show different labels")
+    return said.pop()
+
+
+def _label_on(host: Host, name: str) -> str:
+    capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
+    said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(said, Unparsed):
+        raise Unread(f"zdb -l /dev/{name}: {said.reason}")
+    if said.unread:
+        raise Unread(f"{len(said.unread)} of the four labels of {name} could not be read")
+    if len(said.labels) > 1:
+        raise Unread(f"{name} carries {len(said.labels)} different labels")
+    return next((f"vdev {label.guid} of {label.name} ({label.pool_guid})" for label in said.labels), NONE)
+
+
+def _can(module: str) -> str:
+    if module.startswith(UNKNOWN):
+        return module
+    found = _RELEASE.search(module)
+    if found is None:
+        return f"{UNKNOWN}{module!r} is no version"
+    return "yes" if SINCE <= tuple(map(int, found.groups())) < BEFORE else module
+
+
+def _renamed(member: Member, params: Mapping[str, str]) -> Member:
+    if member.guid != params["vdev_guid"]:
+        return member
+    return Member(member.guid, member.name if member.was else path(params), member.state, path(params) if member.was else None, ())

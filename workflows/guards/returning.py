@@ -1,0 +1,108 @@
+"""Questions about a lost member whose own disk is there again: is it really that disk, may it serve, and has it caught up?"""
+
+from __future__ import annotations
+
+from workflows import redundancy
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known
+from workflows.facts.census import candidate_case, census
+from workflows.facts.versions import release, release_numbers
+from workflows.guards.member import SERVING, the_member_serves_again
+from workflows.guards.subject import name_of, number, the_disk, the_target
+
+CAN_SET_PATHS_SINCE = (2, 2)
+SETTLED_SECONDS = 60  # seen with OpenZFS 2.3: the member is ONLINE at once, and its resilver begins five seconds later
+MISPLACED = ("corrupted data", "invalid label")  # what ZFS notes when another disk, or none of its own, answers under the name
+
+
+def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Verdict:
+    """By the guid in its label, and no other disk claims the same. Whatever else it carries makes it another case."""
+    pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
+    disk = the_disk(facts, params)
+    for value in (pool_guid, vdev_guid, disk):
+        if not known(value):
+            return unknown(value.reason)
+    case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
+    if not known(case):
+        return unknown(case.reason)
+    if case.code != "A1":
+        return refuse(f"It is not the lost member. {case.sentence}")
+    seen = census(facts)
+    claimants = {one.wwid or f"{one.disk} of {one.node}" for one in seen.carriers(pool_guid, vdev_guid)}
+    if len(claimants) > 1:
+        return refuse(
+            f"{' and '.join(sorted(claimants))} carry the label of {vdev_guid} both: one is a copy. A person decides which it is."
+        )
+    return ok(f"{name_of(disk)} carries the label of {vdev_guid}, and no other disk does.")
+
+
+def zfs_did_not_give_it_up(facts: FleetFacts, params: Params) -> Verdict:
+    """A member that ZFS opened and then faulted is sick, not misplaced. Bringing it back only has it fail again."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    leaf = target.leaf
+    if leaf.state == "FAULTED" and leaf.was is None and not any(words in leaf.note for words in MISPLACED):
+        return refuse(f"ZFS gave {leaf.guid} up for its errors. It is replaced, not brought back: begin blink-and-replace.")
+    return ok(f"{leaf.guid} is {leaf.state}, and not for errors.")
+
+
+def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if target.leaf.state in SERVING:
+        return refuse(f"{target.leaf.guid} is {target.leaf.state} again, so nothing more is needed.")
+    return ok(f"{target.leaf.guid} is still {target.leaf.state}.")
+
+
+def zfs_can_be_told_a_new_path(facts: FleetFacts, params: Params) -> Verdict:
+    """Members have properties since 2.2. Before, only an import looks for a member anew, and that is a window for people."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    numbers, text = release_numbers(target.node.zfs_module), release(target.node.zfs_module)
+    if not known(numbers):
+        return unknown(f"Whether ZFS can be told where a member is depends on its release, which is not known: {numbers.reason}")
+    if numbers < CAN_SET_PATHS_SINCE:
+        return refuse(
+            f"OpenZFS {text} cannot be told where a member is now. Plan a window: stop the users of {target.pool.name}, export it, and import "
+            f"it by its guid with `-d /dev/disk/by-id`. Do not replace, and do not wipe: the data is on that disk."
+        )
+    return ok(f"OpenZFS {text} can be told where a member is.")
+
+
+def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
+    """ONLINE is not enough: what was written while it was away must have reached it, and ZFS begins to bring it there after a pause."""
+    again, target = the_member_serves_again(facts, params), the_target(facts, params)
+    if again.outcome != "pass" or not known(target):
+        return again
+    if not known(target.pool.scans):
+        return unknown(f"The scan lines of {target.pool.name} are not known: {target.pool.scans.reason}")
+    repairs = [scan for scan in target.pool.scans if scan.function in redundancy.REPAIRS]
+    if not redundancy.leaf_counts(target.leaf) or any(scan.state in ("running", "paused") for scan in repairs):
+        return refuse(f"{target.leaf.guid} is {target.leaf.state} and still catches up.")
+    since, _, until = params.get("serving", "").partition(":")
+    seconds = int(until) - int(since) if since.isdigit() and until.isdigit() else 0
+    if seconds < SETTLED_SECONDS:
+        return refuse(
+            f"{target.leaf.guid} serves for {seconds} s; a resilver begins only after a pause, so {SETTLED_SECONDS} s are waited."
+        )
+    return ok(f"{target.leaf.guid} is {target.leaf.state} in {target.pool.name} and holds its share.")
+
+
+def it_caught_up_without_errors(facts: FleetFacts, params: Params) -> Verdict:
+    """Where nothing was written meanwhile, ZFS has nothing to resilver and prints no line."""
+    target = the_target(facts, params)
+    if not known(target):
+        return unknown(target.reason)
+    if not known(target.pool.scans):
+        return unknown(f"How it caught up is not known: {target.pool.scans.reason}")
+    bad = [scan for scan in target.pool.scans if scan.function in redundancy.REPAIRS and scan.state == "finished" and scan.errors != 0]
+    if bad and bad[0].errors is None:
+        return unknown(f"With how many errors the {bad[0].function} of {target.pool.name} ended is not known.")
+    if bad:
+        return refuse(
+            f"The {bad[0].function} of {target.pool.name} finished with {bad[0].errors} errors. Read `zpool status -v` before anything else."
+        )
+    return ok(f"No resilver of {target.pool.name} left errors.")
