@@ -34,6 +34,11 @@ class Source:
         return getattr(self.module, "WAKES", False)
 
     @property
+    def wakes_all(self) -> bool:
+        """Whether asking reads every disk, whichever the question is about."""
+        return getattr(self.module, "WAKES_ALL", False)
+
+    @property
     def group(self) -> str:
         """Sources that hang together."""
         return "zpool" if self.name.startswith("zpool_") else ""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agents import VERSION, policy
-from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
 from agents.host import Host
 from agents.identity import Identity, boot_id
+from agents.kept import Kept
 from agents.receipts import listed
+from agents.schedule import Schedule
 from agents.sets import place, set_digest, spoken
 from agents.standing import Standing
 from agents.times import iso
 from agents.transport import Portal, Reply
 
+EVERYTHING_SECONDS_MAX = 300.0
 HEARTBEAT_SECONDS = 15.0
 PARCEL_BYTES = 1024 * 1024
 log = logging.getLogger("slotlight.agent")
@@ -125,6 +128,11 @@ def parcel(captures: Sequence[Capture], wanted: set[str]) -> dict[str, Any]:
     return found
 
 
-def everything(host: Host) -> tuple[Capture, ...]:
-    """What every source says now."""
-    return tuple(capture for module in COLLECTORS.values() for capture in module.collect(host))
+def everything(host: Host, seconds_max: float = EVERYTHING_SECONDS_MAX) -> tuple[Kept, ...]:
+    """What the agent would report first: every source asked once, in the way the agent asks. What never answers is said to."""
+    schedule, until = Schedule(host), time.monotonic() + seconds_max
+    schedule.round()
+    while schedule.under_way and time.monotonic() < until:
+        schedule.round()
+    schedule.close()
+    return schedule.captures()

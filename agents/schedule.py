@@ -38,6 +38,7 @@ HUNG_AFTER_SECONDS = 60.0
 RETRY_SECONDS, RETRY_SECONDS_MAX = 30.0, 3600.0
 RETRY_HELD_SECONDS_MAX = 300.0  # a whole tool is out of use meanwhile
 JITTER = 0.1
+NAMED = 4  # disks in a sentence
 SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
 OWN = "agent"  # the source under which the agent tells of itself
 
@@ -63,6 +64,7 @@ class Schedule:
         self._stuck: dict[tuple[str, str], Job] = {}
         self._held: dict[str, str] = {}  # group -> the source that hangs
         self._busy: set[str] = set()  # groups
+        self._slow: set[tuple[str, str]] = set()  # asked more than a moment ago
         self._notes: dict[str, str] = {}
         self._listed: tuple[Kept, ...] | None = None
         self._scans_read: tuple[str, list] = ("", [])
@@ -85,7 +87,7 @@ class Schedule:
         """When the next source is to be asked; what is being asked is looked after every so often."""
         with self._lock:
             now = self._clock()
-            under_way = any(source.begun is not None for source in self._order)
+            under_way = self.under_way
             dues = [source.due for source in self._order if source.begun is None and self._may_begin(source)]
             return min([*dues, *([now + PATIENCE_SECONDS] if under_way else [])], default=now + HUNG_AFTER_SECONDS)
 
@@ -144,6 +146,11 @@ class Schedule:
     def threads(self) -> int:
         return self._crew.threads
 
+    @property
+    def under_way(self) -> bool:
+        """Whether something is being asked that has neither answered nor been given up."""
+        return any(source.begun is not None for source in self._order)
+
     def close(self) -> None:
         self._crew.close()
 
@@ -153,16 +160,27 @@ class Schedule:
         for source in sources:
             source.due, source.again = 0.0, source.begun is not None
 
-    def _begin_due(self) -> None:
+    def _begin_what_waited(self) -> None:
+        """To hear which disks sleep."""
+        self._begin_due([source for source in self._order if source.wakes_all])
+
+    def _begin_due(self, sources: Sequence[Source] | None = None) -> None:
         now = self._clock()
-        for source in self._order:
+        for source in self._order if sources is None else sources:
             if source.due <= now and source.begun is None and self._may_begin(source):
                 self._begin(source, now)
 
     def _may_begin(self, source: Source) -> bool:
-        if (source.name, "") in self._stuck:
+        if (source.name, "") in self._stuck or (source.wakes_all and not self._sleepers_are_known()):
             return False
         return not source.group or (source.group not in self._busy and self._held.get(source.group, source.name) == source.name)
+
+    def _sleepers_are_known(self) -> bool:
+        """All but those that take long to say it: one that hangs holds up nobody."""
+        smart = self._sources.get(SLEEP)
+        if smart is None or smart.begun is None:
+            return smart is None or SLEEP in self._said
+        return bool(smart.asking) and all((SLEEP, key) in self._slow for key in smart.asking)
 
     def _begin(self, source: Source, now: float) -> None:
         source.begun, source.hung, source.again = now, False, False
@@ -212,6 +230,8 @@ class Schedule:
             if loose and not source.hung and self._held.get(source.group) == source.name:
                 self._release(source.group)
             self._begin_due()
+        elif source.name == SLEEP:
+            self._begin_what_waited()
 
     def _release(self, group: str) -> None:
         """It answers again: whoever could not do without it is asked now."""
@@ -261,14 +281,13 @@ class Schedule:
 
     def _ask(self, job: Job) -> None:
         source, began = self._sources[job.source], self._clock()
-        heard = self._heard(source)
-        stamp = source.module.stamp(heard, job.key) if hasattr(source.module, "stamp") else ""
+        heard, asleep = self._heard(source), self._asleep(source, job.key)
+        stamp = source.module.stamp(heard, job.key) if hasattr(source.module, "stamp") and not asleep else ""  # it reads the disk, too
         known = self._stamps.get((source.name, stamp)) if stamp else None
-        if known is not None:
+        if asleep:
+            said = (Kept(Capture(source.name, job.key, "nothing", "", asleep), began),)
+        elif known is not None:
             said = (known.said_again(began, job.key),)
-        elif self._sleeps(source, job.key):
-            reason = f"{strip_partition(job.key)[0]} sleeps and was not woken"
-            said = (Kept(Capture(source.name, job.key, "nothing", "", reason), began),)
         else:
             captures = source.module.collect_one(heard, job.key) if source.keyed else source.module.collect(heard)
             said = self._packed(source, job.key, (captures,) if source.keyed else captures, began, heard.hung)
@@ -311,14 +330,17 @@ class Schedule:
         self._stuck.pop((source.name, job.key), None)
         source.due = 0.0
 
-    def _sleeps(self, source: Source, key: str) -> bool:
-        """Whether reading this would wake a disk that was found asleep when it was last asked in a way that wakes nobody."""
-        if not source.wakes:
-            return False
-        disk = strip_partition(key)[0]
-        said = self._said.get(SLEEP, {})
-        found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
-        return any(kept.outcome == "nothing" and "sleeps" in kept.reason for kept in found)
+    def _asleep(self, source: Source, key: str) -> str:
+        """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes nobody; "" for none."""
+        disk, said = strip_partition(key)[0], self._said.get(SLEEP, {})
+        if source.wakes:
+            found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
+            return f"{disk} sleeps and was not woken" if _sleeping(found) else ""
+        if not source.wakes_all:
+            return ""
+        with self._lock:
+            sleeping = [name for each in said.values() for name in _sleeping(each)]
+        return f"{', '.join(sleeping[:NAMED])} would be woken by it, so it was not asked" if sleeping else ""
 
     # What hangs.
 
@@ -326,6 +348,8 @@ class Schedule:
         now = time.monotonic()
         jobs = self._crew.look_after()
         with self._lock:
+            self._slow = {(job.source, job.key) for job in jobs if job.slow and job.key}
+            self._begin_what_waited()
             for job in jobs:
                 if not job.given_up and now - job.started > self._patience(job):
                     self._give_up(job, "The read hangs in the kernel and is not repeated until it returns.", now - job.started)
@@ -435,6 +459,10 @@ class Schedule:
             scans = [(pool, scan) for pools in parsed if not isinstance(pools, Unparsed) for pool in pools for scan in pool.scans]
             self._scans_read = (digest, scans)
         return self._scans_read[1]
+
+
+def _sleeping(said: Iterable[Kept]) -> list[str]:
+    return [kept.key for kept in said if kept.outcome == "nothing" and "sleeps" in kept.reason]
 
 
 def _in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:

@@ -10,6 +10,7 @@ ORDER = ("act", "watch", "info")
 
 def triage(args: list[str]) -> int:
     """Exit 0: nothing to act on; 1: something is; 2: nothing could be read."""
+    from workflows.triage import NAMELESS
     from workflows.triage import triage as read
 
     if not args:
@@ -20,9 +21,12 @@ def triage(args: list[str]) -> int:
         say(f"  {situation.meaning}\n")
         for line in situation.evidence:
             say(f"  {line.source}: {line.line}")
+        _runbooks(situation)
         say("")
     for piece in found.reads:
         say(_piece(piece))
+    for node in found.fleet.nodes or (NAMELESS,):
+        _more(node, found.missing(node))
     if not found.understood:
         say("\nNothing of this could be read.")
         return 2
@@ -31,12 +35,31 @@ def triage(args: list[str]) -> int:
     return 1 if any(situation.severity == "act" for situation in found.situations) else 0
 
 
+def _runbooks(situation) -> None:
+    """The pages that say what to do by hand, and what of their parameters the paste already tells."""
+    from workflows.triage import manuals
+
+    filled = {answer.runbook: answer.params for answer in situation.answers}
+    for slug in manuals(situation):
+        told = filled.get(slug, situation.subject)
+        say(f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})")
+
+
+def _more(node: str, commands) -> None:
+    if commands:
+        say(f"\nTo know more of {node}, run there as root, and give what they print as well. All of these only read:")
+    for command in commands:
+        say(f"  {command.command}    # {command.why}")
+
+
 def _text(name: str) -> tuple[str, str]:
+    from workflows.triage import decoded
+
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise Stop(f"{name} cannot be read: {error.strerror}.") from error
-    return name, raw.decode("utf-8", "backslashreplace")
+    return name, decoded(raw)
 
 
 def _piece(piece) -> str:

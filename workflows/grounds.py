@@ -33,6 +33,7 @@ OF_A_NODE: Mapping[str, tuple[str, ...]] = {
     "events": ("zpool_events",),
     "histories": ("zpool_history",),
     "expected": ("zdb_label",),
+    "service": ("multipath", "io_counters", "zpool_iostat_w"),
 }
 # The same of a disk. A source with a key is asked disk by disk: only the captures of the disks that were looked at count.
 OF_A_DISK: Mapping[str, tuple[str, ...]] = {

@@ -50,5 +50,5 @@ def parse(text: str) -> tuple[Sysctl, ...] | Unparsed:
         found = _LINE.fullmatch(line)
         if found is None or found.group(1) in settings:
             return Unparsed("this is no line of `sysctl vfs.zfs`", line)
-        settings[found.group(1)] = Sysctl(found.group(1), found.group(2))
+        settings[found.group(1)] = Sysctl(found.group(1), found.group(2).rpartition(" -> ")[2])  # setting one prints what it was, too
     return tuple(settings.values())

@@ -16,6 +16,7 @@ from agents.host import Host
 NAME = "zdb_uberblocks"
 EVERY_SECONDS = 3600
 TIMEOUT_SECONDS = 30
+WAKES = True  # it reads the disk
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 MEMBERS = ("zpool", "status", "-L", "-P")
 MEMBERS_TIMEOUT_SECONDS = 20

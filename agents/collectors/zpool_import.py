@@ -1,6 +1,6 @@
 """Pools that could be imported, as `zpool import` lists them. Looking imports nothing.
 
-It opens every disk, so one that hangs can hold it up; that is why it has a long deadline and is asked seldom.
+It opens every disk, so one that hangs can hold it up; that is why it has a long deadline and is asked seldom, and not while a disk sleeps.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ NAME = "zpool_import"
 EVERY_SECONDS = 300
 ARGV = ("zpool", "import")
 TIMEOUT_SECONDS = 60
+WAKES_ALL = True
 NONE = "no pools available to import"
 
 

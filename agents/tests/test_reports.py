@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agents.collectors.base import Capture
-from agents.reports import Reporter
+from agents.reports import Reporter, everything
 from agents.tests import rig
 from agents.transport import Reply
+from agents.twin import scenarios
 
 
 @pytest.fixture
@@ -129,3 +132,18 @@ def test_many_texts_travel_in_parcels(host, monkeypatch):
     reporter(host, portal).send((*captures, Capture("block", "", "data", "b" * 5000)), AGES)
     assert len(portal.known) == 11
     assert max(len(report.get("bodies", ())) for report in portal.reports) == 2
+
+
+def test_what_would_be_reported_is_what_the_schedule_says(tmp_path):
+    """With what the agent tells of itself, and without waking a disk that sleeps."""
+    node = scenarios.tiny()
+    node.disks[-1].smart.standby = True
+    asked = scenarios.host(tmp_path, node, scenarios.Clock())
+    said = {(kept.source, kept.key): kept for kept in everything(asked)}
+    assert {source for source, _ in said} >= {"zpool_status", "zdb_label", "block", "smart", "agent"}
+    name = node.disks[-1].paths[0].name
+    assert (said["smart", name].outcome, said["smart", name].reason) == ("nothing", f"{name} sleeps and was not woken")
+    labels = [kept for (source, key), kept in said.items() if source == "zdb_label" and key.startswith(name)]
+    assert [kept.outcome for kept in labels] == ["nothing"]
+    assert said["zpool_import", ""].reason == f"{name} would be woken by it, so it was not asked"
+    assert json.loads(json.dumps(said["zpool_status", ""].body()))["text"].startswith("  pool: ")

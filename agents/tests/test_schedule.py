@@ -4,85 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 
 from agents.collectors import COLLECTORS, zdb_label
 from agents.collectors.base import Capture, ask
 from agents.crew import BULK_MAX, WORKERS
-from agents.host import Ran
 from agents.operations import zpool_replace
 from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
 from agents.tests import rig
-
-
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-class Machine:
-    """Commands answer at once, hang until they are killed, or hang for ever, by their last word."""
-
-    def __init__(self, clock):
-        self.clock, self.asked, self.hangs, self.sleep, self.lock = clock, [], {}, 0.0, threading.Lock()
-
-    def run(self, argv, timeout_seconds):
-        with self.lock:
-            self.asked.append(" ".join(argv))
-        time.sleep(self.sleep)
-        why = self.hangs.get(argv[-1], "")
-        return Ran(tuple(argv), None if why else 0, b"" if why else b"said\n", b"", 20.0 if why else 0.01, why)
-
-    def now(self):
-        return 1_800_000_000.0 + self.clock.now
-
-
-def source(name, every=10, collect=None, **more):
-    collect = collect or (lambda host: (ask(host, name, ("tool", name), 1.0),))
-    return SimpleNamespace(NAME=name, EVERY_SECONDS=every, collect=collect, **more)
-
-
-def per_disk(name, disks, every=10, **more):
-    return source(
-        name, every, keys=lambda host: tuple(disks), collect_one=lambda host, key: ask(host, name, ("tool", key), 1.0, key=key), **more
-    )
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def machine(clock):
-    return Machine(clock)
-
-
-@pytest.fixture
-def make(machine, clock, monkeypatch):
-    made = []
-
-    def make(*modules):
-        modules = {module.NAME: module for module in (source("zdb_label"), *modules)}
-        monkeypatch.setattr("agents.schedule.COLLECTORS", modules)
-        made.append(Schedule(machine, clock))
-        return made[-1]
-
-    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 0.3)
-    monkeypatch.setattr("agents.crew.SLOW_SECONDS", 0.1)
-    monkeypatch.setattr("agents.schedule.LOOK_SECONDS", 0.02)
-    yield make
-    for schedule in made:
-        schedule.close()
-
-
-def said(schedule, name, key=""):
-    return next((kept for kept in schedule.captures() if (kept.source, kept.key) == (name, key)), None)
+from agents.tests.questions import per_disk, said, source
 
 
 def test_it_asks_each_source_as_often_as_it_says(make, machine, clock):
@@ -317,36 +248,6 @@ def test_a_disk_that_is_gone_says_nothing_any_more(make, clock):
     clock.now += 10.0
     schedule.round()
     assert [kept.key for kept in schedule.captures() if kept.source == "labels"] == ["sdb"]
-
-
-def test_a_disk_that_sleeps_is_not_woken(make, machine):
-    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
-    schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True))
-    schedule.round()
-    assert "tool sdb1" not in machine.asked
-    assert said(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
-    assert said(schedule, "labels", "sda1").outcome == "data"
-
-
-def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine):
-    """SMART takes long to answer for sdb; the label of sda is not held up by it."""
-    said_at = {}
-
-    def smart_of(host, key):
-        time.sleep(0.3 if key == "sdb" else 0.0)
-        return Capture("smart", key, *(("nothing", "", "sdb sleeps and was not woken") if key == "sdb" else ("data", "ok")))
-
-    def label_of(host, key):
-        said_at[key] = time.monotonic()
-        return Capture("labels", key, "data", "x")
-
-    smart, labels = per_disk("smart", ["sda", "sdb", "sdc"]), per_disk("labels", ["sda1", "sdb1", "sdc"], WAKES=True)
-    smart.collect_one, labels.collect_one = smart_of, label_of
-    schedule, begun = make(smart, labels), time.monotonic()
-    schedule.round()
-    assert sorted(said_at) == ["sda1", "sdc"]
-    assert max(said_at.values()) - begun < 0.25
-    assert said(schedule, "labels", "sdb1").outcome == "nothing"
 
 
 def test_it_hurries_even_for_what_is_being_asked(make, machine):

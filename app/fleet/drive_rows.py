@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from django.utils.text import capfirst
 
-from app.fleet import sas_way
-from workflows.facts import ConditionFacts, DiskFacts, NodeFacts, known
+from agents.collectors.io_counters import IoCounters
+from app.fleet import chassis, sas_way
+from workflows.facts import ConditionFacts, DiskFacts, NodeFacts, OnPath, ServiceFacts, known
 from workflows.facts.slots import LEVELS
 
 Row = tuple[str, str, str]
@@ -23,6 +24,7 @@ def drive(node: NodeFacts, disk: DiskFacts) -> dict:
         "condition": tuple(condition_rows(disk)),
         "ways": sas_way.of_disk(node, disk),
         "modes": tuple(mode_rows(disk)),
+        "service": tuple(service_rows(node, disk)),
     }
 
 
@@ -97,3 +99,42 @@ def mode_rows(disk: DiskFacts) -> Iterator[Row]:
         yield "Write cache (WCE)", f"{cache.words}{believed}{lost}", "bad" if modes.is_never_flushed else "good"
     if known(modes.background_scan):
         yield "Background scan (EN_BMS)", modes.background_scan.words, "idle"
+
+
+def service_rows(node: NodeFacts, disk: DiskFacts) -> Iterator[Row]:
+    """Path by path, what became of the commands that were sent that way; then how long ZFS had to wait for the disk."""
+    said = node.service
+    if not known(said):
+        yield "Its commands", f"not known: {said.reason}", UNKNOWN_TONE
+        return
+    for name in disk.names:
+        if known(said.paths) and name in said.paths:
+            yield f"{name}, multipath", *_of_path(said.paths[name])
+        if known(said.commands) and (counts := said.commands.get(name)) and counts.failed is not None:
+            yield f"{name}, commands", *_of_commands(counts)
+    yield from _waits(node, disk, said)
+
+
+def _of_path(path: OnPath) -> tuple[str, str]:
+    states = ", ".join(word for word in (path.state, path.checker and f"the checker says {path.checker}") if word)
+    tone = "bad" if path.failed else "good" if path.state == "active" else UNKNOWN_TONE
+    return f"a path of {path.map}: {states or 'the daemon says nothing of it'}", tone
+
+
+def _of_commands(counts: IoCounters) -> tuple[str, str]:
+    """A few failures are usual: a disk that is asked for a page it does not have counts one. One that timed out is not."""
+    of = "" if counts.done is None else f" of {counts.done:,}"
+    failed = f"{counts.failed:,}{of} failed"
+    late = "" if counts.timed_out is None else f", {counts.timed_out:,} timed out"
+    held = ", the kernel holds commands back now" if counts.blocked else ""
+    return f"{failed}{late}{held}", "bad" if counts.blocked else "watch" if counts.timed_out else "good"
+
+
+def _waits(node: NodeFacts, disk: DiskFacts, said: ServiceFacts) -> Iterator[Row]:
+    place = chassis.places_of(node).get(disk.wwid) if known(disk.wwid) else None
+    if place is None or not known(place.leaf.guid):
+        return
+    for kind, name in (("disk_read", "Reads since the import"), ("disk_write", "Writes since the import")):
+        found = said.long(place.leaf.guid, kind)
+        if found is not None:
+            yield name, f"{found[0]:,} of {found[1]:,} took longer than a second", "watch" if found[0] else "good"

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from agents.collectors.base import decode
 from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet import rows
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
@@ -19,7 +18,7 @@ from app.ledger import services as ledger
 from workflows.core import Situation
 from workflows.facts import known
 from workflows.runbooks import RUNBOOKS
-from workflows.triage import MANUALS, NAMELESS, Triage, triage
+from workflows.triage import NAMELESS, Triage, decoded, manuals, triage
 
 TEXT_BYTES_MAX = 7 * 1024 * 1024  # settings.DATA_UPLOAD_MAX_MEMORY_SIZE refuses a longer form; files may be longer
 AROUND = 2  # lines before and after one that is shown from the paste
@@ -57,7 +56,7 @@ class TriageForm(forms.Form):
 
 
 def _of_file(file: UploadedFile) -> tuple[str, str]:
-    return file.name or "a file", decode(file.read())
+    return file.name or "a file", decoded(file.read())
 
 
 @login_required
@@ -112,10 +111,9 @@ def _asked_of(found: Triage) -> list[str]:
 
 
 def _voiced(situation: Situation, found: Triage) -> dict:
-    answers = [answer.runbook for answer in situation.answers]
-    manuals = [RUNBOOKS[slug] for slug in dict.fromkeys((*answers, *MANUALS.get(situation.slug, ())))]
+    pages = [RUNBOOKS[slug] for slug in manuals(situation)]
     voice = {"tone": SEVERITY_TONES[situation.severity], "urgency": SEVERITY_WORDS[situation.severity]}
-    return {"is": situation, "manuals": manuals, "shown": _shown(situation, found), **voice}
+    return {"is": situation, "manuals": pages, "shown": _shown(situation, found), **voice}
 
 
 def _shown(situation: Situation, found: Triage) -> list[dict]:

@@ -28,6 +28,7 @@ from workflows.facts.model import (
 )
 from workflows.facts.modes import ModeFacts, Switch
 from workflows.facts.progress import Advance, Amount, ScanProgress
+from workflows.facts.service import OnPath, ServiceFacts
 from workflows.facts.slots import BayWitness
 from workflows.facts.tunables import TunableFacts, TunablesFacts
 from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
@@ -59,6 +60,7 @@ __all__ = [
     "ModeFacts",
     "Moment",
     "NodeFacts",
+    "OnPath",
     "PathFacts",
     "PhyFacts",
     "PoolFacts",
@@ -68,6 +70,7 @@ __all__ = [
     "ScanFacts",
     "ScanProgress",
     "SelfTestFacts",
+    "ServiceFacts",
     "Suspect",
     "Switch",
     "TunableFacts",

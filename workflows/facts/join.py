@@ -23,6 +23,7 @@ from workflows.facts.loads import read_failed_loads, read_loads
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
+from workflows.facts.service import read_service
 from workflows.facts.sources import Memory, Sources
 from workflows.facts.tunables import read_tunables
 from workflows.facts.uberblocks import read_timelines
@@ -76,6 +77,7 @@ def node_facts(
         events=read_events(sources),
         histories=read_histories(sources),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
+        service=read_service(sources),
     )
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.loads import FailedLoad
     from workflows.facts.modes import ModeFacts
     from workflows.facts.progress import ScanProgress
+    from workflows.facts.service import ServiceFacts
     from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
@@ -226,6 +227,7 @@ class ImportableFacts:
     status: str
     action: str
     tops: tuple[tuple[str, VdevFacts], ...]
+    destroyed: bool = False  # on purpose; only `zpool import -D` lists it
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,7 @@ class NodeFacts:
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
+    service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
 
 
 @dataclass(frozen=True)

@@ -71,12 +71,16 @@ DEFAULTS: dict[str, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = {
 
 @dataclass(frozen=True)
 class TunableFacts:
-    """One parameter. `boot` is what modprobe's folders or the command line set, with the place that says so."""
+    """One parameter. `boot` is what modprobe's folders or the command line set, with the place that says so.
+
+    Where those places were not looked into (`boot_read`), only that it is no default can be told.
+    """
 
     name: str
     value: str
     boot: BootOption | None
     defaults: Known[tuple[int, ...]]
+    boot_read: bool = True
 
     @property
     def differs(self) -> Known[bool]:
@@ -92,7 +96,15 @@ class TunableFacts:
         """What the next boot makes of it, in words."""
         if self.boot is not None:
             return f"{self.boot.value} ({self.boot.where})"
-        return f"{' or '.join(map(str, self.defaults))} (default)" if known(self.defaults) else "not known"
+        default = f"{' or '.join(map(str, self.defaults))} (default)" if known(self.defaults) else "not known"
+        return default if self.boot_read else "not known"
+
+    @property
+    def later(self) -> str:
+        """The same as the end of a sentence."""
+        if self.boot is None and not self.boot_read and known(self.defaults):
+            return f"its default is {' or '.join(map(str, self.defaults))}"
+        return f"the next boot makes it {self.at_boot}"
 
 
 @dataclass(frozen=True)
@@ -129,10 +141,10 @@ def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[Tunab
     if known(oids):
         values = {setting.oid: setting.value for setting in oids}
         found = ((name, values[tunable.oid]) for name, tunable in TUNABLES.items() if tunable.oid in values)
-        return TunablesFacts(tuple(TunableFacts(n, v, None, _defaults(n, numbers)) for n, v in found if n in DEFAULTS), (), FREEBSD)
+        return TunablesFacts(tuple(TunableFacts(n, v, None, _defaults(n, numbers), False) for n, v in found if n in DEFAULTS), (), FREEBSD)
     if known(pasted):
         shown = ((tunable.name, str(tunable.value)) for tunable in pasted if tunable.name in DEFAULTS)
-        return TunablesFacts(tuple(TunableFacts(n, v, None, _OF_ILLUMOS) for n, v in shown), (), ILLUMOS)
+        return TunablesFacts(tuple(TunableFacts(n, v, None, _OF_ILLUMOS, False) for n, v in shown), (), ILLUMOS)
     return oids
 
 
@@ -145,6 +157,9 @@ def _ignored(said: Parameters, boot: dict[str, BootOption]) -> tuple[BootOption,
 
 
 def _defaults(name: str, numbers: Known[tuple[int, ...]]) -> Known[tuple[int, ...]]:
+    """Of a release that is not known, where all releases agree."""
+    if len(DEFAULTS[name]) == 1:
+        return DEFAULTS[name][0][1]
     if not known(numbers):
         return numbers
     return [values for since, values in DEFAULTS[name] if since <= numbers][-1]

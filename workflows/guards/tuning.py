@@ -139,7 +139,7 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
     raised = [t for t in others if known(t.differs) and t.differs]
     if raised:
         return refuse(
-            f"{raised[0].name} is {raised[0].value} and the next boot makes it {raised[0].at_boot}: somebody tunes already. "
+            f"{raised[0].name} is {raised[0].value} and {raised[0].later}: somebody tunes already. "
             "Put it back, or write it down for the boot if it is meant to stay."
         )
     if unread:

@@ -24,7 +24,10 @@ LEAVES_SHOWN = 24
 
 @dataclass(frozen=True)
 class Blocked:
-    """One pool on one node, and why it does not come in. `why` is "damage", "missing", "features", "diverged", "silence" or "waiting"."""
+    """One pool on one node, and why it does not come in as it should.
+
+    `why` is "damage", "missing", "features", "diverged", "silence", "waiting" or "incomplete".
+    """
 
     node: NodeFacts
     name: str
@@ -37,6 +40,11 @@ class Blocked:
     @property
     def diverging(self) -> tuple[Suspect, ...]:
         return tuple(s for s in self.suspects if s.diverges)
+
+    @property
+    def lost(self) -> tuple[VdevFacts, ...]:
+        """The leaves that the listing does without."""
+        return tuple(leaf for _, top in self.listed.tops for leaf in _lost(top)) if self.listed else ()
 
     @property
     def ours(self) -> bool:
@@ -53,10 +61,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _listed(node: NodeFacts) -> Iterator[Blocked]:
+    here = {pool.name for pool in node.pools if not known(pool.guid)} if known(node.pools) else set()
     for pool in node.importable if known(node.importable) else ():
+        if pool.destroyed:
+            continue  # nobody expects it
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
-        why = _why(pool, found) or ("waiting" if _was_here(node, pool, table) else "")
-        if why:
+        why = _why(pool, found) or ("waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else "")
+        if why and not (why == "incomplete" and pool.name in here):  # it may have been imported since it was listed
             yield Blocked(node, pool.name, pool.guid, why, pool, table, found)
 
 
@@ -70,7 +81,20 @@ def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
         return "features"
     if pool.state in ("FAULTED", "UNAVAIL"):
         return "missing" if pool.state == "UNAVAIL" else "damage"
-    return ""
+    return "missing" if any(len(_lost(top)) > _tolerates(top) for kind, top in pool.tops if kind != "log") else ""
+
+
+def _lost(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
+    """Leaves that are not there, each place once: of a spare in use or a replacement one child is enough."""
+    if not vdev.children:
+        return () if vdev.state in ("ONLINE", "AVAIL", "DEGRADED") else (vdev,)
+    lost = tuple(leaf for child in vdev.children for leaf in _lost(child))
+    here = any(not _lost(child) for child in vdev.children)
+    return () if vdev.kind in ("spare", "replacing") and here else lost
+
+
+def _is_incomplete(pool: ImportableFacts) -> bool:
+    return any(_lost(top) for _, top in pool.tops)
 
 
 def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) -> bool:
@@ -129,7 +153,12 @@ def _must_act(one: Blocked) -> bool:
     if one.why == "silence":
         return one.ours
     leaves = [leaf for _, top in one.listed.tops for leaf in top.leaves()] if one.listed else []
-    return one.why == "missing" and one.ours and 2 * sum(leaf.state == "ONLINE" for leaf in leaves) > len(leaves)
+    return one.why == "missing" and (one.ours or _nobodys(one)) and 2 * sum(leaf.state == "ONLINE" for leaf in leaves) > len(leaves)
+
+
+def _nobodys(one: Blocked) -> bool:
+    """No disk of the node is known, so nothing says whose it is: mostly a paste, by somebody who misses the pool."""
+    return not one.table and not known(one.node.disks)
 
 
 def _title(one: Blocked) -> str:
@@ -139,6 +168,8 @@ def _title(one: Blocked) -> str:
         return f"{one.name} is not imported, and `zpool import` does not answer"
     if one.why == "waiting":
         return f"{one.name} is not imported, and this node had it last"
+    if one.why == "incomplete":
+        return f"{one.name} can be imported, but without {_words.plural(len(one.lost), 'disk')} of it"
     if one.why == "missing":
         return f"{one.name} cannot be imported: too many of its disks are missing"
     if len(one.diverging) == 1:
@@ -156,6 +187,10 @@ def _meaning(one: Blocked) -> Iterator[str]:
         yield f"{one.name} was never exported, this node wrote its labels last, and no node that reports has it. Nothing stands in the way of an import."
         yield from _incomplete(one)
         yield "If the node has just booted, its import may be about to come. Else make sure that no partner has the pool, and import it by its guid."
+    elif one.why == "incomplete":
+        yield f"{one.name} is not imported here, and its other disks hold the whole of it."
+        yield from _incomplete(one)
+        yield "Look for what is missing before the import: what comes back in time needs no replacing."
     elif one.why == "missing":
         yield f"Too many disks of {one.name} are not to be seen from here. Bring them back first (power, cable, HBA); nothing on the others is lost by waiting."
     else:
@@ -163,7 +198,7 @@ def _meaning(one: Blocked) -> Iterator[str]:
 
 
 def _incomplete(one: Blocked) -> Iterator[str]:
-    lost = [leaf for _, top in one.listed.tops for leaf in top.leaves() if leaf.state not in ("ONLINE", "AVAIL")] if one.listed else []
+    lost = one.lost
     if lost:
         names = ", ".join(leaf.name for leaf in lost[:LEAVES_SHOWN])
         yield f"It will come up without {names} ({', '.join(dict.fromkeys(leaf.state for leaf in lost))}); replace {'it' if len(lost) == 1 else 'them'} by guid afterwards."
@@ -258,6 +293,8 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
         yield _words.evidence(
             one.node, "zpool_import", f"{one.name}  id {one.guid}  state {one.listed.state}  {one.listed.status}".rstrip()
         )
+        for leaf in one.lost[:LEAVES_SHOWN]:
+            yield _words.evidence(one.node, "zpool_import", f"{leaf.name}  {leaf.state}  {leaf.note}".rstrip())
     elif "zpool_import" in one.node.failures:
         yield _words.evidence(one.node, "zpool_import", one.node.failures["zpool_import"])
     for row in one.table[:LEAVES_SHOWN]:

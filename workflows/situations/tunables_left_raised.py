@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.tunables import FREEBSD, ILLUMOS, LINUX
+from agents.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
 from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
@@ -22,6 +22,7 @@ HARMS = {
     "zfs_max_missing_tvds": "a pool can be imported with top-level vdevs missing",
 }
 REPAIRS = ("resilver", "rebuild")
+SOURCES = {LINUX: "parameters", FREEBSD: "sysctl", ILLUMOS: "mdb"}
 PLACES = {
     LINUX: "by writing the old one to /sys/module/zfs/parameters/NAME, or write it into /etc/modprobe.d",
     FREEBSD: "with `sysctl`, or write it into /etc/sysctl.conf",
@@ -72,17 +73,19 @@ def _title(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts
         return f"{node.node}: {harmful[0].name} is {harmful[0].value}: {HARMS[harmful[0].name]}"
     if raised:
         more = f" and {len(raised) - 1} more" if len(raised) > 1 else ""
-        return f"{node.node}: {raised[0].name} is {raised[0].value}{more}; the next boot makes it {raised[0].at_boot}"
+        return f"{node.node}: {raised[0].name} is {raised[0].value}{more}; {raised[0].later}"
     return f"{node.node}: {tunables.ignored[0].name} is set for the next boot, and this release has no such parameter"
 
 
 def _meaning(tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Iterator[str]:
     for tunable in harmful:
-        yield f"While {tunable.name} is {tunable.value}, {HARMS[tunable.name]}. At the next boot it becomes {tunable.at_boot}."
+        yield f"While {tunable.name} is {tunable.value}, {HARMS[tunable.name]}; {tunable.later}."
     for tunable in raised:
-        yield f"{tunable.name} is {tunable.value}; the next boot makes it {tunable.at_boot}."
+        yield f"{tunable.name} is {tunable.value}; {tunable.later}."
         if tunable.name == "zfs_multihost_fail_intervals" and not tunable.value.strip("0"):
             yield "At 0 a host that cannot write its sign of life goes on all the same: safe only where partners are fenced by power."
+    if not all(tunable.boot_read or tunable.boot for tunable in (*harmful, *raised)):
+        yield "Whether something sets it at boot, and means it to stay, was not read."
     if harmful or raised:
         yield (f"If somebody tunes right now, ask them. Else put each value back {PLACES[tunables.platform]} if it is meant to stay.")
     for option in tunables.ignored:
@@ -92,8 +95,10 @@ def _meaning(tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised:
 def _evidence(
     node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]
 ) -> Iterator[Evidence]:
-    digest = node.digests.get("parameters", "")
+    source = SOURCES[tunables.platform]
+    digest = node.digests.get(source, "")
     for tunable in (*harmful, *raised):
-        yield Evidence(node.node, "parameters", digest, f"{tunable.name} = {tunable.value}, at the next boot {tunable.at_boot}")
+        called = TUNABLES[tunable.name].oid if tunables.platform == FREEBSD else tunable.name
+        yield Evidence(node.node, source, digest, f"{called} = {tunable.value}, at the next boot {tunable.at_boot}")
     for option in tunables.ignored:
-        yield Evidence(node.node, "parameters", digest, f"{option.where}: options {option.module} {option.name}={option.value}")
+        yield Evidence(node.node, source, digest, f"{option.where}: options {option.module} {option.name}={option.value}")

@@ -13,9 +13,9 @@ from agents.collectors.base import Capture, Unparsed
 from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
-from workflows.facts import FleetFacts, NodeFacts, node_facts
+from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.situations import detect_all
-from workflows.triage import clean, mend
+from workflows.triage import clean, mend, refused
 from workflows.triage.cut import Piece, cut
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
@@ -23,8 +23,21 @@ from workflows.triage.next import Command, missing
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
 TEXT_CHARACTERS_MAX = 16_000_000
 MERGED = frozenset(
-    ("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config")
+    (
+        "zpool_status",
+        "zpool_status_guid",
+        "kstat_pools",
+        "kstat_txgs",
+        "sg_logs",
+        "drive_modes",
+        "zdb_config",
+        "parameters",
+        "sysctl",
+        "mdb",
+        "node",
+    )
 )  # told by several commands together
+BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts
 TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
 ALL_WELL = "all pools are healthy"
 SEVERAL = re.compile(r";|&&")
@@ -107,15 +120,22 @@ class _Said:
         elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
             return ("An earlier output shows more pools and is used.",)
         elif before is not None:
-            joint = COLLECTORS[source].parse(before.text + text) if source in MERGED else Unparsed("")
+            both = (_not_again(before.text, text) if source in BY_NAME else before.text) + text
+            joint = COLLECTORS[source].parse(both) if source in MERGED else Unparsed("")
             if source in TREES and {p.name for p in value} & {p.name for p in self.values[where]}:
                 joint = Unparsed("")
             if isinstance(joint, Unparsed):
                 notes = ("An earlier output of the same command is superseded by this one.",)
             else:
-                text, value = before.text + text, joint
+                text, value = both, joint
         self.captures[where], self.values[where] = Capture(source, key, "data", text), value
         return notes
+
+
+def _not_again(before: str, now: str) -> str:
+    """The lines of before about what is not said now."""
+    again = {line.partition(":")[0] for line in now.split("\n")}
+    return "".join(f"{line}\n" for line in before.split("\n") if line and line.partition(":")[0] not in again)
 
 
 def completed(now: list[ScsiDevice], before: Iterable[ScsiDevice]) -> tuple[ScsiDevice, ...]:
@@ -158,6 +178,8 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
 def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     if not piece.source:
+        if means := refused.meaning(piece.lines):
+            return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else "This is no output we know."
@@ -170,7 +192,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(
             read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
         )
-    mended = mend.read(piece.source, [f"{piece.path}:{line}" for line in piece.lines] if piece.path else piece.lines)
+    mended = mend.read(piece.source, _said(piece))
     if isinstance(mended.value, Unparsed):
         again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."
         reason = f"{mended.value.reason.rstrip('.')}. {again}"
@@ -184,6 +206,12 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     for also in _also(source, mended):
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     return replace(read, outcome="read", source=source, key=key, notes=notes)
+
+
+def _said(piece: Piece) -> list[str]:
+    """The lines with what the command line alone says of them."""
+    lines = [f"{piece.path}:{line}" for line in piece.lines if line] if piece.path else piece.lines
+    return [piece.question, *lines] if piece.question else lines
 
 
 def _is_inside_a_tree(lines: list[str]) -> bool:
@@ -233,7 +261,15 @@ def _facts(node: str, said: _Said) -> NodeFacts:
             source, _, old = where.partition("/")
             if old in renamed:
                 captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    return node_facts(node, captures, 0.0, ())
+    return _boot_not_read(node_facts(node, captures, 0.0, ()))
+
+
+def _boot_not_read(facts: NodeFacts) -> NodeFacts:
+    """An agent reads every file for modprobe; of a paste nobody knows which it leaves out."""
+    if not known(facts.tunables):
+        return facts
+    found = tuple(replace(tunable, boot_read=False) for tunable in facts.tunables.known_names)
+    return replace(facts, tunables=replace(facts.tunables, known_names=found))
 
 
 def _block(devices: Iterable[Any], labelled: Iterable[str]) -> tuple[str, Mapping[str, str]]:

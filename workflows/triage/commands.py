@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.kstat_pools import ROOT
+from agents.collectors.parameters import FOLDERS, VALUES
 
 NOTHING = ("", "")
 
@@ -20,19 +21,26 @@ class Asked:
     source: str
     key: str = ""
     node: str = ""
-    path: str = ""  # the one file whose lines it prints, without saying so in each line
+    path: str = ""  # the one file whose lines it prints, without saying so in each line; or the command, where the source names that
     hint: str = ""
+    question: str = ""  # what was asked, where the answer cannot be read without it
 
 
 _HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _ZPOOL = "zpool (?:status|import|list|get|events|history|iostat)"
-_TOOLS = rf"(?:{_ZPOOL})\b.*|lsscsi(?: +-.*)?|(?:zdb|smartctl|sg_ses|sg_logs|sdparm) +(?:-|/dev/).*"
-_FILES = rf"(?:cat|grep -H (?:\S+ )?|tail (?:-n ?\d+ )?|head (?:-n ?\d+ )?) ?{re.escape(ROOT)}/\S+"
+_TOOLS = (
+    rf"(?:{_ZPOOL})\b.*|lsscsi(?: +-.*)?|(?:zdb|smartctl|sg_ses|sg_logs|sdparm) +(?:-|/dev/).*|sysctl +(?:-|vfs\.zfs).*"
+    r"|(?:zfs|zpool) (?:version|--version|-V)|hostid|mdb -kw?"
+)
+_PLACES = "|".join(map(re.escape, (ROOT, VALUES, *FOLDERS)))
+_FILES = rf"(?:cat|grep -H (?:\S+ )?|tail (?:-n ?\d+ )?|head (?:-n ?\d+ )?) ?(?:{_PLACES})/\S+(?: +/\S+)*"
+_MDB = re.compile(r"(?:echo|printf) +(\w+/[A-Z]\S*) *\| *mdb -kw?")
+_INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|::\w+|\$q")  # typed at its prompt
 _PROMPTS = (
     re.compile(rf"\[?[A-Za-z0-9._-]+@({_HOST})[^#$%>]*[#$%>] ?(.*)"),  # root@oss01:~#, [root@oss01 ~]#
     re.compile(rf"({_HOST})(?::\S*|[~]\S*)? ?[#%] ?(.*)"),  # oss01# , oss01:~ #
     re.compile(r"()[#$%>] +(.*)"),
-    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|dmesg(?: +[|-].*)?|{_FILES}))"),
+    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|dmesg(?: +[|-].*)?|{_FILES}|echo .*\| *mdb -kw?))"),
 )
 
 
@@ -40,6 +48,8 @@ def asked(line: str) -> Asked | None:
     """The command on a prompt line, or of a line that is a command we know; None for anything else."""
     for form in _PROMPTS:
         found = form.fullmatch(line.strip())
+        if found and _INSIDE_MDB.fullmatch(found.group(2)):
+            return None
         words = _words(found.group(2)) if found else ()
         if found and words and re.fullmatch(r"[A-Za-z_][\w.+-]*", words[0]):
             return _asked(words, found.group(1))
@@ -63,16 +73,29 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def _asked(words: tuple[str, ...], node: str) -> Asked:
+    of_mdb = _MDB.fullmatch(" ".join(words))
+    if of_mdb:
+        return Asked(words, "mdb", node=node, question=of_mdb.group(1))
     tool, *rest = words[: words.index("|")] if "|" in words[1:] else words
     if any(word.endswith(";") or word in ("&&", ";") for word in words):
         return Asked(words, "", node=node)  # several commands at once: their outputs are told apart by how they begin
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
-    path = _printed(tool, rest)
+    path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
-    hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
-    return Asked(words, source, key, node, path if source in ("kstat_pools", "kstat_txgs", "kstat_dmu_tx") else "", hint)
+    hint = (
+        ""
+        if source
+        else _DESTROYED
+        if (tool, "D" in letters) == ("zpool", True) and "import" in rest
+        else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
+    )
+    return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
 
 
+_DESTROYED = "It lists pools that were destroyed on purpose; `zpool import` lists the others."
+_BY_PATH = ("kstat_pools", "kstat_txgs", "kstat_dmu_tx", "parameters", "node")  # each of their lines says where it is from
+_VERSION = "zpool --version"
+_ANSWERS = {f"{tool} {how}": _VERSION for tool in ("zfs", "zpool") for how in ("version", "--version", "-V")} | {"hostid": "hostid"}
 _HINTS = {
     "zpool status": "It leaves out what is well, and a tree without its vdevs misleads; `zpool status -P -p` is read.",
     "zpool list": "Its numbers are rounded; `zpool list -v -p -H` is read.",
@@ -80,6 +103,7 @@ _HINTS = {
     "zpool events": "It says too little; `zpool events -v` is read.",
     "zpool import": "It is no list of pools; `zpool import` without a name is.",
     "dmesg": "Its times are computed from the clock of today; `dmesg` without -T is read.",
+    "journalctl": "`dmesg` without -T is read: its lines begin with the kernel's own stamp.",
     "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE` and `zdb -C` are read.",
 }
 
@@ -91,8 +115,12 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
         return _zdb(_operands(rest, "UpotxI"), letters)
     if tool == "dmesg":
         return ("", "") if "T" in letters or "--ctime" in rest else ("kernel_log", "")
-    if tool == "lsscsi":
-        return "lsscsi", ""
+    if tool in ("lsscsi", "sysctl"):
+        return tool, ""
+    if tool == "mdb":
+        return "mdb", ""
+    if any(word.startswith((VALUES, *FOLDERS)) for word in rest):
+        return "parameters", ""
     source = {"smartctl": "smart", "sg_ses": "ses", "sg_logs": "sg_logs", "sdparm": "drive_modes"}.get(tool, "")
     devices = [word for word in rest if word.startswith("/dev/")]
     return (source, device(devices[-1])) if source and devices else NOTHING
@@ -106,7 +134,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     if verb == "status":
         return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
     if verb == "import":
-        return "zpool_import" if len(operands) == 1 and "a" not in letters else ""
+        return "zpool_import" if len(operands) == 1 and not {"a", "D"} & set(letters) else ""
     if verb == "iostat" and "w" in letters:
         return "zpool_iostat_w"
     exact = "H" in letters and "p" in letters
@@ -137,13 +165,18 @@ def _operands(rest: Sequence[str], with_value: str) -> list[str]:
 
 
 def _printed(tool: str, rest: Sequence[str]) -> str:
-    """The file of ZFS in /proc that a command prints as it is."""
+    """The one file that a command prints as it is: of ZFS in /proc, a module parameter, or what modprobe is told."""
     paths = [word for word in rest if word.startswith("/")]
-    return paths[0] if tool in ("cat", "head", "tail") and len(paths) == 1 and paths[0].startswith(ROOT) and "*" not in paths[0] else ""
+    alone = tool in ("cat", "head", "tail") and len(paths) == 1 and "*" not in paths[0]
+    return paths[0] if alone and paths[0].startswith((ROOT, VALUES, *FOLDERS)) else ""
 
 
 def kernel_file(path: str) -> tuple[str, str]:
-    """Source and key of a file below /proc/spl/kstat/zfs."""
+    """Source and key of a file that `_printed` knows; also of what stands for one in the source `node`."""
+    if path in _ANSWERS.values():
+        return "node", ""
+    if path.startswith((VALUES, *FOLDERS)):
+        return "parameters", ""
     first, _, name = path.removeprefix(f"{ROOT}/").partition("/")
     if not name:
         return {"import_progress": "kstat_pools", "dmu_tx": "kstat_dmu_tx", "dbgmsg": "dbgmsg"}.get(first, ""), ""

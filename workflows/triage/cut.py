@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agents.collectors.kstat_pools import ROOT
+from agents.collectors.parameters import FOLDERS, VALUES
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.mend import KEY
 
@@ -22,6 +23,7 @@ class Piece:
     node: str = ""
     command: str = ""
     path: str = ""  # the file whose lines these are, where they do not say it themselves
+    question: str = ""  # what was asked, where they cannot be read without it
     hint: str = ""
     said: str = ""  # the last "pool:", "config:", "errors:" ... seen
 
@@ -41,7 +43,7 @@ def cut(lines: Sequence[str]) -> list[Piece]:
     node = ""
     for i, line in enumerate(lines):
         command = asked(line)
-        if command is not None:
+        if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
             pieces.append(_of_command(command, node, i + 2))
             continue
@@ -55,7 +57,8 @@ def cut(lines: Sequence[str]) -> list[Piece]:
 
 
 def _of_command(command: Asked, node: str, first: int) -> Piece:
-    return Piece(command.source, first, key=command.key, node=node, command=" ".join(command.words), path=command.path, hint=command.hint)
+    said = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
+    return Piece(command.source, first, key=command.key, node=node, **said)
 
 
 def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
@@ -65,7 +68,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return ("zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"), ""
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
         return "zdb_label", ""
-    if line.startswith(f"{ROOT}/"):
+    if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
         return kernel_file(line.partition(":")[0])
     if line == "{":
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
@@ -85,6 +88,7 @@ def _json(lines: Sequence[str]) -> str:
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
+_OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
     ("zpool_import", re.compile(r"no pools available to import$"), ""),
@@ -101,6 +105,8 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("ses", re.compile(r" +Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
+    ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
+    ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
 )
 _ONE_BY_ONE = (
     "zpool_events",
@@ -146,7 +152,7 @@ def _complete(piece: Piece) -> bool:
 
 def _belongs(piece: Piece, line: str) -> bool:
     """Whether a line can be part of this output. What cannot is somebody's own words."""
-    if not line or not piece.source or piece.path:
+    if not line or not piece.source or (piece.path and piece.source != "node"):
         return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
@@ -187,6 +193,10 @@ _GOES_ON = {
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
     "zdb_config": _goes_on_as(r" {4}|\S+:$"),
+    "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
+    "parameters": lambda piece, line: line.startswith("/"),
+    "mdb": lambda piece, line: bool(re.match(r"(?:> *)?(?:\w+/[A-Z]|::|\$q)|\w+: *|Loading modules", line)),
+    "node": lambda piece, line: bool(re.match(r"[0-9a-f]{1,8}$|zfs-", line)),
 }
 
 

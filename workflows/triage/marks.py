@@ -59,8 +59,12 @@ def _score(words: set[str], specific: set[str], line: str) -> int:
 
 
 def _words(text: str) -> set[str]:
-    """Words as both spell them: a path by its last part."""
-    return {word.rsplit("/", 1)[-1].strip(".,:;'\"()") for word in re.split(r"\s+", text)} - {""}
+    """Words as both spell them: a path by its last part, and a setting by its name too."""
+    words = {word.rsplit("/", 1)[-1].strip(".,:;'\"()") for word in re.split(r"\s+", text)}
+    return (words | {found.group(1) for word in words if (found := _SETTING.fullmatch(word))}) - {""}
+
+
+_SETTING = re.compile(r"([a-z][\w.]{5,}):\S+")
 
 
 def _family(source: str) -> str:

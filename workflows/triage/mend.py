@@ -147,6 +147,31 @@ def _uberblocks(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text), ()
 
 
+def _sysctl(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """`sysctl -a | grep zfs` says other things as well."""
+    ours = [line for line in lines if line.startswith("vfs.zfs.") or not re.match(r"[\w.%-]+: ?", line)]
+    return _without_others(lines, ours, "other settings")
+
+
+def _options(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """A file for modprobe holds comments and other modules too."""
+    return _without_others(
+        lines, [line for line in lines if not re.match(r"/[^:]+\.conf:(?!\s*options\s+(?:zfs|spl)\s)", line)], "other lines"
+    )
+
+
+def _mdb(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """What the debugger says when it starts, and how it is left."""
+    return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
+
+
+def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> tuple[str, tuple[str, ...]]:
+    if not any(ours):
+        return _as_is(lines)
+    left_out = len(lines) - len(ours)
+    return "".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ()
+
+
 _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_as_is, _zpool, _zpool_rounded),
     "zpool_import": (_as_is, _zpool),
@@ -155,5 +180,8 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_events": (_events,),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
+    "sysctl": (_sysctl,),
+    "parameters": (_options,),
+    "mdb": (_mdb,),
     "zpool_iostat": (_as_is, _tabs),
 }

@@ -37,6 +37,16 @@ MANUALS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+IN_ORDER = ("missing", "incomplete", "features", "waiting")  # why a pool is not imported, where its data is not in question
+
+
+def manuals(situation: Situation) -> tuple[str, ...]:
+    """The runbooks whose pages help: those that answer, and of its kind those that do no harm here."""
+    answers = [answer.runbook for answer in situation.answers]
+    kind = () if situation.subject.get("why") in IN_ORDER else MANUALS.get(situation.slug, ())
+    return tuple(dict.fromkeys((*answers, *kind)))
+
+
 @dataclass(frozen=True)
 class Command:
     """One command to run, which only reads, and what it would tell."""

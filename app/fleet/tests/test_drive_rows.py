@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from agents.collectors.io_counters import IoCounters
+from agents.collectors.zpool_iostat_w import BUCKETS, Histogram
 from app.fleet import drive_rows
 from app.fleet.models import Situation
 from app.fleet.views import under_causes
-from workflows.facts import BayWitness, ModeFacts, SelfTestFacts, Switch, Unknown
-from workflows.tests.incident import BLANK_WWID, DISKS, WELL
+from workflows.facts import BayWitness, ModeFacts, OnPath, SelfTestFacts, ServiceFacts, Switch, Unknown
+from workflows.tests.incident import BLANK_WWID, DISKS, NODE, WELL
 
 BLANK = next(d for d in DISKS if d.wwid == BLANK_WWID)
 SHELF = BLANK.bay.enclosure_id
@@ -78,3 +80,45 @@ def test_consequences_stand_below_their_cause_and_nothing_is_lost():
         ("z", True),
         ("y", False),
     ]
+
+
+NOT_ASKED = Unknown("it was not asked")
+MEMBER = next(d for d in DISKS if d.labels and d.wwid != BLANK_WWID and drive_rows.chassis.places_of(NODE).get(d.wwid))
+GUID = drive_rows.chassis.places_of(NODE)[MEMBER.wwid].leaf.guid
+
+
+def service(disk, paths=NOT_ASKED, commands=NOT_ASKED, waits=NOT_ASKED):
+    return list(drive_rows.service_rows(replace(NODE, service=ServiceFacts(paths, commands, waits)), disk))
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "tone"),
+    [
+        (OnPath("mpatha", "active", "ready"), "a path of mpatha: active, the checker says ready", "good"),
+        (OnPath("mpatha", "failed", "faulty"), "a path of mpatha: failed, the checker says faulty", "bad"),
+        (OnPath("mpatha", "active", "shaky"), "a path of mpatha: active, the checker says shaky", "bad"),
+        (OnPath("dm-3", None, None), "a path of dm-3: the daemon says nothing of it", "watch"),
+    ],
+)
+def test_each_path_of_a_map_says_how_it_is(path, words, tone):
+    assert service(BLANK, paths={BLANK.names[0]: path}) == [(f"{BLANK.names[0]}, multipath", words, tone)]
+
+
+def test_commands_that_timed_out_stand_out_and_what_the_kernel_does_not_count_is_not_shown():
+    name = BLANK.names[0]
+    counted = IoCounters(name, 90_000, 89_990, 12, 3, 0, 32)
+    assert service(BLANK, commands={name: counted}) == [(f"{name}, commands", "12 of 89,990 failed, 3 timed out", "watch")]
+    assert service(BLANK, commands={name: replace(counted, timed_out=0, blocked=1)})[0][2] == "bad"
+    assert service(BLANK, commands={name: replace(counted, failed=None)}) == []
+
+
+def test_waits_of_a_member_are_counted_by_zfs_and_a_rounded_count_is_no_count():
+    reads = [0] * BUCKETS
+    reads[20], reads[30], reads[31] = 1_000, 5, 2
+    rows = service(MEMBER, waits={str(GUID): Histogram(str(GUID), {"disk_read": tuple(reads), "disk_write": (None, *reads[1:])})})
+    assert rows == [("Reads since the import", "7 of 1,007 took longer than a second", "watch")]
+
+
+def test_what_was_not_collected_is_said():
+    [(_, words, tone)] = drive_rows.service_rows(replace(NODE, service=NOT_ASKED), BLANK)
+    assert (words, tone) == ("not known: it was not asked", "watch")

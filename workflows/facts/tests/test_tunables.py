@@ -59,8 +59,19 @@ def test_a_setting_that_this_release_ignores_is_told():
     assert [option.name for option in tunables(text).ignored] == ["zfs_top_maxinflight"]
 
 
-def test_without_a_version_no_default_is_known():
-    said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zio_slow_io_ms:2000\n")}
+def test_without_a_version_a_default_is_known_only_where_all_releases_agree():
+    said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_scrub_delay:0\n")}
+    (tunable,) = node_facts("oss01", said, 1.0, ()).tunables.known_names
+    assert tunable.differs is True
+    said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_multihost_fail_intervals:2\n")}
     (tunable,) = node_facts("oss01", said, 1.0, ()).tunables.known_names
     assert not known(tunable.differs)
     assert tunable.at_boot == "not known"
+
+
+def test_on_freebsd_what_sets_it_at_boot_is_not_read_and_nothing_is_claimed():
+    """/etc/sysctl.conf may set it just so."""
+    said = {"sysctl": Capture("sysctl", "", "data", "vfs.zfs.scrub_delay: 0\n")}
+    (tunable,) = node_facts("nas01", said, 1.0, ()).tunables.known_names
+    assert (tunable.differs, tunable.at_boot) == (True, "not known")
+    assert tunable.later == "its default is 4"

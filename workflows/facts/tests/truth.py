@@ -264,8 +264,9 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "import-blocked-diverged-disk/6-rescan-rw": ("disk-missing act",),
     "import-blocked-diverged-disk/7-bring-back": (),
     "import-blocked-labels/1-labels-0-1-garbage": ("label-corrupt watch",),
-    "import-blocked-labels/2-all-labels-garbage": ("label-corrupt act",),
-    "import-blocked-labels/3-other-pool-label": ("label-corrupt act",),
+    # The listing does without the disk as well.
+    "import-blocked-labels/2-all-labels-garbage": ("label-corrupt act", "import-blocked watch"),
+    "import-blocked-labels/3-other-pool-label": ("label-corrupt act", "import-blocked watch"),
     "import-blocked-labels/4-disk-hangs": NOT_RECORDED,
     "import-rewind/1-not-imported": ("import-blocked act",),
     "import-rewind/2-dry-runs": NOT_RECORDED,
@@ -344,7 +345,4 @@ PASTED = {
     # Module parameters are not read from a paste.
     "scrub-states/01-scrub-started": (),
     "slow-disk/1-writing": ("slow-disk act",),
-    # Whose host this is, is not read from a paste.
-    "wwid-drift-zfs2.3/2-booted-not-imported": (),
-    "wwid-drift/2-booted-not-imported": (),
 }

@@ -144,3 +144,61 @@ def test_a_strangers_pool_behind_a_silent_import_is_only_watched():
 
 def test_a_silent_import_beside_imported_pools_says_nothing():
     assert import_blocked.detect(silenced("healthy-raidz2")) == ()
+
+
+LISTED = """   pool: big
+     id: 4276253443581125741
+  state: {state}
+ status: One or more devices contains corrupted data.
+ action: The pool can be imported despite missing or damaged devices.  The
+\tfault tolerance of the pool may be compromised if imported.
+   see: https://openzfs.github.io/openzfs-docs/msg/ZFS-8000-4J
+ config:
+
+\tbig         DEGRADED
+\t  {kind}-0  DEGRADED
+\t    sda     {a}
+\t    sdb     {b}
+\t    sdc     {c}
+\t    sdd     ONLINE
+\t    sde     ONLINE
+"""
+
+
+def listed(a: str, b: str, c: str, state: str = "DEGRADED", kind: str = "raidz2", **more: str):
+    """What only a listing tells, as in a paste: no disk and no label is known."""
+    said = {"zpool_import": Capture("zpool_import", "", "data", LISTED.format(a=a, b=b, c=c, state=state, kind=kind))}
+    said |= {source: Capture(source, "", "data", text) for source, text in more.items()}
+    return import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+
+
+def test_a_pool_that_would_come_in_without_a_disk_is_not_passed_over_in_silence():
+    """Composed after genuine listings of pools that lack a disk."""
+    (found,) = listed("ONLINE", "UNAVAIL  cannot open", "ONLINE")
+    assert (found.severity, found.title) == ("watch", "big can be imported, but without 1 disk of it")
+    assert "without sdb (UNAVAIL); replace it by guid afterwards" in found.meaning
+    assert found.answers == ()
+    assert "sdb  UNAVAIL  cannot open" in [e.line for e in found.evidence]
+
+
+def test_a_listing_that_lost_more_than_it_can_is_believed_by_its_tree_and_not_by_its_first_word():
+    """OpenZFS 0.6 was seen to call a pool ONLINE of which a whole vdev was gone."""
+    (found,) = listed("UNAVAIL  corrupted data", "UNAVAIL", "UNAVAIL", "ONLINE")
+    assert "too many of its disks are missing" in found.title
+
+
+def test_a_pool_of_which_most_is_here_and_nothing_says_whose_it_is_is_acted_on():
+    """Two of five are gone from a raidz1, and three of five from a raidz2."""
+    told = [listed("UNAVAIL", "UNAVAIL", "ONLINE", "UNAVAIL", kind="raidz1"), listed("UNAVAIL", "UNAVAIL", "UNAVAIL")]
+    assert [found.severity for (found,) in told] == ["act", "watch"]
+
+
+def test_a_whole_pool_and_a_destroyed_one_are_nothing():
+    assert listed("ONLINE", "ONLINE", "ONLINE", "ONLINE") == ()
+    assert listed("UNAVAIL", "UNAVAIL", "UNAVAIL", "FAULTED (DESTROYED)") == ()
+
+
+def test_a_pool_of_this_name_that_was_imported_since_is_not_told_as_waiting():
+    status = "  pool: big\n state: ONLINE\nconfig:\n\n\tNAME        STATE     READ WRITE CKSUM\n\tbig         ONLINE       0     0     0\n"
+    status += "\t  sda       ONLINE       0     0     0\n\nerrors: No known data errors\n"
+    assert listed("ONLINE", "UNAVAIL", "ONLINE", zpool_status=status) == ()

@@ -1,11 +1,13 @@
 """Pastes as tired people make them: recordings of a terminal, answers to mails, ends cut off, several nodes, several megabytes."""
 
+from email.message import EmailMessage
+
 import pytest
 
 from agents.tests.scenarios import step
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import SITUATIONS
-from workflows.triage import MANUALS, triage
+from workflows.triage import MANUALS, decoded, manuals, triage
 
 STATUS = (step("disk-removed/2-removed") / "zpool-status-P.txt").read_text()
 LSSCSI = (step("disk-removed/2-removed") / "lsscsi-i.txt").read_text()
@@ -91,3 +93,43 @@ def test_five_megabytes_are_read():
 def test_two_files_of_one_name_are_two_texts():
     found = triage([("status.txt", STATUS), ("status.txt", "help")])
     assert {read.name for read in found.reads} == {"status.txt", "status.txt (2)"}
+
+
+def mail(coding: str, attached: bool = False) -> bytes:
+    """As a mail program sends and saves it."""
+    message = EmailMessage()
+    message["From"], message["Subject"] = "oncall@example.org", "ost_0 looks bad"
+    message.set_content("see below\n" if attached else f"can you look?\n\nroot@oss01:~# zpool status -P\n{STATUS}\nthanks\n", cte=coding)
+    if attached:
+        message.add_attachment(f"root@oss01:~# zpool status -P\n{STATUS}", filename="status.txt", cte=coding)
+    return message.as_bytes()
+
+
+@pytest.mark.parametrize("coding", ["quoted-printable", "base64", "7bit"])
+@pytest.mark.parametrize("attached", [False, True])
+def test_a_saved_mail_is_read_whatever_coding_it_travelled_in(coding, attached):
+    found = answer(decoded(mail(coding, attached)))
+    assert [(s.slug, s.node) for s in found.situations] == [("disk-missing", "oss01")]
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-8-sig", "utf-8"])
+def test_a_file_from_windows_is_read(coding):
+    found = answer(decoded(f"root@oss01:~# zpool status -P\r\n{STATUS}".encode(coding)))
+    assert [(s.slug, s.node) for s in found.situations] == [("disk-missing", "oss01")]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"From x\ncontent-type: text/plain; charset=none\n\n\xff=", b"\xff\xfe\x00", b"A: b\nContent-Type: multipart/mixed\n"]
+)
+def test_no_file_is_too_odd_to_be_decoded(raw):
+    assert isinstance(decoded(raw), str)
+
+
+@pytest.mark.parametrize(
+    ("where", "file", "rewind"),
+    [("import-rewind/1-not-imported", "zpool-import.txt", True), ("wwid-drift/2-booted-not-imported", "zpool-import.txt", False)],
+)
+def test_going_back_in_time_is_offered_only_where_data_does_not_fit(where, file, rewind):
+    """A pool that only lacks a disk loses by it what it need not lose."""
+    [situation] = answer((step(where) / file).read_text()).situations
+    assert ("rewind-import" in manuals(situation)) is rewind

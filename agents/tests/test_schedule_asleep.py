@@ -1,0 +1,101 @@
+"""Disks that sleep: who is not asked about them, and who waits to hear which they are."""
+
+import threading
+
+import pytest
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture
+from agents.tests.questions import per_disk, said, source
+
+
+def test_a_disk_that_sleeps_is_not_woken(make, machine):
+    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
+    schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True))
+    schedule.round()
+    assert "tool sdb1" not in machine.asked
+    assert said(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
+    assert said(schedule, "labels", "sda1").outcome == "data"
+
+
+def test_not_even_the_stamp_of_a_disk_that_sleeps_is_taken(make):
+    """It is a hash of bytes on the disk, so taking it spins the disk up as well."""
+    read = []
+    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
+    schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True, stamp=lambda host, key: read.append(key) or key))
+    schedule.round()
+    assert read == ["sda1"]
+
+
+def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, clock):
+    asleep = [True]
+
+    def smart_of(host):
+        return (Capture("smart", "sdb", *(("nothing", "", "sdb sleeps and was not woken") if asleep[0] else ("data", "ok"))),)
+
+    schedule = make(source("smart", 10, collect=smart_of), source("scan", 20, WAKES_ALL=True))
+    schedule.round()
+    clock.now += 20.0
+    machine.asked.clear()
+    schedule.round()
+    assert "tool scan" not in machine.asked
+    assert (said(schedule, "scan").outcome, said(schedule, "scan").reason) == ("nothing", "sdb would be woken by it, so it was not asked")
+    asleep[0] = False
+    for _ in range(2):
+        clock.now += 20.0
+        schedule.round()
+    assert "tool scan" in machine.asked
+
+
+def test_what_reads_every_disk_waits_to_hear_who_sleeps_and_not_for_a_disk_that_hangs(make, machine, monkeypatch):
+    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
+    let_go, heard = threading.Event(), []
+
+    def smart_of(host, key):
+        if key == "sdb":
+            let_go.wait(10.0)
+        heard.append(key)
+        return Capture("smart", key, "data", "ok")
+
+    def scan(host):
+        heard.append("scan")
+        let_go.set()
+        return (Capture("scan", "", "data", "x"),)
+
+    smart = per_disk("smart", ["sda", "sdb", "sdc"])
+    smart.collect_one = smart_of
+    make(smart, source("scan", 20, collect=scan, WAKES_ALL=True)).round()
+    assert sorted(heard[:2]) == ["sda", "sdc"]
+    assert heard[2:] == ["scan", "sdb"]
+
+
+@pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import"])
+def test_whoever_reads_the_medium_says_so(name):
+    assert getattr(COLLECTORS[name], "WAKES", False) or getattr(COLLECTORS[name], "WAKES_ALL", False)
+
+
+def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypatch):
+    """SMART takes long to answer for sdb, here until the labels of the others were asked: they are not held up by it."""
+    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
+    labelled: set[str] = set()
+    others_were_asked, in_time = threading.Event(), []
+
+    def smart_of(host, key):
+        if key != "sdb":
+            return Capture("smart", key, "data", "ok")
+        in_time.append(others_were_asked.wait(10.0))
+        return Capture("smart", key, "nothing", "", "sdb sleeps and was not woken")
+
+    def label_of(host, key):
+        labelled.add(key)
+        if {"sda1", "sdc"} <= labelled:
+            others_were_asked.set()
+        return Capture("labels", key, "data", "x")
+
+    smart, labels = per_disk("smart", ["sda", "sdb", "sdc"]), per_disk("labels", ["sda1", "sdb1", "sdc"], WAKES=True)
+    smart.collect_one, labels.collect_one = smart_of, label_of
+    schedule = make(smart, labels)
+    schedule.round()
+    assert in_time == [True]
+    assert labelled == {"sda1", "sdc"}
+    assert said(schedule, "labels", "sdb1").outcome == "nothing"
