@@ -22,7 +22,7 @@ from app.accounts.models import User
 from app.fleet import rows
 from app.fleet.models import Node
 from app.runs import sealing, services
-from app.runs.models import Order
+from app.runs.models import Order, Run
 
 EVERY = "every source"
 TOGETHER = timedelta(minutes=2)  # what was asked within it is one collection
@@ -131,6 +131,15 @@ def _under_way(order: Order, source: str, known: str, usual: float | None, now: 
         more = f"That is longer than usual. A disk or a pool that does not answer may be holding it up. {end}"
         return Line(order.pk, source, "watch", f"no answer for {_seconds(waited)}", known, more)
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")
+
+
+def of_run(run: Run, now: datetime) -> str:
+    """How long a run's question to its node is out already, and what keeps the answer; "" while none is out."""
+    out = Order.objects.filter(run=run, effect="pure", status__in=OUT).order_by("sealed_at").first()
+    if out is None:
+        return silent(run.node, now)
+    asked = f"{run.node} was asked {_seconds((now - out.sealed_at).total_seconds())} ago; after {sealing.PURE_SECONDS} s without an answer the step can be done again."
+    return f"{asked} {silent(run.node, now)}".strip()
 
 
 def silent(node: str, now: datetime) -> str:

@@ -4,6 +4,7 @@ Then the readers who are easily forgotten: one without JavaScript, and one who m
 """
 
 import re
+import time
 from functools import cache
 from itertools import product
 
@@ -162,6 +163,63 @@ def test_a_node_is_asked_again_from_its_page(operator):
     answer = operator.page.locator("#look-answer")
     expect(answer).to_contain_text("answered in")
     expect(answer).to_contain_text("pool: ost_0")
+
+
+def test_every_source_is_read_again_and_the_page_says_how_far_it_is(operator):
+    operator.page.goto("/nodes/oss01/")
+    operator.page.get_by_label("Source").select_option("every source")
+    operator.press("Read it again")
+    far = operator.page.locator("#looks")
+    expect(far.get_by_role("progressbar")).to_be_visible()
+    expect(far.get_by_role("status")).to_have_text(re.compile("All [0-9]+ sources are through"))
+    expect(far).to_contain_text("answered in")
+    assert faults(operator) == []
+
+
+def test_how_far_it_is_needs_no_javascript(visit):
+    plain = visit("operator", java_script_enabled=False)
+    plain.page.goto("/nodes/oss03/?whole=1")
+    plain.page.get_by_label("Source").select_option("every source")
+    plain.press("Read it again")
+    expect(plain.page.locator("#looks").get_by_role("status")).to_have_text(re.compile("sources are through"))
+    for _ in range(20):
+        if not plain.page.get_by_role("link", name="Look how far it is").count():
+            break
+        plain.page.get_by_role("link", name="Look how far it is").click()
+        plain.page.wait_for_timeout(500)
+    expect(plain.page.locator("#looks").get_by_role("status")).to_have_text(re.compile("All [0-9]+ sources are through"))
+
+
+def test_a_copy_says_how_far_it_is_while_it_is_made(operator):
+    operator.open_incident()
+    operator.page.get_by_role("link", name=re.compile("Go on with run")).or_(
+        operator.page.get_by_role("button", name="Start this runbook")
+    ).click()
+    operator.page.route(re.compile("/bundle.zip"), _slowly)
+    operator.page.route(re.compile("/progress/"), lambda route: route.fulfill(json={"doing": "Proving events", "through": 3, "of": 12}))
+    with operator.page.expect_download() as come:
+        operator.page.get_by_role("link", name="Audit trail (zip)").click()
+        expect(operator.page.locator(".sl-copying")).to_contain_text("Proving events, 3 of 12")
+        assert faults(operator) == []
+    assert come.value.suggested_filename.startswith("slotlight-run-")
+    expect(operator.page.locator(".sl-copying")).to_contain_text(re.compile("slotlight-run-[0-9]+.zip, [0-9.]+ (KiB|MiB), after"))
+    operator.page.unroute_all()
+
+
+def _slowly(route) -> None:
+    answer = route.fetch()
+    time.sleep(1.5)
+    route.fulfill(response=answer)
+
+
+def test_a_copy_that_cannot_be_made_says_why(operator):
+    operator.page.goto("/runs/")
+    operator.page.locator("a[href*='/runs/']").filter(has_text="Run").or_(operator.page.locator("main a[href^='/runs/']")).first.click()
+    operator.page.route(re.compile(r"/bundle.zip\?"), lambda route: route.abort())
+    operator.page.get_by_role("link", name="Audit trail (zip)").click()
+    expect(operator.page.locator(".sl-copying")).to_contain_text("No copy was made: the portal was not reached.")
+    operator.page.unroute_all()
+    operator.complaints[:] = [said for said in operator.complaints if "ERR_FAILED" not in said]
 
 
 def test_no_page_complained(operator):

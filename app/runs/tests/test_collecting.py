@@ -15,7 +15,8 @@ from app.accounts.models import User
 from app.fleet.models import Node
 from app.runs import collecting, orders, services
 from app.runs.models import Order
-from app.runs.tests.cast import Oss01, person
+from app.runs.tests.cast import Oss01, act, person, walk_to
+from workflows import events
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +135,18 @@ def test_the_page_is_for_everybody_and_asking_for_operators(oss01, ann):
     assert f"All {len(COLLECTORS)} sources are through" in viewer.get(answered.url).content.decode()
     assert "hx-trigger" not in viewer.get(answered.url, headers={"HX-Request": "true"}).content.decode()
     assert viewer.get(reverse("looks", args=["oss01", 1000])).status_code == 404
+
+
+def test_a_run_says_for_how_long_its_question_is_out_and_what_keeps_the_answer(oss01, ann, later):
+    bob = person("bob", "approver")
+    run = walk_to("plan", oss01, ann, bob)
+    act(run, events.PlanAsked, ann)
+    run.refresh_from_db()
+    assert run.status == "planning"
+    later(7)
+    assert collecting.of_run(run, timezone.now()).startswith("oss01 was asked 7 s ago; after 90 s")
+    client = Client()
+    client.force_login(ann)
+    assert "oss01 was asked" in client.get(f"/runs/{run.pk}/").content.decode()
+    Node.objects.update(last_report_at=timezone.now() - timedelta(minutes=5))
+    assert "its agent must come back" in collecting.of_run(run, timezone.now())
