@@ -6,7 +6,7 @@ Each source is a question of its own and the node answers them one after the oth
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
@@ -21,6 +21,7 @@ from agents.times import seconds_of
 from app.accounts.models import User
 from app.fleet import rows
 from app.fleet.models import Node
+from app.ledger.models import Blob
 from app.runs import sealing, services
 from app.runs.models import Order, Run
 
@@ -29,6 +30,7 @@ TOGETHER = timedelta(minutes=2)  # what was asked within it is one collection
 REMEMBERED = 200  # answers of a node that say how long it takes
 LATE_TIMES, LATE_SECONDS_MIN = 3, 5.0
 OUT = ("SEALED", "OFFERED")
+FAILED = b'"outcome":"failed"'  # in a capture's canonical bytes; inside a text its quotes would be escaped
 
 
 def every(user: User, node: str) -> list[Order]:
@@ -88,8 +90,8 @@ def shown(node: str, since: int) -> dict[str, Any]:
         raise Http404(f"Nobody asked {node} for its sources at that time.")
     newest = list({_source(order.canonical): order for order in asked}.values())
     out, now = [order for order in newest if order.status in OUT], timezone.now()
-    usual = usually(node)
-    lines = [line(order, usual, now, first=bool(out) and order is out[0]) for order in newest]
+    usual, bad = usually(node), failed(newest)
+    lines = [line(order, usual, now, first=bool(out) and order is out[0], bad=bad) for order in newest]
     lines.sort(key=lambda one: TONES.index(one.tone))
     return {
         "node_name": node,
@@ -100,6 +102,7 @@ def shown(node: str, since: int) -> dict[str, Any]:
         "total": len(lines),
         "over": len(lines) - len(out),
         "bad": sum(one.tone == "bad" for one in lines),
+        "unread": sum(one.tone == "watch" for one in lines) if not out else 0,
         "waiting": bool(out),
         "silent": silent(node, now) if out else "",
         "left": left(out, usual),
@@ -109,8 +112,15 @@ def shown(node: str, since: int) -> dict[str, Any]:
 TONES = ("info", "watch", "bad", "idle", "good")  # what is under way stands first
 
 
-def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = True) -> Line:
-    """`first`: nothing that was asked before it is still out, so the node is at it now."""
+def failed(orders: Iterable[Order]) -> frozenset[str]:
+    """Digests of the captures in these answers that say the node could not read something: a disk that hangs answers for nobody."""
+    told = {capture["digest"] for order in orders for capture in (order.receipt or {}).get("captures", ())}
+    bad = Blob.objects.filter(pk__in=told).extra(where=["position(%s::bytea in bytes) > 0"], params=[FAILED])
+    return frozenset(bad.values_list("pk", flat=True)) if told else frozenset()
+
+
+def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = True, bad: Collection[str] = ()) -> Line:
+    """`first`: nothing that was asked before it is still out, so the node is at it now. `bad`: captures that failed."""
     source = _source(order.canonical)
     known = _seconds(usual[source]) if source in usual else ""
     if order.status in OUT:
@@ -121,7 +131,11 @@ def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = 
         return Line(order.pk, source, "bad", "no answer", known, order.reason or f"The question is {order.status}.")
     receipt = order.receipt or {}
     took = _between(receipt.get("started_at"), receipt.get("ended_at"))
-    return Line(order.pk, source, "good", f"answered in {_seconds(took)}" if took is not None else "answered", known)
+    words, each = f"answered in {_seconds(took)}" if took is not None else "answered", receipt.get("captures", [])
+    if unread := sum(capture["digest"] in bad for capture in each):
+        of = f"{unread} of {len(each)}" if len(each) > 1 else "It"
+        return Line(order.pk, source, "watch", words, known, f"{of} could not be read; open it for why.")
+    return Line(order.pk, source, "good", words, known)
 
 
 def _under_way(order: Order, source: str, known: str, usual: float | None, now: datetime) -> Line:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture
 from agents.receipts import receipt
 from agents.times import iso
 from app.accounts.models import User
@@ -101,6 +102,16 @@ def test_what_takes_much_longer_than_usual_is_said_to_hang_by_name(oss01, ann, l
     assert (line.tone, line.usual) == ("watch", "2 s")
     assert "longer than usual" in line.more
     assert "given up after 90 s" in line.more
+
+
+def test_an_answer_that_could_not_be_read_is_not_called_good(oss01, ann, monkeypatch):
+    capture = Capture("smart", "sda", "failed", 'it says "outcome":"data"', "smartctl: timeout after 30.0 s")
+    fine = Capture("smart", "sdb", "data", '"outcome":"failed" stands in a text')
+    monkeypatch.setattr(COLLECTORS["smart"], "collect", lambda host: (capture, fine))
+    order = services.look(ann, "oss01", ("smart",))
+    oss01.work()
+    line = lines([order])["smart"]
+    assert (line.tone, line.more) == ("watch", "1 of 2 could not be read; open it for why.")
 
 
 def test_what_never_answered_says_why_and_the_page_stops_waiting(oss01, ann, later):
