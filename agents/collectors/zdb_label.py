@@ -139,8 +139,9 @@ def parse(text: str) -> Labels | Unparsed:
         if isinstance(label, Unparsed):
             return label
         _add(labels, label)
-    failed = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "unpack")
-    unread = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "read")
+    failures = _FAILURE.findall(text) if "failed to " in text else []
+    failed = tuple(int(n) for how, n in failures if how == "unpack")
+    unread = tuple(int(n) for how, n in failures if how == "read")
     seen = sorted([n for label in labels for n in label.copies] + list(failed) + list(unread))
     if seen != [0, 1, 2, 3]:
         return Unparsed("the text does not account for each of the four labels once", f"labels {seen}")
@@ -160,7 +161,9 @@ def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unp
     copies = (number,)
     fields: list[str] = []
     for line in lines:
-        found = _COPIES.fullmatch(line)
+        found = (
+            _COPIES.fullmatch(line) if line.startswith("    labels = ") else None
+        )  # a text has thousands of lines, and a node hundreds of texts
         if found:
             copies = tuple(map(int, found.group(1).split()))
         if found or not line.startswith("    ") or line.startswith("    Uberblock["):

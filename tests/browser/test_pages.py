@@ -199,7 +199,7 @@ def open_a_run(visitor: Visitor) -> None:
 def test_a_copy_says_how_far_it_is_while_it_is_made(operator):
     open_a_run(operator)
     held = []
-    operator.page.route(re.compile("/bundle.zip"), lambda route: held.append(route))
+    operator.page.route(re.compile("/bundle.zip"), lambda route: held.append(route))  # noqa: PLW0108 (playwright cannot wrap a builtin)
     operator.page.route(re.compile("/progress/"), lambda route: route.fulfill(json={"doing": "Proving events", "through": 3, "of": 12}))
     copying = operator.page.locator(".sl-copying")
     with operator.page.expect_download() as come:
