@@ -24,6 +24,11 @@ class Household:
     tell: Callable[[str], None] | None = None
 
 
+def sessions_of(person: int) -> str:
+    """The topic that is rung when a session of this person ends. No page can ask to hear it."""
+    return f"sessions:{person}"
+
+
 def ring(topic: str) -> None:
     """Tell every process that `topic` changed, once the current transaction has committed."""
     transaction.on_commit(partial(_publish, topic), robust=True)

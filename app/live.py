@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qs
@@ -18,6 +19,7 @@ from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from agents.wire import BadSignature, canonical, sign_answer
+from app.doorbell import sessions_of
 from app.fanout import FANOUT, Ear
 from app.ledger import checkpoints
 from app.ledger import services as ledger
@@ -50,30 +52,35 @@ async def events(scope: Scope, receive: Receive, send: Send) -> None:
     topics = _first(scope, "topics").split(",")
     if len(topics) > TOPICS_MAX or not all(TOPIC.fullmatch(topic) for topic in topics):
         return await _refuse(send, 400, f"topics must be 1 to {TOPICS_MAX} names such as fleet or node:oss01, divided by commas.")
-    if not await THREADS.run(_may_look, _headers(scope).get("cookie", "")):
+    cookies = _headers(scope).get("cookie", "")
+    person = await THREADS.run(_who_looks, cookies)
+    if person is None:
         return await _refuse(send, 403, "Sign in to follow what changes.")
     with _room("streams", STREAMS_MAX) as room:
         if not room:
             return await _refuse(send, 503, "Too many pages are open. Close some and reload.")
-        await _stream(topics, receive, send)
+        await _stream(topics, sessions_of(person), partial(THREADS.run, _who_looks, cookies), receive, send)
 
 
-def _may_look(cookies: str) -> bool:
-    """Whether the session in the cookie belongs to somebody who may sign in now."""
+def _who_looks(cookies: str) -> int | None:
+    """Whose session is in the cookie, if it is somebody who may sign in now."""
     request = HttpRequest()
     store = import_module(settings.SESSION_ENGINE).SessionStore
     request.session = store(parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME))
-    return get_user(request).is_authenticated
+    return get_user(request).pk
 
 
-async def _stream(topics: list[str], receive: Receive, send: Send) -> None:
+async def _stream(topics: list[str], own: str, who: Callable[[], Awaitable[int | None]], receive: Receive, send: Send) -> None:
+    """`own` is rung when a session of this person ends; then `who` is asked, and a stream whose session it was ends with it."""
     until = _now() + STREAM_SECONDS_MAX
-    with FANOUT.listen(topics) as ear, _watched(receive, ear):
+    with FANOUT.listen([*topics, own]) as ear, _watched(receive, ear):
         await _start(send, 200, {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         await _body(send, b"retry: 2000\n\n", more=True)
         while not ear.closed and _now() < until:
             changed = await ear.next(HEARTBEAT_SECONDS)
-            text = "".join(f"event: {topic}\ndata: {topic}\n\n" for topic in changed)
+            if own in changed and await who() is None:
+                break
+            text = "".join(f"event: {topic}\ndata: {topic}\n\n" for topic in changed if topic != own)
             await _body(send, (text or ": still here\n\n").encode(), more=True)
         await _body(send, b"")
 

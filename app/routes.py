@@ -74,6 +74,8 @@ ROUTES: Mapping[str, str] = {
     "glass-review": APPROVE,
     "look": OPERATE,
     "look-answer": SIGNED_IN,
+    "looks": SIGNED_IN,
+    "progress": SIGNED_IN,  # of one's own
     "ledger": SIGNED_IN,
     "ledger-event": SIGNED_IN,
     "ledger-blob": SIGNED_IN,

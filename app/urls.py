@@ -3,9 +3,11 @@
 from django.urls import include, path
 
 from app.health import health
+from app.progress import progress
 
 urlpatterns = [
     path("healthz", health, name="health"),
+    path("progress/<str:name>/", progress, name="progress"),
     path("", include("app.fleet.urls")),
     path("", include("app.runs.urls")),
     path("", include("app.rehearsals.urls")),

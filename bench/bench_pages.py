@@ -83,13 +83,18 @@ def pages() -> Pages:
 
     Node.objects.update(last_report_at=timezone.now())  # else all are silent, and nothing else is said of them
     disk, pool = Disk.objects.order_by("?").first(), PoolNow.objects.select_related("node").first()
-    nodes, some = Node.objects.order_by("?"), list(Disk.objects.order_by("?")[:ROUNDS])
+    nodes, some = Node.objects.order_by("?"), list(Disk.objects.order_by("?")[: ROUNDS + WARM_UP])
+    others = list(nodes[: ROUNDS + WARM_UP])  # read by nobody before, where there are so many
+    pools = list(PoolNow.objects.select_related("node").exclude(node__in=others).order_by("?")[: ROUNDS + WARM_UP]) or [pool]
     return {
         "fleet": ["/"],
         "fleet, its last page": ["/?page=9999"],
         "fleet, narrowed": ["/?severity=act&node=load"],
         "node, the same": [f"/nodes/{nodes.first().name}/"],
-        "node, another each time": [f"/nodes/{node.name}/" for node in nodes[: ROUNDS + WARM_UP]],
+        "node, another: its top": [f"/nodes/{node.name}/" for node in others],
+        "node, another: all of it": [f"/nodes/{node.name}/?whole=1" for node in others],
+        "pool, another each time": [f"/nodes/{one.node.name}/pools/{one.name}/" for one in pools],
+        "disk, another each time": [f"/disks/{one.wwid}/" for one in some],
         "pool": [f"/nodes/{pool.node.name}/pools/{pool.name}/"],
         "disk": [f"/disks/{disk.wwid}/"],
         "situation": [f"/situations/{pk}/" for pk in Situation.objects.filter(closed_at=None).values_list("pk", flat=True)[:ROUNDS]],

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from agents.collectors import _disks
@@ -22,6 +23,7 @@ TIMEOUT_SECONDS = 20
 WAKES = True  # reading a label spins a sleeping disk up
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 DEPTH_MAX = 12
+TREES_REMEMBERED = 256
 
 # Where the four copies keep what `zdb -l` prints: behind 8 KiB of padding and 8 KiB of boot header, in front of the uberblocks,
 # which change with every txg and are not printed. The last two copies stand at the end of the device.
@@ -137,8 +139,9 @@ def parse(text: str) -> Labels | Unparsed:
         if isinstance(label, Unparsed):
             return label
         _add(labels, label)
-    failed = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "unpack")
-    unread = tuple(int(n) for how, n in _FAILURE.findall(text) if how == "read")
+    failures = _FAILURE.findall(text) if "failed to " in text else []
+    failed = tuple(int(n) for how, n in failures if how == "unpack")
+    unread = tuple(int(n) for how, n in failures if how == "read")
     seen = sorted([n for label in labels for n in label.copies] + list(failed) + list(unread))
     if seen != [0, 1, 2, 3]:
         return Unparsed("the text does not account for each of the four labels once", f"labels {seen}")
@@ -150,6 +153,7 @@ _HEADER = re.compile(r"LABEL ([0-3])( \(Bad label cksum\))? *")
 _FAILURE = re.compile(r"^failed to (unpack|read) label ([0-3])$", re.MULTILINE)
 _NOT_FAILURES = re.compile(r"^(?!failed to (?:unpack|read) label [0-3]$).+$", re.MULTILINE)
 _COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *")
+_TREE = "    vdev_tree:"
 _Tree = dict  # key -> int, str, True (a key without value) or another _Tree
 
 
@@ -157,19 +161,40 @@ def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unp
     copies = (number,)
     fields: list[str] = []
     for line in lines:
-        found = _COPIES.fullmatch(line)
+        found = (
+            _COPIES.fullmatch(line) if line.startswith("    labels = ") else None
+        )  # a text has thousands of lines, and a node hundreds of texts
         if found:
             copies = tuple(map(int, found.group(1).split()))
         if found or not line.startswith("    ") or line.startswith("    Uberblock["):
             break  # what follows are uberblocks, statistics or copies that failed
         fields.append(line)
+    fields, inner = _apart(fields)
     tree = nvlist(fields)
     if isinstance(tree, Unparsed):
         return tree
     try:
-        return label_of(tree, copies, bad_checksum)
+        vdevs = _vdevs(inner) if inner else None
+        return vdevs if isinstance(vdevs, Unparsed) else label_of(tree, copies, bad_checksum, vdevs)
     except (KeyError, TypeError) as missing:
         return Unparsed(f"label {number} lacks or garbles {missing}")
+
+
+def _apart(fields: list[str]) -> tuple[list[str], str]:
+    """What the label says of itself, and the lines below its first `vdev_tree:`."""
+    if _TREE not in fields:
+        return fields, ""
+    begin = end = fields.index(_TREE) + 1
+    while end < len(fields) and fields[end].startswith(8 * " "):
+        end += 1
+    return (fields[: begin - 1] + fields[end:], "\n".join(fields[begin:end])) if end > begin else (fields, "")
+
+
+@lru_cache(maxsize=TREES_REMEMBERED)
+def _vdevs(inner: str) -> LabelVdev | Unparsed:
+    """Every disk of a top-level vdev writes the same tree, so it is read once for all of them. Raises what `_vdev` raises."""
+    tree = nvlist([_TREE, *inner.split("\n")])
+    return tree if isinstance(tree, Unparsed) else _vdev(tree["vdev_tree"])
 
 
 def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
@@ -205,8 +230,10 @@ def _value(said: str) -> int | str | None:
 _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
-def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
-    """Raises KeyError or TypeError for what a label cannot lack."""
+def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool, vdevs: LabelVdev | None = None) -> Label:
+    """`vdevs` is the tree where it was read apart. Raises KeyError or TypeError for what a label cannot lack."""
+    if vdevs is not None and "vdev_tree" in tree:
+        raise KeyError("vdev_tree")  # it is there twice
     return Label(
         copies,
         _text(tree, "name"),
@@ -218,7 +245,7 @@ def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool) -> Label:
         _int(tree, "hostid"),
         _text(tree, "hostname"),
         _int(tree, "vdev_children"),
-        _vdev(tree["vdev_tree"]) if "vdev_tree" in tree else None,
+        _vdev(tree["vdev_tree"]) if "vdev_tree" in tree else vdevs,
         bad_checksum,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.collectors._figures import NO_POOLS, ask_pools
 from agents.collectors._lines import whole_lines
@@ -25,6 +26,7 @@ KINDS = (
 )
 KINDS_MIN = 9
 BUCKETS = 37  # the last one ends at 137 s
+COUNTS_REMEMBERED = 4096
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,17 @@ def parse(text: str) -> tuple[Histogram, ...] | Unparsed:
         return lines
     for line in lines:
         words = line.split()
+        row = _row(words)  # most lines are one, so it is tried first
+        if row is not None and blocks:
+            blocks[-1][1].append(row)
+            continue
         if not words or line == NO_POOLS or set(line) <= {"-", " "} or words[0] == "latency":
             continue
         name = _name(words, line)
         if name:
             blocks.append((name, []))
             continue
-        row = _row(words)
-        if row is None or not blocks:
-            return Unparsed("a row of zpool iostat -w is no bucket with counts", line)
-        blocks[-1][1].append(row)
+        return Unparsed("a row of zpool iostat -w is no bucket with counts", line)
     return _histograms(blocks)
 
 
@@ -76,13 +79,21 @@ def _name(words: list[str], line: str) -> str:
 
 
 def _row(words: list[str]) -> list[int | None] | None:
-    counts = words[1:]
-    fits = KINDS_MIN <= len(counts) <= len(KINDS) and re.fullmatch(r"[0-9]{1,12}(?:|ns|us|ms|s)", words[0])
-    if not fits or not all(map(_COUNT.fullmatch, counts)):
+    if not KINDS_MIN < len(words) <= len(KINDS) + 1 or not _BUCKET.fullmatch(words[0]):
         return None
-    return [int(count) if count.isdigit() else None for count in counts]
+    counts = [_count(word) for word in words[1:]]
+    return None if -1 in counts else counts
 
 
+@lru_cache(maxsize=COUNTS_REMEMBERED)
+def _count(word: str) -> int | None:
+    """None for one that is printed rounded, -1 for what is no count. Nearly all are 0."""
+    if not _COUNT.fullmatch(word):
+        return -1
+    return int(word) if word.isdigit() else None
+
+
+_BUCKET = re.compile(r"[0-9]{1,12}(?:|ns|us|ms|s)")
 _COUNT = re.compile(r"[0-9]{1,20}|[0-9]{1,4}(?:\.[0-9]{1,2})?[KMGTPE]")
 
 

@@ -98,11 +98,24 @@ GOOD = (step("healthy-raidz2") / "zdb-l-sda1.txt").read_text()
         ("            whole_disk: 1", "           whole_disk: 1"),
         ("    pool_guid: ", "    txg: 5\n    pool_guid: "),
         ("LABEL 0", "LABEL 7"),
+        ("    vdev_tree:\n", "    vdev_tree:\n        type: 'raidz'\n    vdev_tree:\n"),
+        ("    vdev_tree:\n", "    vdev_tree: 5\n    vdev_tree:\n"),
+        ("    vdev_tree:\n", "    vdev_tree:\n    vdev_tree:\n"),
+        ("        type: 'raidz'", "              type: 'raidz'"),
     ],
 )
 def test_it_refuses_what_it_would_have_to_guess(good, bad):
     assert good in GOOD
     assert isinstance(parse(GOOD.replace(good, bad, 1)), Unparsed)
+
+
+def test_the_tree_that_all_disks_of_a_vdev_write_is_read_once_and_the_same_as_alone():
+    zdb_label._vdevs.cache_clear()
+    first, second = (parse((step("healthy-raidz2") / f"zdb-l-{name}.txt").read_text()) for name in ("sda1", "sdb1"))
+    assert first.labels[0].guid != second.labels[0].guid
+    assert first.labels[0].tree is second.labels[0].tree
+    lines = [line for line in GOOD.split("\n") if line.startswith("    ") and not line.startswith("    labels")]
+    assert zdb_label.label_of(zdb_label.nvlist(lines), (0, 1, 2, 3), False) == first.labels[0]
 
 
 def test_nothing_printed_is_not_a_blank_disk():

@@ -12,6 +12,7 @@ class AccountsConfig(AppConfig):
         from allauth.account.signals import authentication_step_completed, password_changed
         from allauth.mfa import signals as mfa
         from allauth.mfa.models import Authenticator
+        from django.contrib.sessions.models import Session
 
         from app.accounts import proof, records
 
@@ -24,3 +25,4 @@ class AccountsConfig(AppConfig):
         mfa.authentication_failed.connect(records.factor_failed)
         post_save.connect(records.factor_saved, sender=Authenticator)
         post_delete.connect(records.factor_deleted, sender=Authenticator)
+        post_delete.connect(records.session_ended, sender=Session)

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from app.accounts.models import Membership, Role, Team, User
+from app.doorbell import ring, sessions_of
 from app.ledger import services as ledger
 
 PASSWORD_BYTES = 12
@@ -102,6 +103,7 @@ def add_team(by: User, name: str) -> Team:
 def sign_out(person: User) -> None:
     for session in UserSession.objects.filter(user=person):
         session.end()
+    ring(sessions_of(person.pk))
 
 
 def _not_oneself(by: User, person: User, what: str) -> None:

@@ -7,10 +7,12 @@ those views run in one transaction with their record, see `app.accounts.changing
 import logging
 
 from allauth.core import context
+from django.contrib.auth import SESSION_KEY
 from django.db import DatabaseError, transaction
 
 from app.accounts import throttle
 from app.accounts.models import User
+from app.doorbell import ring, sessions_of
 from app.ledger import services as ledger
 
 log = logging.getLogger(__name__)
@@ -24,6 +26,12 @@ def signed_in(sender, request, user, **_) -> None:
 def signed_out(sender, request, user, **_) -> None:
     if user is not None:
         _record("person.signed-out", user.get_username(), request)
+
+
+def session_ended(sender, instance, **_) -> None:
+    """However it ended: the pages it left open must not go on hearing what changes."""
+    if person := instance.get_decoded().get(SESSION_KEY):
+        ring(sessions_of(int(person)))
 
 
 def proved(name: str, request) -> None:
@@ -56,6 +64,7 @@ def factor_deleted(sender, instance, **_) -> None:
 
 def password_changed(sender, request, user, **_) -> None:
     ledger.record("person.password-changed", {"of": user.get_username(), "from": address(request)}, request.user.get_username())
+    ring(sessions_of(user.pk))  # every other session of this person is worth nothing now
 
 
 def _change(what: str, factor) -> None:

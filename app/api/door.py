@@ -1,5 +1,7 @@
 """The API itself: its routers, its errors and its OpenAPI description. Nothing else of the portal knows it."""
 
+import json
+from collections import Counter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -20,13 +22,23 @@ BYTES = {"_run_bundle": "application/zip", "_evidence": "application/octet-strea
 
 
 class Once(Parser):
-    """A parameter that is given twice says two things; which one is meant is not for us to choose."""
+    """A parameter or a field that is given twice says two things; which one is meant is not for us to choose."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        return json.loads(request.body, object_pairs_hook=_once)
 
     def parse_querydict(self, data: MultiValueDict, list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
         for name, values in data.lists():
             if len(values) > 1 and name not in list_fields:
                 raise problems.Problem("invalid", f"The parameter {problems.clean(name)[:80]} is given {len(values)} times. Give it once.")
         return super().parse_querydict(data, list_fields, request)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    twice = [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]
+    if twice:
+        raise problems.Problem("unreadable", f"The field {problems.clean(twice[0])[:80]} is given more than once. Give it once.")
+    return dict(pairs)
 
 
 class Api(NinjaAPI):

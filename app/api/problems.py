@@ -94,6 +94,8 @@ def clean(words: str) -> str:
 
 
 def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, Problem):  # the library reads the body, and calls whatever stops it its own
+        return _problem(request, error.__cause__)
     return answer("unreadable" if error.status_code == 400 else "invalid", clean(str(error)))
 
 

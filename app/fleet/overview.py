@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When, Window
+from django.db.models.functions import RowNumber
 from django.http import QueryDict
 from django.utils.module_loading import import_string
 
@@ -157,8 +158,7 @@ class Line:
 
 def _lines(roots: list[Situation], repairs: Mapping[str, Any]) -> list[Line]:
     pools = _pools_of(roots)
-    counts = _follower_counts([s.key for s in roots])
-    followers = _followers([s for s in roots if s.key in counts])
+    followers, counts = _followers([s.key for s in roots])
     causes = {s.key: s for s in _open().filter(key__in={s.cause_key for s in roots if s.cause_key})}
     return [
         Line(
@@ -182,20 +182,16 @@ def _pools_of(situations: Iterable[Situation]) -> dict[tuple[int, str], PoolNow]
     return {(row.node_id, row.name): row for row in found}
 
 
-def _follower_counts(keys: list[str]) -> dict[str, int]:
-    counted = _open().filter(cause_key__in=keys).order_by().values_list("cause_key").annotate(count=Count("pk"))
-    return dict(counted)
-
-
-def _followers(causes: list[Situation]) -> dict[str, list[Situation]]:
-    """The first few of each, all in one question."""
+def _followers(keys: list[str]) -> tuple[dict[str, list[Situation]], dict[str, int]]:
+    """The first few that follow from each, and how many do: one question, whether any do or not."""
+    each = {"partition_by": "cause_key"}
+    place = Window(RowNumber(), **each, order_by=("rank", "opened_at", "pk"))
     found: dict[str, list[Situation]] = {}
-    each = [_open().filter(cause_key=one.key).order_by("rank", "opened_at", "pk")[:FOLLOWERS_SHOWN] for one in causes]
-    listed = each[0].union(*each[1:], all=True) if each else ()
-    for one in sorted(listed, key=lambda s: (s.rank, s.opened_at, s.pk)):
+    following = _open().filter(cause_key__in=keys).annotate(place=place, count=Window(Count("pk"), **each))
+    for one in following.filter(place__lte=FOLLOWERS_SHOWN).order_by("rank", "opened_at", "pk"):
         one.tone, one.urgency = SEVERITY_TONES[one.severity], SEVERITY_WORDS[one.severity]
         found.setdefault(one.cause_key, []).append(one)
-    return found
+    return found, {key: listed[0].count for key, listed in found.items()}
 
 
 def _counts(now: datetime) -> dict[str, int]:

@@ -10,7 +10,7 @@ from app.fleet import chassis, figures, history, overview, pages_disk, pages_poo
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
-from app.htmx import live, render_page
+from app.htmx import live, render_page, wants_partial
 from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.census import census
@@ -32,21 +32,30 @@ def fleet(request: HttpRequest) -> HttpResponse:
 @live(stamps.node)
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
+    about = {"section": "fleet", "topics": f"node:{name},looks:{name}", "node": this, **overview.line(this, timezone.now())}
+    if _is_to_be_read(request, this):
+        context = about | {"situations": _open_situations(this), "pools": this.pools_now.all()}
+        return render_page(request, "fleet/node_top.html", context, partial="node")
     fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
-    situations = _open_situations(this)
-    context = {
-        "section": "fleet",
-        "topics": f"node:{name},looks:{name}",
-        "situations": situations,
+    context = about | {
+        "situations": _open_situations(this),
         "fleet_facts": fleet,
-        "node": this,
         "pools": rows.pool_rows(facts) if facts is not None else (),
-        **overview.line(this, timezone.now()),
     }
     if facts is not None:
         context |= _node_facts(facts, fleet)
     return render_page(request, "fleet/node.html", context, partial="node")
+
+
+def _is_to_be_read(request: HttpRequest, node: Node) -> bool:
+    """Hundreds of captures of a node that this process has not read take a moment. What stands in rows is shown at once, and asks for the rest."""
+    return (
+        node.last_report_at is not None
+        and not wants_partial(request)
+        and "whole" not in request.GET
+        and services.remembered(node) is services.NOTHING
+    )
 
 
 def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from django.db import connection, transaction
 
 from agents.wire import canonical
+from app import progress
 from app.ledger import checkpoints, grants, keyring, merkle, notes, stored
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerEvent, LedgerHead
@@ -73,7 +74,7 @@ def audit() -> Audit:
 def walk_chain(found: Audit) -> Walk:
     walk, signed = Walk(), signed_sizes(found)
     rows = LedgerChain.objects.select_related("event").order_by("seq")
-    for row in rows.iterator(chunk_size=checkpoints.BATCH):
+    for row in progress.over_many(rows.iterator(chunk_size=checkpoints.BATCH), "Walking the chain", rows.count()):
         if row.seq != walk.seq + 1:
             found.tampered.append(f"The chain jumps from event {walk.seq} to event {row.seq}: what stood between is missing.")
         check_row(row, walk, found)

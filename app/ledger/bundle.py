@@ -18,6 +18,7 @@ from pathlib import Path
 from django.db import connection
 
 from agents.wire import canonical
+from app import progress
 from app.ledger import checkpoints, keyring, notes, stored
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerCheckpoint, LedgerEvent
@@ -40,6 +41,7 @@ def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
     if connection.in_atomic_block:
         raise LedgerDown("A bundle is signed over committed events only. Write it outside a transaction.")
     run = str(run_id)
+    progress.begin("Reading the run")
     checkpoints.number_waiting()
     closing = close(run, str(actor), withhold)
     checkpoints.number_waiting()
@@ -74,13 +76,13 @@ def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: s
     named = sorted({digest for event in open_events for digest in event.said["evidence"]} - set(erased))
     earlier = checkpoints_of(events, checkpoint)
     return {
-        "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in events),
+        "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in progress.over(events, "Writing events")),
         "proofs.json": canonical(proofs(events, [*earlier, checkpoint])),
         "checkpoint": checkpoint.note.encode(),
         "keys.json": canonical(keys(checkpoints.signing_key(), checkpoint)),
         "verify.py": VERIFIER.read_bytes(),
         **{f"checkpoints/{row.size}": row.note.encode() for row in earlier},
-        **{f"blobs/{digest}": blob(digest) for digest in named},
+        **{f"blobs/{digest}": blob(digest) for digest in progress.over(named, "Adding evidence")},
     }
 
 
@@ -101,8 +103,8 @@ def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list
 def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:
     return {
         "size": str(signed[-1].size),
-        "events": [proof(event, signed[-1]) for event in events],
-        "consistency": [continues(older, newer) for older, newer in pairwise(signed)],
+        "events": [proof(event, signed[-1]) for event in progress.over(events, "Proving events")],
+        "consistency": [continues(older, newer) for older, newer in progress.over(list(pairwise(signed)), "Proving checkpoints")],
     }
 
 

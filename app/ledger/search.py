@@ -22,8 +22,8 @@ from app.ledger.models import LedgerChain, LedgerEvent, LedgerTerm
 PAGE = 50
 FIELDS = ("q", "disk", "pool", "actor", "type", "run", "node", "since", "until")
 WORDED = ("q", "disk", "pool")  # found by the words of the event
-SCANNED = 2000  # events one page may stand for; what a resilvering node says in two hours
-CHUNK = 1000  # events looked at in one go
+CHUNK = 1000  # events looked at in one go, at least
+SCANNED = 2 * CHUNK - 1  # events one page may stand for; what a resilvering node says in two hours
 LOOKED_MAX = 20_000  # and for one page
 NEWEST_LOOKED = 200  # to see whether the first page is still the newest
 FOLDED = 3  # so many alike in a row become one line
@@ -211,11 +211,12 @@ def _found(what: Asked, below: int, most: int, looked_max: int) -> tuple[list[tu
     """The events that fit, whether that is all there are, and the last that was looked at."""
     found: list[tuple] = []
     looked, last, below = 0, None, min(filter(None, (below, what.ceiling)), default=0)
+    chunk = min(max(CHUNK, most + 1), looked_max)  # where all fit, one question is enough however long the ledger is
     while looked < looked_max:
-        batch = _candidates(what, below, min(CHUNK, looked_max))
+        batch = _candidates(what, below, chunk)
         looked += len(batch)
         found += _with_words([row for row in batch if what.fits(row)], what.words[1:])
-        if len(batch) < min(CHUNK, looked_max):
+        if len(batch) < chunk:
             return found[:most], len(found) <= most, last
         last = batch[-1]
         if len(found) > most:

@@ -19,6 +19,7 @@ from app.ledger.looking import number_if_possible, take_words_if_possible
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
 from app.ledger.services import Redacted, blob
 from app.ledger.words import WORDS, sentence
+from app.progress import told_as_asked
 
 log = logging.getLogger(__name__)
 SHORT = 140
@@ -191,7 +192,8 @@ def compared(namings: list[origins.Naming], digest: str) -> dict:
 def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
     """The run's bundle. Each download is itself an event of the run: an audit trail says who took a copy."""
     try:
-        data = bundle(run, actor=request.user.get_username())
+        with told_as_asked(request):
+            data = bundle(run, actor=request.user.get_username())
     except NoSuchRun:
         raise Http404("The ledger holds no event of this run.") from None
     except LedgerDown as down:

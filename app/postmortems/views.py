@@ -17,6 +17,7 @@ from app.postmortems import export as exports
 from app.postmortems import narrative, pages, services
 from app.postmortems.models import Comment, Postmortem
 from app.postmortems.pdf import pdf
+from app.progress import told_as_asked
 from app.runs.models import Run
 
 NUMBER_DIGITS_MAX = 9
@@ -148,7 +149,8 @@ def export(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in FORMS:
         raise Http404("A copy is Markdown, PDF or JSON.")
     make, ending = FORMS[form]
-    data = make(made, services.text(made), list(made.comments.select_related("by")))
+    with told_as_asked(request):
+        data = make(made, services.text(made), list(made.comments.select_related("by")))
     try:
         services.exported(request.user, made, form, data)
     except LedgerDown as down:

@@ -14,7 +14,7 @@ from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
 from app.ledger.words import said
-from app.runs import desk, panels, safety, services
+from app.runs import collecting, desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
@@ -235,7 +235,7 @@ def commented(event: LedgerEvent) -> str:
 
 
 def for_node(node: str) -> dict[str, Any]:
-    return {"look_node": node, "look_sources": sorted(COLLECTORS)}
+    return {"look_node": node, "look_sources": [collecting.EVERY, *sorted(COLLECTORS)]}
 
 
 SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest")
@@ -246,7 +246,9 @@ def answer(order_id: str) -> dict[str, Any]:
     order = get_object_or_404(Order.objects.only(*SHOWN), pk=order_id, operation="look")
     shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
     if order.status in ("SEALED", "OFFERED"):
-        return shown | {"waiting": True}
+        now = timezone.now()
+        line = collecting.line(order, collecting.usually(order.node), now)
+        return shown | {"waiting": True, "line": line, "silent": collecting.silent(order.node, now)}
     if order.status != "SUCCEEDED":
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000

@@ -11,7 +11,7 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.fleet.models import Node, Sighting
 from app.htmx import stamped
-from app.runs import backing, glass, locks, minders, services, takeover, unattended
+from app.runs import backing, collecting, glass, locks, minders, services, takeover, unattended
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
 from app.runs.rights import OPERATE, may
 from workflows import importwait
@@ -35,6 +35,8 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     if state.status == "ordered" and able:
         order = Order.objects.filter(run=run, status__in=takeover.UNCLAIMED).exclude(effect="pure").first()
         shown["can_withdraw"] = order is not None
+    if state.status in ("planning", "waiting"):
+        shown["asked"] = collecting.of_run(run, timezone.now())
     if state.status == "ordered" and state.order is not None:
         shown["order_since"] = datetime.fromtimestamp(state.order.at, UTC)  # when the portal learnt of its last move
     if state.status == "ordered" and step.operation.startswith("zpool_import"):

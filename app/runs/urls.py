@@ -19,5 +19,6 @@ urlpatterns = [
     path("approvals/", views.approvals, name="approvals"),
     path("broken-glass/<int:pk>/review/", views.review, name="glass-review"),
     path("nodes/<str:name>/look/", views.look, name="look"),
+    path("nodes/<str:name>/looks/<int:since>/", views.looks, name="looks"),
     path("looks/<str:pk>/", views.look_answer, name="look-answer"),
 ]

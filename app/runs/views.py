@@ -17,7 +17,7 @@ from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, byhand, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
+from app.runs import books, byhand, collecting, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run, TechnicianLink
 from workflows.runbooks import RUNBOOKS
@@ -247,6 +247,8 @@ def _inbox(request: HttpRequest) -> HttpResponse:
 @require_POST
 def look(request: HttpRequest, name: str) -> HttpResponse:
     """Ask a node to read one source again, now. Most nodes answer while we wait, so this mostly shows the answer, with or without scripts."""
+    if request.POST.get("source") == collecting.EVERY:
+        return _look_at_everything(request, name)
     try:
         with FANOUT.listen_in_thread(f"looks:{name}") as answers:  # before the question is put, so that none is missed
             order = services.look(request.user, name, (request.POST.get("source", ""),))
@@ -255,6 +257,23 @@ def look(request: HttpRequest, name: str) -> HttpResponse:
         get_object_or_404(Node, name=name)
         return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
     return _answer(request, order.pk) if wants_partial(request) else redirect("look-answer", order.pk)
+
+
+def _look_at_everything(request: HttpRequest, name: str) -> HttpResponse:
+    try:
+        asked = collecting.every(request.user, name)
+    except (services.RunRefused, LedgerDown) as refused:
+        get_object_or_404(Node, name=name)
+        return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
+    return redirect("looks", name, collecting.begun(asked))  # htmx follows it, and gets the partial
+
+
+@login_required
+@require_safe
+def looks(request: HttpRequest, name: str, since: int) -> HttpResponse:
+    """How far a collection has come."""
+    context = {"section": "fleet", "topics": f"looks:{name}", **collecting.shown(name, since)}
+    return render_page(request, "runs/looks.html", context, partial="looks")
 
 
 @login_required

@@ -108,9 +108,7 @@ def _bay(asked: Question) -> Iterator[Hit]:
     rows = Sighting.objects.filter(slot=int(asked.value))
     if asked.enclosure:
         rows = rows.filter(enclosure_id=asked.enclosure)
-    elif not asked.node:
-        return  # every shelf has a bay 12
-    found = list(_sighted(rows, asked, exact=bool(asked.node or asked.enclosure)))
+    found = list(_sighted(rows, asked, exact=bool(asked.node or asked.enclosure)))  # every shelf has a bay 12: then the first are shown
     yield from found
     if not any(hit.exact for hit in found):
         for node in Node.objects.filter(name=asked.node):

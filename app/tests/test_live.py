@@ -15,6 +15,7 @@ from django.test import Client
 
 from agents.wire import verify_answer
 from app import live
+from app.accounts import people
 from app.accounts.models import User
 from app.doorbell import PREFIX, ring
 from app.nodes.models import NodeKey
@@ -112,8 +113,36 @@ def test_it_shows_nothing_to_who_is_not_signed_in(portal, cookie):
     assert Stream(portal, "fleet", cookie).response.status == 403
 
 
+def test_it_ends_when_the_session_does_and_not_when_another_one_does(portal, cookie):
+    ann, bob = User.objects.get(username="ann"), User.objects.create_user("bob")
+    other = Client()
+    other.force_login(ann)
+    stream = Stream(portal, "fleet", cookie)
+    assert heard(lambda: live.FANOUT.connected)
+    stream.event()
+    people.switch(ann, bob, on=False)
+    other.logout()  # the same person, in another browser
+    ring("fleet")
+    assert stream.event() == "fleet"
+    people.switch(bob, ann, on=False)
+    begun = time.monotonic()
+    assert b"event" not in stream.response.read()
+    assert time.monotonic() - begun < 2
+    stream.close()
+
+
+def test_it_ends_with_a_new_password_in_every_other_browser(portal, cookie):
+    ann = User.objects.get(username="ann")
+    stream = Stream(portal, "fleet", cookie)
+    assert heard(lambda: live.FANOUT.connected)
+    stream.event()
+    people.new_password(User.objects.create_user("bob"), ann)
+    assert b"event" not in stream.response.read()
+    stream.close()
+
+
 def test_it_refuses_topics_that_are_not_for_pages(portal, cookie):
-    for topics in ("", "orders:oss01", "fleet,", "node:%0a", "bell", ",".join(["fleet"] * 21)):
+    for topics in ("", "orders:oss01", "fleet,", "node:%0a", "bell", "sessions:1", ",".join(["fleet"] * 21)):
         assert Stream(portal, topics, cookie).response.status == 400, topics
 
 

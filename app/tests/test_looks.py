@@ -20,6 +20,7 @@ READERS = {
     "app/api/ledger.py": "the API's way to one piece of evidence records the look",
     "app/ledger/bundle.py": "taking a bundle is an event of the run",
     "app/postmortems/captures.py": "reads captures into a timeline; its page and its copies are events",
+    "app/runs/collecting.py": "counts which captures of an answer failed, and shows none",
     "app/runs/pages.py": "the answer to a look; its view records it",
     "app/fleet/services.py": "reads captures into facts",
     "app/fleet/intake.py": "keeps what nodes send",

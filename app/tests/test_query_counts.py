@@ -76,7 +76,9 @@ def test_a_process_that_holds_nothing_reads_only_the_nodes_a_page_is_about(clien
     client.get("/")
     client.get("/search/?q=5000")
     assert not services._parsed
-    client.get("/nodes/load0001/")
+    client.get("/nodes/load0001/")  # what stands in rows
+    assert not services._parsed
+    client.get("/nodes/load0001/?whole=1")
     assert list(services._parsed) == ["load0001"]
 
 
@@ -84,5 +86,5 @@ def test_what_is_remembered_has_a_bound(client, settings):
     settings.SLOTLIGHT_FACTS_BYTES_MAX = 1
     generated.load(LARGE, DISKS)
     assert len(services._parsed) == 1
-    assert client.get("/nodes/load0057/").status_code == 200
+    assert client.get("/nodes/load0057/?whole=1").status_code == 200
     assert list(services._parsed) == ["load0057"]

@@ -25,6 +25,7 @@ from app.routes import (
 
 SOME = {
     "pk": "1",
+    "since": "1",
     "name": "oss01",
     "pool_name": "ost_0",
     "enclosure_id": "0x50050cc11ac016e2",

@@ -70,7 +70,7 @@ def _tests(names: Iterable[str]) -> str:
 def taken(visit) -> Iterator[str]:
     """The title of each page, once it stands in its folder."""
     FOLDER.mkdir(exist_ok=True)
-    for part in (at_the_door, by_address, of_an_incident, afterwards, of_an_administrator):
+    for part in (at_the_door, by_address, of_a_collection, of_an_incident, afterwards, of_an_administrator):
         yield from part(visit)
 
 
@@ -98,6 +98,16 @@ def by_address(visit) -> Iterator[str]:
         yield shot(title, visit(who).page, path)
     yield shot("an address with nothing behind it", visit("operator").page, "/runs/99999/")
     yield shot("a page that is not for this person", visit("viewer").page, "/people/")
+
+
+def of_a_collection(visit) -> Iterator[str]:
+    operator = visit("operator")
+    operator.page.goto("/nodes/oss01/")
+    operator.page.get_by_label("Source").select_option("every source")
+    operator.press("Read it again")
+    expect(operator.page.locator("#looks").get_by_role("status")).to_contain_text("All")
+    operator.page.locator("#looks h2 a").click()
+    yield shot("every source of a node, read again", operator.page, operator.page.url)
 
 
 def of_an_incident(visit) -> Iterator[str]:

@@ -164,5 +164,62 @@ def test_a_node_is_asked_again_from_its_page(operator):
     expect(answer).to_contain_text("pool: ost_0")
 
 
+def test_every_source_is_read_again_and_the_page_says_how_far_it_is(operator):
+    operator.page.goto("/nodes/oss01/")
+    operator.page.get_by_label("Source").select_option("every source")
+    operator.press("Read it again")
+    far = operator.page.locator("#looks")
+    expect(far.get_by_role("progressbar")).to_be_visible()
+    expect(far.get_by_role("status")).to_have_text(re.compile("All [0-9]+ sources are through"))
+    expect(far).to_contain_text("answered in")
+    assert faults(operator) == []
+
+
+def test_how_far_it_is_needs_no_javascript(visit):
+    plain = visit("operator", java_script_enabled=False)
+    plain.page.goto("/nodes/oss03/?whole=1")
+    plain.page.get_by_label("Source").select_option("every source")
+    plain.press("Read it again")
+    expect(plain.page.locator("#looks").get_by_role("status")).to_have_text(re.compile("sources are through"))
+    for _ in range(20):
+        if not plain.page.get_by_role("link", name="Look how far it is").count():
+            break
+        plain.page.get_by_role("link", name="Look how far it is").click()
+        plain.page.wait_for_timeout(500)
+    expect(plain.page.locator("#looks").get_by_role("status")).to_have_text(re.compile("All [0-9]+ sources are through"))
+
+
+def open_a_run(visitor: Visitor) -> None:
+    visitor.open_incident()
+    there = visitor.page.get_by_role("link", name=re.compile("Go on with run"))
+    there.or_(visitor.page.get_by_role("button", name="Start this runbook")).first.click()
+    visitor.page.wait_for_url(re.compile("/runs/[0-9]+/"))
+
+
+def test_a_copy_says_how_far_it_is_while_it_is_made(operator):
+    open_a_run(operator)
+    held = []
+    operator.page.route(re.compile("/bundle.zip"), lambda route: held.append(route))  # noqa: PLW0108 (playwright cannot wrap a builtin)
+    operator.page.route(re.compile("/progress/"), lambda route: route.fulfill(json={"doing": "Proving events", "through": 3, "of": 12}))
+    copying = operator.page.locator(".sl-copying")
+    with operator.page.expect_download() as come:
+        operator.page.get_by_role("link", name="Audit trail (zip)").click()
+        expect(copying).to_contain_text("Proving events, 3 of 12")
+        assert faults(operator) == []
+        held[0].continue_()
+    assert come.value.suggested_filename.startswith("slotlight-run-")
+    expect(copying).to_contain_text(re.compile(r"slotlight-run-[0-9]+\.zip, [0-9.]+ (KiB|MiB), after"))
+    operator.page.unroute_all()
+
+
+def test_a_copy_that_cannot_be_made_says_so(operator):
+    open_a_run(operator)
+    operator.page.route(re.compile("/bundle.zip"), lambda route: route.abort())
+    operator.page.get_by_role("link", name="Audit trail (zip)").click()
+    expect(operator.page.locator(".sl-copying")).to_contain_text("No copy was made: the portal was not reached.")
+    operator.page.unroute_all()
+    operator.complaints[:] = [said for said in operator.complaints if "ERR_FAILED" not in said]
+
+
 def test_no_page_complained(operator):
     assert [said for said in operator.complaints if "409 (Conflict)" not in said] == []

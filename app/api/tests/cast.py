@@ -31,8 +31,8 @@ class Asker:
     def __init__(self, text: str = "") -> None:
         self.client, self.headers = Client(), {"Authorization": f"Bearer {text}"} if text else {}
 
-    def __call__(self, method: str, path: str, body: dict | None = None):
-        data = {"data": json.dumps(body), "content_type": "application/json"} if body is not None else {}
+    def __call__(self, method: str, path: str, body: dict | str | None = None):
+        data = {"data": body if isinstance(body, str) else json.dumps(body), "content_type": "application/json"} if body is not None else {}
         return getattr(self.client, method.lower())(f"/api/v1{path}", headers=self.headers, **data)
 
     def get(self, path: str) -> dict:

@@ -80,6 +80,14 @@ def test_a_parameter_that_is_given_twice_is_refused_and_named(asks):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("body", ['{"version": 1, "version": 2}', '{"version": 1, "params": {"a": {"b": 1, "b": 2}}}'])
+def test_a_field_that_is_given_twice_is_refused_and_named_however_deep(asks, body):
+    answer = asks("POST", "/runs", body)
+    assert (answer.status_code, answer.json()["type"]) == (400, "urn:slotlight:unreadable")
+    assert "is given more than once" in answer.json()["detail"]
+
+
+@pytest.mark.django_db
 def test_what_is_not_there_is_404_in_the_one_shape(asks):
     for path in ("/nodes/nobody", "/runs/999999", "/disks/naa:1", "/nothing", "/ledger/events/999999999"):
         answer = asks("GET", path)

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -61,6 +63,23 @@ def test_what_is_explained_stands_under_its_cause_and_the_rest_is_counted(client
     assert (len(line.followers), line.more, line.count) == (10, 3, 13)
     assert context["counts"]["watch"] == 13
     assert context["troubles"].total == 1
+
+
+def test_it_asks_as_many_questions_of_many_pages_with_followers_as_of_one_without(client, monkeypatch):
+    one, two = node("oss01"), node("oss02")
+    trouble(one, "act", "cause", pool="ost_0")
+    client.get("/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/")
+    for number in range(5):
+        trouble(two, "act", f"another {number}", pool="ost_2")
+        trouble(one, "watch", f"follows {number}", cause="cause")
+    monkeypatch.setattr(overview, "NODES_SHOWN", 1)
+    monkeypatch.setattr(overview, "SITUATIONS_SHOWN", 2)
+    for address in ("/", "/?page=2&troubles=3"):
+        with CaptureQueriesContext(connection) as many:
+            client.get(address)
+        assert len(many) == len(few), address
 
 
 def test_the_address_narrows_and_what_it_cannot_mean_is_no_filter(client):

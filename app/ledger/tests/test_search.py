@@ -139,6 +139,18 @@ def test_a_long_ledger_is_not_read_through(long):
             assert_bounded(query["sql"])
 
 
+def test_the_newest_page_asks_as_many_questions_of_a_long_ledger_as_of_a_short_one(long, monkeypatch):
+    counts = []
+    for scanned in (10_000_000, 20):  # the whole of it fits on a page, or only its newest events do
+        monkeypatch.setattr(search, "SCANNED", scanned)
+        monkeypatch.setattr(search, "LOOKED_MAX", scanned * 10)
+        monkeypatch.setattr(search, "CHUNK", 10)
+        with CaptureQueriesContext(connection) as queries:
+            page = search.page({}, 0)
+        counts.append((len(queries), bool(page.older)))
+    assert counts == [(2, False), (2, True)]
+
+
 def assert_bounded(sql: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")

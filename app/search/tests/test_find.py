@@ -57,6 +57,12 @@ def test_a_bare_name_lists_the_disks_of_all_nodes(fleet):
     assert len([hit for hit in find("sda") if hit.kind == "disk"]) == 3
 
 
+def test_a_bay_without_a_shelf_lists_it_on_all_nodes_and_goes_nowhere(fleet):
+    hits = find("bay 4")
+    assert len([hit for hit in hits if hit.kind == "disk"]) == 3
+    assert the_one(hits) is None
+
+
 def test_what_it_was_before_says_until_when(disk):
     now = timezone.now()
     disk.former_serials = [{"serial": "OLD77XYZ", "node": "load0001", "until": "2026-11-01T10:11:12+00:00"}]

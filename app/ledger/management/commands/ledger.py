@@ -16,6 +16,7 @@ from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.redact import NotRedacted
 from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
+from app.progress import told_to
 
 VERDICTS = {
     INTACT: "INTACT.",
@@ -55,7 +56,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def verify(self, **_):
-        found = audit()
+        with told_to(self.far):
+            found = audit()
         self.tell(found)
         if found.exit_code:
             sys.exit(found.exit_code)
@@ -89,9 +91,14 @@ class Command(BaseCommand):
     def rotate(self, which, why, by, **_):
         self.stdout.write(f"The {which} key is now {keyring.rotate(which, why, by)}.")
 
+    def far(self, doing, through, of):
+        if self.stderr.isatty():  # a script's log is not to be filled with it
+            self.stderr.write(f"\r\033[K{doing}" + (f", {through} of {of}" if of else ""), ending="\r")
+
     def export(self, run, output, withhold, **_):
         try:
-            data = bundle(run, "command line", set(withhold))
+            with told_to(self.far):
+                data = bundle(run, "command line", set(withhold))
         except NoSuchRun:
             raise CommandError(f"The ledger holds no event of the run {run}.") from None
         output.write_bytes(data)
