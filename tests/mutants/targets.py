@@ -83,6 +83,8 @@ TARGETS = (
     Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
     Target("agents/policy.py", ("agents/tests/test_policy.py",)),
     Target("agents/proofs.py", ("agents/tests/test_proofs.py",)),
+    Target("agents/seal.py", ("agents/tests/test_seal.py",)),
+    Target("agents/witness.py", ("agents/tests/test_witness.py",)),
     Target(
         "app/ledger/verify.py",
         ("tests/verifier/test_verify.py", "tests/verifier/test_keys_and_changes.py"),
