@@ -66,7 +66,7 @@ GUARDS = (
         for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
     ),
     *(
-        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("every_refusal")), pure(*own), (*EDGES, *pure(*own)))
+        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("guards_in_the_dark", "every_refusal")), pure(*own), (*EDGES, *pure(*own)))
         for name, own in OWN.items()
     ),
 )

@@ -266,7 +266,16 @@ def test_events_without_end_are_named(cut):
 
 @pytest.mark.parametrize(
     "change",
-    [{"v": "2"}, {"body": []}, {"evidence": ["x"]}, {"evidence": {}}, {"evidence": None}, {"evidence": ["ab" * 32, "ab" * 32]}, {"actor": 1}, {"more": ""}],
+    [
+        {"v": "2"},
+        {"body": []},
+        {"evidence": ["x"]},
+        {"evidence": {}},
+        {"evidence": None},
+        {"evidence": ["ab" * 32, "ab" * 32]},
+        {"actor": 1},
+        {"more": ""},
+    ],
 )
 def test_a_line_that_is_no_event_is_named(change):
     event = canonical(json.loads(lines(FILES)[1]) | change) + b"\n"

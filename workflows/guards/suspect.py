@@ -114,7 +114,19 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(disk.reason)
     if not params.get("wwid"):
         return unknown("The run names no disk.")
-    return ok(f"The kernel shows {params.get('wwid', '')} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
+    if disk is not None:
+        return refuse(f"The kernel still shows {title(disk)}.")
+    nameless = next((d for d in facts.nodes[params["node"]].disks if _may_be_of_the_pool(d, params)), None)
+    if nameless is not None:
+        return unknown(f"The kernel shows {title(nameless)} without a WWID, and it may be {params['wwid']}. Find out which disk that is.")
+    return ok(f"The kernel shows {params['wwid']} no more.")
+
+
+def _may_be_of_the_pool(disk: DiskFacts, params: Params) -> bool:
+    """Whether a disk that does not say who it is carries a label of the pool, or one that nobody could read."""
+    if known(disk.wwid):
+        return False
+    return not known(disk.labels) or any(str(label.pool_guid) == params.get("pool_guid", "") for label in disk.labels)
 
 
 def it_is_back(facts: FleetFacts, params: Params) -> Verdict:
