@@ -31,7 +31,7 @@ from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, Target
 
 BUDGET_SECONDS = float(os.environ.get("SLOTLIGHT_MUTANTS_SECONDS", "15"))  # of the processor, for one mutant in one file of tests
-TELL_EVERY = 25  # mutants
+TELL_EVERY = 100  # mutants
 WALL_SECONDS_MAX = 900.0  # for a mutant that waits and does nothing
 BYTES_MAX = 2 << 30  # a mutant that never stops may also never stop asking for memory
 UNTOLD = -1  # the fork ended without a word, as one that takes too long does
@@ -186,7 +186,7 @@ class _Hunt:
 
     def _try_all(self) -> None:
         killers: set[int] = set()
-        for count, number in enumerate(sorted(self.alive)):
+        for count, number in enumerate(sorted(self.alive), 1):
             if count % TELL_EVERY == 0:
                 os.write(self.told, f"{count} of {len(self.alive)} tried, {len(self.tried.killed)} killed\n".encode())
             places = {key: code for key, code in self.places[number].items() if key in self.live}
