@@ -42,6 +42,7 @@ def pure(*names: str) -> tuple[str, ...]:
 
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
+RUNBOOKS_EDGES = pure("guards_in_the_dark", "guard_edges_at_the_rack")
 OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
     "bay": ("blink_and_replace", "device_delete_reimport"),
@@ -66,7 +67,7 @@ GUARDS = (
         for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
     ),
     *(
-        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("guards_in_the_dark", "every_refusal")), pure(*own), (*EDGES, *pure(*own)))
+        Target(f"workflows/guards/{name}.py", (*EDGES, *RUNBOOKS_EDGES), pure("every_refusal", *own), (*EDGES, *pure(*own)))
         for name, own in OWN.items()
     ),
 )

@@ -118,7 +118,7 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"The kernel still shows {title(disk)}.")
     nameless = next((d for d in facts.nodes[params["node"]].disks if _may_be_of_the_pool(d, params)), None)
     if nameless is not None:
-        return unknown(f"The kernel shows {title(nameless)} without a WWID, and it may be {params['wwid']}. Find out which disk that is.")
+        return unknown(f"The kernel shows {title(nameless)}, and it may be {params['wwid']}. Find out which disk that is.")
     return ok(f"The kernel shows {params['wwid']} no more.")
 
 
