@@ -42,7 +42,7 @@ def pure(*names: str) -> tuple[str, ...]:
 
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
-RUNBOOKS_EDGES = pure("guards_in_the_dark", "guard_edges_at_the_rack")
+RUNBOOKS_EDGES = pure("guards_in_the_dark", "guard_edges_at_the_rack", "guard_edges_of_members", "guard_edges_of_scans")
 OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
     "bay": ("blink_and_replace", "device_delete_reimport"),
