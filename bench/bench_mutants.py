@@ -5,7 +5,7 @@ SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes eve
 SLOTLIGHT_MUTANTS_WHERE=functions leaves out constants and lists of guards, for each of which everything is imported anew: that is dear.
 SLOTLIGHT_MUTANTS_TESTS=quick leaves out the slow tests, so more mutants live than need to.
 SLOTLIGHT_MUTANTS_SECONDS says how long one mutant may take of the processor in one file of tests. SLOTLIGHT_MUTANTS_AGAIN=FILE takes only those
-that lived when this bench wrote FILE.
+that lived when this bench wrote FILE. SLOTLIGHT_MUTANTS_COLD=no does not try survivors again from before what tests share was made.
 A survivor is told as `file:line what was changed | the line`; how far it has come goes to standard error.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from tests.mutants.hunt import survivors
+from tests.mutants.hunt import COLD, survivors
 from tests.mutants.inplace import Hurt, changed
 from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, TARGETS, Target
@@ -57,6 +57,8 @@ def main() -> int:
         print("Only the quick tests.")
     if AGAIN:
         print(f"Only those that lived in {AGAIN}.")
+    if not COLD:
+        print("Where tests share what one of them made, it was made without a mutant.")
     if EVERY > 1:
         print(f"A sample: every {EVERY}th mutant of each file.")
     print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6}", flush=True)

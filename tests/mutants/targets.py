@@ -42,7 +42,9 @@ def pure(*names: str) -> tuple[str, ...]:
 
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
-RUNBOOKS_EDGES = pure("guards_in_the_dark", "guard_edges_at_the_rack", "guard_edges_of_members", "guard_edges_of_scans")
+RUNBOOKS_EDGES = pure(
+    "guards_in_the_dark", "guard_edges_at_the_rack", "guard_edges_of_members", "guard_edges_of_scans", "guard_edges_of_tuning"
+)
 OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
     "bay": ("blink_and_replace", "device_delete_reimport"),
@@ -67,7 +69,7 @@ GUARDS = (
         for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
     ),
     *(
-        Target(f"workflows/guards/{name}.py", (*EDGES, *RUNBOOKS_EDGES), pure("every_refusal", *own), (*EDGES, *pure(*own)))
+        Target(f"workflows/guards/{name}.py", RUNBOOKS_EDGES, pure("every_refusal", *own), (*RUNBOOKS_EDGES, *pure(*own)))
         for name, own in OWN.items()
     ),
 )

@@ -10,7 +10,7 @@ from workflows.facts.census import title
 from workflows.facts.divergence import Suspect, apart, rows
 from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
-from workflows.guards.subject import number, the_disk, the_pool
+from workflows.guards.subject import nameless, number, the_disk, the_pool
 from workflows.rewind import duration, spare
 
 METHODS = {
@@ -116,17 +116,9 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
         return unknown("The run names no disk.")
     if disk is not None:
         return refuse(f"The kernel still shows {title(disk)}.")
-    nameless = next((d for d in facts.nodes[params["node"]].disks if _may_be_of_the_pool(d, params)), None)
-    if nameless is not None:
-        return unknown(f"The kernel shows {title(nameless)}, and it may be {params['wwid']}. Find out which disk that is.")
+    if other := nameless(facts, params):
+        return unknown(f"The kernel shows {title(other)}, and it may be {params['wwid']}. Find out which disk that is.")
     return ok(f"The kernel shows {params['wwid']} no more.")
-
-
-def _may_be_of_the_pool(disk: DiskFacts, params: Params) -> bool:
-    """Whether a disk that does not say who it is carries a label of the pool, or one that nobody could read."""
-    if known(disk.wwid):
-        return False
-    return not known(disk.labels) or any(str(label.pool_guid) == params.get("pool_guid", "") for label in disk.labels)
 
 
 def it_is_back(facts: FleetFacts, params: Params) -> Verdict:

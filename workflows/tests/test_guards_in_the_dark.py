@@ -20,6 +20,7 @@ NAMED = {
     "txg": "100",
     "way": "cancel",
     "change": "WCE 0",
+    "sick": BLANK_WWID,
 }
 WAITS = {  # whoever waits for something goes on waiting
     "it_may_be_put_back": "refuse",
