@@ -344,6 +344,10 @@ def test_a_proof_for_a_tree_of_another_height_proves_nothing():
     assert not verify.follows({"size": 1, "root": leaves[0]}, {"size": 3, "root": pair}, [leaves[1]])
 
 
+def test_a_continuation_without_a_path_proves_nothing():
+    assert not verify.follows({"size": 3, "root": bytes(32)}, {"size": 4, "root": bytes(32)}, [])
+
+
 def test_of_a_run_that_is_all_withheld_nothing_is_made_up():
     out = canonical({"redacted": proofs()["events"][0]["leaf"], "run_seq": "1"}) + b"\n"
     assert look(FILES | {"events.jsonl": out}).facts[:2] == [("run", "unknown"), ("events", "1, from unknown to unknown")]

@@ -171,7 +171,7 @@ def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
 
 def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     """Of a disk that was deleted the kernel shows nothing, so the enclosure's word counts, or another disk in its place."""
-    inside = disks_in(facts, params)
+    inside = disks_in(facts, params) if params.get("old_wwid") else Unknown("The run names no disk.")
     if not known(inside):
         return unknown(inside.reason)
     for disk in inside:

@@ -95,6 +95,7 @@ EDGES = {
         "refuse",
         "sits in bay 70 of 0x5",
     ),
+    "whether it is lit": (bay.the_bay_is_lit, with_bay(70, locate=SILENT), {}, "unknown", "is lit is not known"),
     # --- what is in it
     "still in it": (bay.the_bay_is_empty, FLEET, {}, "refuse", "is still in bay 70"),
     "empty and gone": (bay.the_bay_is_empty, fleet(without(BLANK_WWID)), {}, "pass", f"{BLANK_WWID} is gone"),
@@ -113,6 +114,16 @@ EDGES = {
     "another in it": (bay.the_old_disk_is_in_its_bay, FLEET, {"old_wwid": SDCW_WWID}, "refuse", "holds sdcx"),
     "the new one in it": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {}, "pass", "sits in bay 70"),
     "the new one elsewhere": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {"slot": "71"}, "refuse", "is not in bay 71"),
+    "no new one": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {"wwid": ""}, "unknown", "No disk is chosen"),
+    "the new one as planned": (spare.the_new_disk_is_the_one_planned, FLEET, {}, "pass", "that was planned"),
+    "another than planned": (spare.the_new_disk_is_the_one_planned, FLEET, {"spare_serial": "ZZ1"}, "refuse", "the disk planned is ZZ1"),
+    "one that does not say": (
+        spare.the_new_disk_is_the_one_planned,
+        with_disk(BLANK_WWID, serial=SILENT),
+        {},
+        "unknown",
+        "The serial number of sdcx",
+    ),
     # --- what was pulled
     "just pulled": (bay.nothing_else_was_pulled, left(900.0), {}, "refuse", "Put it back now"),
     "given up just now": (bay.nothing_else_was_pulled, left(900.0, "FAULTED"), {}, "refuse", "Put it back now"),

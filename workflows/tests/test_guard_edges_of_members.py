@@ -26,7 +26,7 @@ from workflows.tests.incident import (
     with_leaf,
     with_pool,
 )
-from workflows.tests.test_guard_edges_at_the_rack import HERE, SILENT, without
+from workflows.tests.test_guard_edges_at_the_rack import BLANK, HERE, SILENT, without
 
 
 def a_spare(*children, state="ONLINE"):
@@ -70,6 +70,11 @@ EDGES = {
         "refuse",
         "has the serial number ZZ1, not ZA000005",
     ),
+    "no disk is known": (member.the_member_sits_on_the_disk_meant, fleet(replace(NODE, disks=SILENT)), LABELLED, "unknown", "does not see"),
+    "the member serves": (member.the_member_serves, FLEET, {"vdev_guid": str(TWIN)}, "pass", "serves ost_0"),
+    "the member serves nothing": (member.the_member_serves, FLEET, {}, "refuse", "serves nothing"),
+    "it serves again": (member.the_member_serves_again, FLEET, {"vdev_guid": str(TWIN)}, "pass", "in ost_0 again"),
+    "it does not serve again": (member.the_member_serves_again, FLEET, {}, "refuse", "Check that its own disk is seated"),
     "a vdev by itself": (
         member.the_member_stands_alone,
         with_pool(tops=(("data", MEMBERS[0]),)),
@@ -206,6 +211,37 @@ EDGES = {
         "refuse",
         "has lost more disks than it can rebuild",
     ),
+    "nothing more may be lost": (
+        spares.the_vdev_has_lost_nothing,
+        with_leaf(LOST_LEAF, *MEMBERS[:2], replace(MEMBERS[2], state="UNAVAIL"), MEMBERS[3]),
+        GIVEN_BACK,
+        "pass",
+        "survives 0 more",
+    ),
+    "its bay is eliminated": (
+        suspect.its_bay_is_known,
+        with_disk(BLANK_WWID, bay=replace(BLANK.bay, evidence=3)),
+        {},
+        "pass",
+        "sits in bay 70",
+    ),
+    "its bay is guessed": (
+        suspect.its_bay_is_known,
+        with_disk(BLANK_WWID, bay=replace(BLANK.bay, evidence=4)),
+        {},
+        "unknown",
+        "for certain",
+    ),
+    "its bay is disputed": (
+        suspect.its_bay_is_known,
+        with_disk(BLANK_WWID, bay=replace(BLANK.bay, conflict="x")),
+        {},
+        "unknown",
+        "for certain",
+    ),
+    "it is back": (suspect.it_is_back_or_out, FLEET, {}, "pass", "shows naa:5000c500a65b207b again"),
+    "it is out": (suspect.it_is_back_or_out, fleet(without(BLANK_WWID)), {}, "pass", "is gone"),
+    "it is neither back nor out": (suspect.it_is_back_or_out, fleet(without(BLANK_WWID, "OK")), {}, "refuse", "so something is in it"),
     # --- a disk that is deleted from the kernel
     "the kernel shows it": (suspect.it_is_gone_from_the_kernel, FLEET, {}, "refuse", "still shows sdcx"),
     "the kernel shows it no more": (suspect.it_is_gone_from_the_kernel, fleet(without(BLANK_WWID)), {}, "pass", "no more"),
@@ -287,6 +323,48 @@ EDGES = {
         "unknown",
         "Where 5 stands in ost_0 is not known",
     ),
+    "a serial number that is not the one": (modes.the_disk_is_the_one_meant, FLEET, {**LABELLED, "old_serial": "ZZ1"}, "refuse", "not ZZ1"),
+    "a serial number nobody read": (
+        modes.the_disk_is_the_one_meant,
+        with_disk(SDFL_WWID, serial=SILENT),
+        LABELLED,
+        "unknown",
+        "is not known",
+    ),
+    "a label nobody read": (
+        modes.the_disk_is_the_one_meant,
+        with_leaf(LOST_LEAF, MEMBERS[0], replace(MEMBERS[1], wwid=SILENT), *MEMBERS[2:]),
+        LABELLED,
+        "unknown",
+        "is not known",
+    ),
+    "no member named": (modes.the_disk_rests, FLEET, {"vdev_guid": ""}, "unknown", "names no vdev guid"),
+    "it rests": (modes.the_disk_rests, with_leaf(replace(LOST_LEAF, state="OFFLINE"), *MEMBERS), {}, "pass", "serves nothing"),
+    "a spare rests": (modes.the_disk_rests, with_pool(spares=(AVAIL,)), {"vdev_guid": "5"}, "pass", "is AVAIL"),
+    "it does not rest": (modes.the_disk_rests, FLEET, {"vdev_guid": str(TWIN)}, "refuse", "take it offline first"),
+    "it serves nothing and no other may go": (
+        modes.the_vdev_can_spare_it,
+        with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
+        {},
+        "pass",
+        "survives 0 more losses",
+    ),
+    "it serves and no other may go": (
+        modes.the_vdev_can_spare_it,
+        with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
+        {"vdev_guid": str(TWIN)},
+        "refuse",
+        "cannot do without another disk",
+    ),
+    "scans nobody read": (modes.no_scan_runs_on_the_pool, with_pool(scans=SILENT), {}, "unknown", "scan lines of ost_0"),
+    "caught up, for all anybody knows": (
+        modes.the_member_has_caught_up,
+        with_pool(scans=SILENT),
+        {"vdev_guid": str(TWIN)},
+        "unknown",
+        "scan lines",
+    ),
+    "nobody knows what is lost": (modes.nothing_is_lost_together, with_pool(tops=SILENT), {}, "unknown", "has lost is not known"),
     "it can be spared": (modes.the_vdev_can_spare_it, FLEET, {"vdev_guid": str(TWIN)}, "pass", "survives 0 more losses"),
     "it serves": (modes.the_disk_is_in_service, FLEET, {"vdev_guid": str(TWIN)}, "pass", "serves ost_0"),
     "it serves nothing": (modes.the_disk_is_in_service, FLEET, {}, "refuse", "serves nothing"),

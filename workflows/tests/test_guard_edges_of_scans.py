@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from workflows.facts import ImportableFacts, ScanFacts
+from workflows.facts import ImportableFacts, ScanFacts, Unknown
 from workflows.guards import importing, mass, rewinding
 from workflows.tests.incident import (
     DISKS,
@@ -90,6 +90,22 @@ EDGES = {
     "a scrub that found nothing": (mass.the_scrub_found_nothing, scan("scrub", "finished", 0), {}, "pass", "found 0 errors"),
     "errors nobody told": (mass.no_data_is_damaged, FLEET, {}, "unknown", "was not said"),
     "no errors": (mass.no_data_is_damaged, with_pool(errors="No known data errors"), {}, "pass", "knows of no damaged data"),
+    "not suspended": (mass.the_pool_is_suspended, FLEET, {}, "refuse", "nothing has to be cleared"),
+    "suspended": (mass.the_pool_is_suspended, with_pool(suspended=True), {}, "pass", "is suspended"),
+    "nothing to spare": (
+        mass.no_vdev_is_beyond_rebuilding,
+        with_leaf(LOST_LEAF, replace(MEMBERS[0], state="REMOVED"), *MEMBERS[1:]),
+        {},
+        "pass",
+        "survives 0",
+    ),
+    "less than nothing to spare": (
+        mass.no_vdev_is_beyond_rebuilding,
+        with_leaf(LOST_LEAF, *(replace(m, state="REMOVED") for m in MEMBERS[:2]), *MEMBERS[2:]),
+        {},
+        "refuse",
+        "has lost more disks",
+    ),
     # --- members that come back
     "one is away": (mass.some_members_are_away, FLEET, {}, "pass", "1 member of ost_0 are away"),
     "one was taken out": (mass.some_members_are_away, with_leaf(replace(LOST_LEAF, state="OFFLINE")), {}, "refuse", "Every member"),
@@ -189,6 +205,29 @@ EDGES = {
         "sees disks of it",
     ),
     "imported by another": (importing.no_other_node_has_or_may_have_it, elsewhere(pools=(POOL,)), {}, "refuse", "is imported on oss02"),
+    "seen by one who is blind": (
+        importing.no_other_node_has_or_may_have_it,
+        elsewhere(disks=Unknown("Nobody said.")),
+        {},
+        "unknown",
+        "oss02 may see the same disks",
+    ),
+    "imported by one who is blind": (
+        importing.no_other_node_imports_it_by_itself,
+        elsewhere(disks=Unknown("Nobody said.")),
+        {},
+        "unknown",
+        "oss02 may see the same disks",
+    ),
+    "in nobody's cache file": (importing.no_other_node_imports_it_by_itself, elsewhere(cached=()), {}, "pass", "No other node that sees"),
+    "in a cache file nobody read": (
+        importing.no_other_node_imports_it_by_itself,
+        elsewhere(),
+        {},
+        "unknown",
+        "at its next boot is not known",
+    ),
+    "no guid": (importing.no_other_node_imports_it_by_itself, elsewhere(cached=()), {"pool_guid": ""}, "unknown", "names no pool guid"),
     # --- rewinds
     "at the point chosen": (rewinding.it_came_in_at_the_point_chosen, took(100), OLDER, "pass", "as it was chosen"),
     "not at the point chosen": (rewinding.it_came_in_at_the_point_chosen, took(98), OLDER, "refuse", "and 100 was chosen"),

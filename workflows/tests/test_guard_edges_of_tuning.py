@@ -72,7 +72,10 @@ class Row:
 BEFORE = {"baseline": "rate=100 wait=1 worst=30000000"}
 
 
-def moded(cache, believes="write back", scan=Switch(True, True), others=()):
+ON, OFF = Switch(True, True), Switch(False, False)
+
+
+def moded(cache, believes="write back", scan=ON, others=()):
     """A member with these modes; `others` is whether the background scan of its like is on."""
     like = tuple(
         replace(d, modes=ModeFacts(Switch(False, False), Switch(on, on), "write back")) for d, on in zip(DISKS[1:], others, strict=False)
@@ -81,7 +84,6 @@ def moded(cache, believes="write back", scan=Switch(True, True), others=()):
     return fleet(replace(NODE, disks=(one, *like, *DISKS[1 + len(like) :])))
 
 
-ON, OFF = Switch(True, True), Switch(False, False)
 IT = {"old_wwid": SDCW_WWID, "old_serial": "ZA000068", "vdev_guid": str(TWIN)}
 HERE = tuned(shown("zfs_multihost_interval", "1000")).nodes["oss01"]
 
@@ -342,6 +344,13 @@ EDGES = {
         {},
         "unknown",
         "other",
+    ),
+    "it does not tell": (
+        protection.the_disk_has_the_protection_of_its_siblings,
+        fleet(replace(NODE, disks=tuple(d if d.wwid == PARAMS["wwid"] else replace(d, protection_type=0) for d in DISKS))),
+        {},
+        "unknown",
+        "The protection type of sdcx",
     ),
     "no row of it": (slow.the_member_serves_and_has_peers, scanned(waits=()), IT, "unknown", f"waits on {TWIN} is not known"),
     "three peers": (slow.the_member_serves_and_has_peers, scanned(waits=(1, 1, 1, 1)), IT, "pass", "with 3 peers"),

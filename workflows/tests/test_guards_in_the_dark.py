@@ -47,3 +47,12 @@ def test_a_fact_less_lets_nothing_through_that_was_not_before(name):
     for what, facts in blinded(FLEET, NAMED["node"]):
         after = EVERY[name](facts, NAMED).outcome
         assert after == before or after != "pass", what
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_word_less_in_the_run_lets_nothing_through_that_was_not_before(name):
+    """Every run names its node and its pool."""
+    before = EVERY[name](FLEET, NAMED).outcome
+    for word in NAMED.keys() - {"node", "pool"}:
+        after = EVERY[name](FLEET, {key: said for key, said in NAMED.items() if key != word}).outcome
+        assert after == before or after != "pass", word
