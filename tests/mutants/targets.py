@@ -43,7 +43,8 @@ def pure(*names: str) -> tuple[str, ...]:
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
 RUNBOOKS_EDGES = pure(
-    "guards_in_the_dark", "guard_edges_at_the_rack", "guard_edges_of_members", "guard_edges_of_scans", "guard_edges_of_tuning"
+    "guards_in_the_dark",
+    *(f"guard_edges_{what}" for what in ("at_the_rack", "of_members", "of_scans", "of_tuning", "of_rewinds", "of_links")),
 )
 OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
