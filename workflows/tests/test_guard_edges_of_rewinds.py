@@ -121,3 +121,9 @@ def test_what_happened_is_judged(name):
 def test_points_that_say_no_loss_are_none():
     assert rewinding.older_points({"older": "98=2 s;97=;=4 s;x"}) == {"98": "2 s"}
     assert rewinding.older_points({}) == {}
+
+
+def test_the_newest_label_of_all_bounds_an_old_zfs():
+    disks = tuple(replace(d, labels=tuple(replace(x, txg=90 + n) for x in d.labels)) for n, d in enumerate(NODE.disks))
+    facts = fleet(replace(NODE, zfs_module="zfs-kmod-0.7.13-1", disks=disks))
+    assert [rewinding.this_zfs_can_go_back(facts, {**PARAMS, "txg": txg}).outcome for txg in ("92", "93")] == ["refuse", "pass"]

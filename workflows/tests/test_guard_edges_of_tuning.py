@@ -8,6 +8,7 @@ from agents.tunables import ILLUMOS, LINUX, TUNABLES
 from workflows.facts import (
     Advance,
     Amount,
+    FabricFacts,
     LeafLatency,
     ModeFacts,
     PoolLatency,
@@ -90,6 +91,13 @@ HERE = tuned(shown("zfs_multihost_interval", "1000")).nodes["oss01"]
 
 def beside(*tunables, **more):
     return fleet(HERE, replace(OTHER, **{"tunables": TunablesFacts(tunables, ()), **more}))
+
+
+NO_PHYS = FabricFacts((), {}, {})
+
+
+def fabric(age, known_=NO_PHYS):
+    return fleet(replace(NODE, fabric=known_, ages={**NODE.ages, "sas_phys": age}))
 
 
 SICK = {"sick": SDCW_WWID}
@@ -271,6 +279,23 @@ EDGES = {
     ),
     "how the other is set": (suspended.both_nodes_are_set_alike, beside(tunables=SILENT), TWO, "unknown", "How oss02 is set"),
     "nobody else": (suspended.both_nodes_are_set_alike, beside(), {"partners": "none"}, "pass", "the same multihost"),
+    "how this one is set": (suspended.both_nodes_are_set_alike, with_pool(), TWO, "unknown", "parameters were not collected"),
+    "no other named": (suspended.both_nodes_are_set_alike, beside(), {"partners": " none "}, "pass", "the same multihost"),
+    "suspended again": (suspended.it_is_not_suspended_again, with_pool(suspended=True), {}, "refuse", "is suspended again"),
+    "suspended again or not": (suspended.it_is_not_suspended_again, with_pool(suspended=SILENT), {}, "unknown", "Nobody said."),
+    "not suspended again": (suspended.it_is_not_suspended_again, with_pool(), {}, "pass", "is not suspended"),
+    "disks nobody knows": (
+        suspended.no_other_node_has_the_pool,
+        with_leaf(LOST_LEAF, *(replace(m, wwid=SILENT) for m in MEMBERS)),
+        {},
+        "unknown",
+        "Which disks ost_0 sits on is not known",
+    ),
+    "waits on no pool": (tuning.others_do_not_wait_too_long, scanned(), {**BEFORE, "pool_guid": ""}, "unknown", "names no pool guid"),
+    "a scan of no pool": (tuning.the_scan_gained, scanned(), {**BEFORE, "pool_guid": ""}, "unknown", "names no pool guid"),
+    "cables that were looked at": (slow.what_triage_reads_is_fresh, fabric(9.0), {}, "pass", "reported 4 s ago"),
+    "cables that nobody looked at": (slow.what_triage_reads_is_fresh, fabric(9e4), {}, "unknown", "sas_phys"),
+    "no cables": (slow.what_triage_reads_is_fresh, fabric(9e4, SILENT), {}, "pass", "reported 4 s ago"),
     # --- modes
     "a cache that is never flushed": (
         modes.the_kernel_flushes_what_the_disk_caches,
