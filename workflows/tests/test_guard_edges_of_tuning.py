@@ -1,14 +1,18 @@
 """Where the guards of tunables, of a suspension by multihost, of modes and of cables turn."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from agents.collectors.kernel_log import KernelLog
+from agents.collectors.kstat_txgs import MultihostWrite, PoolWrites
 from agents.tunables import ILLUMOS, LINUX, TUNABLES
 from workflows.facts import (
     Advance,
     Amount,
     FabricFacts,
+    KstatFacts,
     LeafLatency,
     ModeFacts,
     PoolLatency,
@@ -18,7 +22,7 @@ from workflows.facts import (
     TunablesFacts,
     Unknown,
 )
-from workflows.guards import modes, protection, slow, suspended, tuning
+from workflows.guards import mass, modes, protection, slow, suspended, tuning
 from workflows.tests.incident import (
     DISKS,
     LOST_LEAF,
@@ -279,7 +283,7 @@ EDGES = {
     ),
     "how the other is set": (suspended.both_nodes_are_set_alike, beside(tunables=SILENT), TWO, "unknown", "How oss02 is set"),
     "nobody else": (suspended.both_nodes_are_set_alike, beside(), {"partners": "none"}, "pass", "the same multihost"),
-    "how this one is set": (suspended.both_nodes_are_set_alike, with_pool(), TWO, "unknown", "parameters were not collected"),
+    "how this one is set": (suspended.both_nodes_are_set_alike, fleet(NODE, beside().nodes["oss02"]), TWO, "unknown", "not collected"),
     "no other named": (suspended.both_nodes_are_set_alike, beside(), {"partners": " none "}, "pass", "the same multihost"),
     "suspended again": (suspended.it_is_not_suspended_again, with_pool(suspended=True), {}, "refuse", "is suspended again"),
     "suspended again or not": (suspended.it_is_not_suspended_again, with_pool(suspended=SILENT), {}, "unknown", "Nobody said."),
@@ -432,3 +436,26 @@ def test_siblings_tell_the_protection_type_and_one_that_differs_is_enough():
         for disks in (alike, odd, (*alike, strange))
     ]
     assert answers == ["pass", "refuse", "pass"]
+
+
+def test_partners_are_names():
+    assert suspended.partners(NEIGHBOUR, {"partners": " oss02  none oss03"}) == ("oss02", "oss03")
+
+
+def test_a_disk_is_suspected_by_the_writes_to_its_own_member():
+    late = replace(MultihostWrite(1, 1, 5, 1, 1, TWIN, "/dev/sdcw1"), vdev_guid=TWIN)
+    kstats = KstatFacts((), SILENT, {"ost_0": PoolWrites("ost_0", None, (late,), None)})
+    here = replace(NODE, kstats=kstats, kernel_log=KernelLog(()))
+    assert list(suspended.suspects(fleet(here), PARAMS)) == [SDCW_WWID]
+    assert suspended.suspects(fleet(replace(here, kstats=SILENT)), PARAMS) == {}
+    assert suspended.suspects(fleet(replace(here, disks=SILENT)), PARAMS) == Unknown("The disks of oss01 are not known: Nobody said.")
+
+
+def test_what_was_lost_together_counts_also_where_the_pool_is_suspended(monkeypatch):
+    found = (SimpleNamespace(lost=(1, 2), thing=SimpleNamespace(words="one shelf")),)
+    facts = with_pool(suspended=True, status="The pool is suspended because multihost writes failed or were delayed.")
+    asked = []
+    for groups in (found, ()):
+        monkeypatch.setattr(mass, "the_groups", lambda *_, groups=groups: groups)
+        asked += [mass.many_were_lost_together(each, PARAMS).outcome for each in (facts, with_pool())]
+    assert asked == ["pass", "pass", "refuse", "refuse"]
