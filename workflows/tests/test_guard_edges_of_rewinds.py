@@ -6,7 +6,7 @@ import pytest
 
 from agents.collectors.kstat_txgs import PoolWrites, Txg
 from workflows.facts import ImportableFacts, KstatFacts, Unknown
-from workflows.guards import rewinding
+from workflows.guards import importing, rewinding
 from workflows.rewind import Point, Timeline
 from workflows.tests.incident import FLEET, NODE, OTHER, PARAMS, POOL_GUID, TOP, fleet
 
@@ -127,3 +127,8 @@ def test_the_newest_label_of_all_bounds_an_old_zfs():
     disks = tuple(replace(d, labels=tuple(replace(x, txg=90 + n) for x in d.labels)) for n, d in enumerate(NODE.disks))
     facts = fleet(replace(NODE, zfs_module="zfs-kmod-0.7.13-1", disks=disks))
     assert [rewinding.this_zfs_can_go_back(facts, {**PARAMS, "txg": txg}).outcome for txg in ("92", "93")] == ["refuse", "pass"]
+
+
+def test_nobody_is_told_to_force_where_the_own_hostid_is_not_known():
+    assert not importing.last_used_elsewhere(fleet(replace(NODE, hostid=SILENT)), PARAMS)
+    assert importing.last_used_elsewhere(FLEET, PARAMS)
