@@ -4,6 +4,8 @@ SLOTLIGHT_MUTANTS names the files to hurt, by parts of their paths with commas b
 SLOTLIGHT_MUTANTS_CORES sets another number. SLOTLIGHT_MUTANTS_EVERY=N takes every N-th mutant of a file, and says so.
 SLOTLIGHT_MUTANTS_WHERE=functions leaves out constants and lists of guards, for each of which everything is imported anew: that is dear.
 SLOTLIGHT_MUTANTS_TESTS=quick leaves out the slow tests, so more mutants live than need to.
+SLOTLIGHT_MUTANTS_SECONDS says how long one mutant may take of the processor in one file of tests. SLOTLIGHT_MUTANTS_AGAIN=FILE takes only those
+that lived when this bench wrote FILE. SLOTLIGHT_MUTANTS_COLD=no does not try survivors again from before what tests share was made.
 A survivor is told as `file:line what was changed | the line`; how far it has come goes to standard error.
 """
 
@@ -16,8 +18,9 @@ import time
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
-from tests.mutants.hunt import survivors
+from tests.mutants.hunt import COLD, survivors
 from tests.mutants.inplace import Hurt, changed
 from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, TARGETS, Target
@@ -27,18 +30,23 @@ CHOSEN = os.environ.get("SLOTLIGHT_MUTANTS", "").split(",")
 EVERY = max(int(os.environ.get("SLOTLIGHT_MUTANTS_EVERY", "1")), 1)
 FUNCTIONS_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_WHERE", "") == "functions"
 QUICK_ONLY = os.environ.get("SLOTLIGHT_MUTANTS_TESTS", "") == "quick"
+AGAIN = os.environ.get("SLOTLIGHT_MUTANTS_AGAIN", "")
+LIVED = {line.strip().partition(" | ")[0] for line in Path(AGAIN).read_text().splitlines() if "lives: " in line} if AGAIN else set()
 CORES = int(os.environ.get("SLOTLIGHT_MUTANTS_CORES", "0")) or os.cpu_count() or 1
 
 
 def groups() -> list[list[Target]]:
     """Files whose first tests are the same are hurt together, since those tests then run once for all of them."""
     found = [target for target in TARGETS if any(part in target.path for part in CHOSEN)]
+    found = [target for target in found if not AGAIN or chosen(target)]
     faced = [replace(target, slow=()) for target in found] if QUICK_ONLY else found
     return [list(group) for _, group in groupby(faced, key=lambda target: target.tests)]
 
 
 def chosen(target: Target) -> list[Mutant]:
     every = target.mutants()[::EVERY]
+    if AGAIN:
+        return [mutant for mutant in every if f"lives: {target.path}:{mutant.line} {mutant.what}" in LIVED]
     return [mutant for mutant in every if changed(Hurt(target, mutant))] if FUNCTIONS_ONLY else every
 
 
@@ -47,6 +55,10 @@ def main() -> int:
         print("Only what stands in functions.")
     if QUICK_ONLY:
         print("Only the quick tests.")
+    if AGAIN:
+        print(f"Only those that lived in {AGAIN}.")
+    if not COLD:
+        print("Where tests share what one of them made, it was made without a mutant.")
     if EVERY > 1:
         print(f"A sample: every {EVERY}th mutant of each file.")
     print(f"{'file':46} {'mutants':>8} {'killed':>7} {'%':>6}", flush=True)

@@ -8,7 +8,7 @@ import pytest
 
 from agents import backing, orders
 from agents.policy import Policy
-from agents.proofs import read_note
+from agents.proofs import leaf_hash, read_note
 from agents.tests import rig
 from agents.wire import canonical
 
@@ -74,6 +74,17 @@ def test_the_sealing_of_another_order_does_not_count():
     offer, other = offered(), offered(id="order-2")
     offer["proofs"] = other["proofs"]
     assert "Nothing in the ledger says that this order was sealed" in refusal(offer)
+
+
+def test_only_the_sealing_of_an_order_says_that_it_was_sealed():
+    order = rig.seal(None, **FIELDS)
+    ledger = rig.Ledger(rig.keys())
+    offer, told = ledger.offer(order), rig.event("order.receipt", "ann", {"digest": order[1]})
+    approved = json.loads(order[0])["approvals"]
+    ledger.bodies.append(told)
+    behind = [body for body in ledger.bodies if leaf_hash(body).hex() in approved]
+    offer["proofs"] = {"checkpoint": ledger.note(), "events": [ledger.proof(body) for body in (*behind, told)]}
+    assert refusal(offer) == "Nothing in the ledger says that this order was sealed."
 
 
 def bend(proofs, how):

@@ -187,3 +187,28 @@ def test_a_question_is_asked_for_neither_signature_nor_proof_nor_session():
 def test_an_offer_of_another_shape_is_no_order(offer):
     with pytest.raises(orders.BadOrder):
         orders.read_offer(offer)
+
+
+def test_what_comes_beside_an_order_is_of_its_kind_or_it_is_none():
+    text, digest = sealed()
+    whole = {"order": text, "digest": digest, "signature": "c2ln", "key": "k", "proofs": {"events": []}}
+    assert orders.read_offer(whole).proofs == {"events": []}
+    for broken in ({"proofs": []}, {"proofs": None}, {"signature": None}, {"key": 1}):
+        with pytest.raises(orders.BadOrder, match="offers something that is no order"):
+            orders.read_offer({**whole, **broken})
+    assert orders.read(text, digest).proofs == {}
+
+
+def test_as_many_approvals_as_may_be_are_read():
+    assert len(orders.read(*sealed(approvals=["a" * 64] * orders.APPROVALS_MAX)).approvals) == 20
+
+
+def test_an_order_counts_from_the_moment_at_which_the_clocks_may_agree():
+    assert refusal({"not_before": "2026-11-21T03:11:00Z"}) == ""
+
+
+@pytest.mark.parametrize(("ends", "said"), [("03:10:00", "expired"), ("03:09:00", "expired"), ("03:10:01", "")])
+def test_a_question_expires(ends, said):
+    look = {"operation": "look", "effect": "pure", "params": {"sources": "node"}, "argv": [], "fence": "", "nonce": "", "approvals": []}
+    why = refusal({**look, "expires_at": f"2026-11-21T{ends}Z"})
+    assert (said in why) if said else why == ""

@@ -130,9 +130,21 @@ def test_no_proof_makes_it_raise():
         assert not verify_consistency(sizes[0], ROOTS[3], sizes[1], ROOTS[7], path)
 
 
-@pytest.mark.parametrize("value", [None, "", {}, ["x"], [1], ["AB" * 32], ["ab" * 33], ["ab" * 32] * 65])
+def test_a_path_that_goes_on_above_the_root_proves_nothing():
+    """Not even if both roots are those of the higher tree: the sizes are what the checkpoints say."""
+    above = sha256(b"above").digest()
+    higher = {size: sha256(b"\x01" + above + ROOTS[size]).digest() for size in (3, 4)}
+    assert not verify_consistency(3, higher[3], 4, higher[4], [*subproof(3, LEAVES[:4]), above])
+    assert not verify_inclusion(LEAVES[3], 3, 4, [*audit_path(3, LEAVES[:4]), above], higher[4])
+
+
+@pytest.mark.parametrize("value", [None, "", {}, ["x"], [1], ["AB" * 32], ["ab" * 33], ["ab" * 32] * 65, ["ab" * 32, "x"]])
 def test_a_path_of_another_form_is_none(value):
     assert proofs.read_path(value) is None
+
+
+def test_a_path_is_as_long_as_the_largest_tree_needs():
+    assert len(proofs.read_path(["ab" * 32] * proofs.PATH_MAX)) == 64
 
 
 # --- notes
@@ -328,6 +340,46 @@ def test_a_note_of_another_form_is_refused(signer, mangle):
         proofs.read_note(mangle(signer.note(7, ROOTS[7])), signer.log_key)
 
 
+@pytest.mark.parametrize(("longer", "is_one"), [(0, True), (1, False)])
+def test_a_note_is_read_up_to_its_limit(signer, longer, is_one):
+    honest = signer.note(7, ROOTS[7])
+    stranger = "\u2014 witness AAAAAAA=\n"
+    many = honest + stranger * ((proofs.NOTE_BYTES_MAX - len(honest)) // len(stranger) - 1)
+    note = many + f"\u2014 {'w' * (proofs.NOTE_BYTES_MAX - len(many) - 12 + longer)} AAAAAAA=\n"
+    assert len(note) == proofs.NOTE_BYTES_MAX + longer
+    if is_one:
+        assert proofs.read_note(note, signer.log_key).size == 7
+    else:
+        with pytest.raises(BadNote, match="not a signed note"):
+            proofs.read_note(note, signer.log_key)
+
+
+def test_a_signature_is_a_key_id_and_something_signed(signer):
+    honest = signer.note(7, ROOTS[7])
+    assert proofs.read_note(f"{honest}\u2014 witness AAAAAAA=\n", signer.log_key).signatures[-1] == ("witness", bytes(4), b"\0")
+    with pytest.raises(BadNote, match="signature of witness"):
+        proofs.read_note(f"{honest}\u2014 witness AAAAAA==\n", signer.log_key)
+
+
+@pytest.mark.parametrize(("name", "key"), [("", b"\x01" + bytes(32)), (NAME, b"\x01" + bytes(31)), (NAME, b"\x02" + bytes(32))])
+def test_a_ledger_key_has_a_name_and_is_as_long_as_ed25519_is(name, key):
+    with pytest.raises(BadNote, match="damaged"):
+        proofs.read_log_key(f"{name}+{proofs.key_id(name, key).hex()}+{base64.b64encode(key).decode()}")
+
+
+def test_openssl_is_told_what_to_hash_with():
+    """Its default has not always been SHA-256."""
+    asked = []
+
+    class Asked(LocalHost):
+        def run(self, argv, timeout_seconds):
+            asked.append(argv)
+            return Ran(tuple(argv), 0, b"Verified OK\n", b"", 0.0)
+
+    proofs.ecdsa_verdict(Asked(), b"data", b"signature", "pem")
+    assert "-sha256" in asked[0]
+
+
 def test_a_damaged_key_is_named(signer):
     for log_key in ("", "x", f"{NAME}+00000000+AAAA", signer.log_key[:-4], signer.log_key.replace("slot", "slit")):
         with pytest.raises(BadNote, match="damaged"):
@@ -365,6 +417,10 @@ def test_it_gives_the_proven_events_by_their_leaf():
         {"index": "11"},
         {"index": "-1"},
         {"index": 3},
+        {"index": "x"},
+        {"index": "03"},
+        {"body": "no event"},
+        {"body": "[" * 100_000},
         {"path": []},
         {"path": "x"},
         {"body": 1},

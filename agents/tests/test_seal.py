@@ -53,6 +53,12 @@ def test_what_is_no_signature_is_refused(keys, signature):
     assert seal.against(LocalHost(), keys.order_pem, signature, DATA)
 
 
+def test_a_signature_is_read_up_to_its_limit(keys):
+    against = {size: seal.against(LocalHost(), keys.order_pem, "A" * size, DATA) for size in (200, 204)}
+    assert "false" in against[200]
+    assert against[204] == "The signature is not one."
+
+
 @pytest.mark.parametrize(("why", "words"), [("not found", "openssl is not installed"), ("timeout", "timeout"), ("stuck", "stuck")])
 def test_a_node_that_cannot_check_says_what_it_lacks(keys, why, words):
     against = seal.against(Without(why), keys.order_pem, keys.sign(DATA), DATA)
@@ -80,5 +86,13 @@ def test_only_a_key_on_p256_is_one(keys, tmp_path):
     openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", "-out", rsa)
     openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384", "-out", other)
     for pem in (openssl("pkey", "-in", rsa, "-pubout"), openssl("pkey", "-in", other, "-pubout"), "", "PEM", keys.order_pem[:-40]):
+        with pytest.raises(seal.BadKey):
+            seal.key_id(pem)
+
+
+def test_a_key_is_p256_by_what_it_begins_with_and_written_in_one_way(keys):
+    other = base64.b64encode(bytes(91)).decode()
+    for pem in (f"-----BEGIN PUBLIC KEY-----\n{other}\n-----END PUBLIC KEY-----\n", keys.order_pem.replace("==\n", "===\n")):
+        assert pem != keys.order_pem
         with pytest.raises(seal.BadKey):
             seal.key_id(pem)

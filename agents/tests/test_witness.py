@@ -131,6 +131,27 @@ def test_a_memory_that_was_edited_is_an_alarm(witness, signer, store):
     assert "does not say what its own checkpoint says" in again(signer, store).why_observe_only
 
 
+@pytest.mark.parametrize("name", ["note", "root", "alarm", "against"])
+def test_a_memory_with_something_of_another_kind_is_an_alarm(name, witness, signer, store):
+    whole = {"note": "", "size": 0, "root": "", "alarm": "", "against": "", "path": [], "cleared": []}
+    store.save(json.dumps(whole))
+    assert again(signer, store).why_observe_only == ""
+    store.save(json.dumps({**whole, name: 1}))
+    assert "not what this agent writes" in again(signer, store).why_observe_only
+
+
+def test_a_memory_whose_checkpoint_is_none_is_an_alarm(witness, signer, store):
+    store.save(json.dumps({**json.loads(store.load()), "note": "x"}))
+    assert "cannot be read" in again(signer, store).why_observe_only
+
+
+def test_every_alarm_that_a_person_ended_is_remembered(witness, signer):
+    for size, who in ((12, "ann"), (11, "bob")):
+        witness.accept(signer.note(size, ROOTS[size]), [])
+        witness.clear(who, "now")
+    assert [who for _, who, _ in witness.held.cleared] == ["ann", "bob"]
+
+
 def test_a_memory_that_cannot_be_read_is_an_alarm(signer, tmp_path):
     (tmp_path / "folder").mkdir()
     assert "cannot be read" in again(signer, FileStore(str(tmp_path / "folder"))).why_observe_only

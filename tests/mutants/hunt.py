@@ -23,6 +23,7 @@ from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, Target
 
 SECONDS_MAX = 120  # of the processor
+COLD = os.environ.get("SLOTLIGHT_MUTANTS_COLD", "yes") != "no"
 PRELOADED = ("pytest", "hypothesis", "hypothesis.stateful", "sqlite3", "decimal", "unittest.mock")
 
 
@@ -126,7 +127,7 @@ def survivors(
         known[name] = tried(name, hurts, facing(name))
         alive -= known[name].killed
         tell(f"{name}: {len(known[name].killed)} killed, {len(alive)} alive")
-    for name in (name for name in known if known[name].wide and facing(name)):
+    for name in (name for name in known if COLD and known[name].wide and facing(name)):
         killed = tried(name, hurts, facing(name), known[name]).killed
         alive -= killed
         tell(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")

@@ -30,7 +30,8 @@ from typing import Any
 from tests.mutants.mutate import Mutant
 from tests.mutants.targets import ROOT, Target
 
-BUDGET_SECONDS = 15.0  # of the processor, for one mutant in one file of tests
+BUDGET_SECONDS = float(os.environ.get("SLOTLIGHT_MUTANTS_SECONDS", "15"))  # of the processor, for one mutant in one file of tests
+TELL_EVERY = 100  # mutants
 WALL_SECONDS_MAX = 900.0  # for a mutant that waits and does nothing
 BYTES_MAX = 2 << 30  # a mutant that never stops may also never stop asking for memory
 UNTOLD = -1  # the fork ended without a word, as one that takes too long does
@@ -122,13 +123,13 @@ class _Hunt:
         hypothesis.settings.register_profile("mutants", database=None, derandomize=True, phases=phases)
         hypothesis.settings.load_profile("mutants")
         self.folder = folder
-        told, silent = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        self.told, silent = os.dup(2), os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         sys.settrace(self._trace)
         plain = ["-qq", "-p", "no:django", "-p", "no:cacheprovider", "-p", "no:warnings", f"--basetemp={folder / 'tests'}"]
         code = pytest.main([*plain, tests], plugins=[self])
-        os.dup2(told, 2)
+        os.dup2(self.told, 2)
         assert code == 0, f"{tests}: pytest ended with {code}"
         return self.tried
 
@@ -185,7 +186,9 @@ class _Hunt:
 
     def _try_all(self) -> None:
         killers: set[int] = set()
-        for number in sorted(self.alive):
+        for count, number in enumerate(sorted(self.alive), 1):
+            if count % TELL_EVERY == 0:
+                os.write(self.told, f"{count} of {len(self.alive)} tried, {len(self.tried.killed)} killed\n".encode())
             places = {key: code for key, code in self.places[number].items() if key in self.live}
             tests = self._tests_for(places)
             if tests and (killer := self._kills(places, tests)) is not None:

@@ -42,6 +42,10 @@ def pure(*names: str) -> tuple[str, ...]:
 
 
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
+RUNBOOKS_EDGES = pure(
+    "guards_in_the_dark",
+    *(f"guard_edges_{what}" for what in ("at_the_rack", "of_members", "of_scans", "of_tuning", "of_rewinds", "of_links")),
+)
 OWN = {  # the runbooks that ask them
     "answers": ("blink_and_replace",),
     "bay": ("blink_and_replace", "device_delete_reimport"),
@@ -66,7 +70,7 @@ GUARDS = (
         for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
     ),
     *(
-        Target(f"workflows/guards/{name}.py", (*EDGES, *pure("every_refusal")), pure(*own), (*EDGES, *pure(*own)))
+        Target(f"workflows/guards/{name}.py", RUNBOOKS_EDGES, pure("every_refusal", *own), (*RUNBOOKS_EDGES, *pure(*own)))
         for name, own in OWN.items()
     ),
 )
@@ -83,6 +87,8 @@ TARGETS = (
     Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
     Target("agents/policy.py", ("agents/tests/test_policy.py",)),
     Target("agents/proofs.py", ("agents/tests/test_proofs.py",)),
+    Target("agents/seal.py", ("agents/tests/test_seal.py",)),
+    Target("agents/witness.py", ("agents/tests/test_witness.py",)),
     Target(
         "app/ledger/verify.py",
         ("tests/verifier/test_verify.py", "tests/verifier/test_keys_and_changes.py"),

@@ -42,6 +42,7 @@ def change_of(place: int, **changes):
         change_of(0, path=[]),
         change_of(0, path=["zz"]),
         change_of(0, path={}),
+        change_of(0, path=None),
         change_of(0, body="x"),
         change_of(0, more=""),
         lambda said: said["changes"].reverse(),

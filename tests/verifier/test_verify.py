@@ -52,6 +52,7 @@ def test_evidence_that_is_not_there_is_named_unless_the_export_says_that_it_was_
         report = look({name: data for name, data in files.items() if name != f"blobs/{gone}"})
         assert (report.tampered, report.incomplete) == ([], said)
         assert (("redacted", f"the evidence {gone}; the export says so") in report.facts) == (not said)
+    assert not [said for name, said in look(whole).facts if name == "redacted"]  # it is there
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -92,6 +93,7 @@ def test_a_deleted_tail_is_named():
     assert report.incomplete == [f"events.jsonl: the last event is not the export. Whatever came after event {last} is missing."]
     assert f"checkpoint: it is over {SIZE} events, and the export is event {SIZE - 2} of the ledger, not the last." in report.tampered
     assert "keys.json: the export names another order key than the bundle brings." in report.tampered
+    assert not [said for said in report.tampered if said.startswith("verify.py")]  # only the export names a program
     assert f"keys.json: the export names another key than {LOG.keys.fingerprint}, which the bundle brings." in report.tampered
 
 
@@ -264,7 +266,16 @@ def test_events_without_end_are_named(cut):
 
 @pytest.mark.parametrize(
     "change",
-    [{"v": "2"}, {"body": []}, {"evidence": ["x"]}, {"evidence": {}}, {"evidence": ["ab" * 32, "ab" * 32]}, {"actor": 1}, {"more": ""}],
+    [
+        {"v": "2"},
+        {"body": []},
+        {"evidence": ["x"]},
+        {"evidence": {}},
+        {"evidence": None},
+        {"evidence": ["ab" * 32, "ab" * 32]},
+        {"actor": 1},
+        {"more": ""},
+    ],
 )
 def test_a_line_that_is_no_event_is_named(change):
     event = canonical(json.loads(lines(FILES)[1]) | change) + b"\n"
@@ -303,6 +314,43 @@ def test_what_stands_for_no_event_is_named(bad):
 )
 def test_what_is_no_checkpoint_is_named(note):
     assert look(FILES | {"checkpoint": note}).tampered == ["checkpoint: this is not a signed note as an export writes it."]
+
+
+@pytest.mark.parametrize(("size", "is_one"), [(4, False), (5, True)])
+def test_a_signature_is_a_key_id_and_something_signed(size, is_one):
+    said = base64.b64encode(bytes(size)).decode()
+    assert bool(verify.read_note(f"o\n\n\u2014 o {said}\n")) == is_one
+
+
+def test_an_order_key_of_another_kind_is_named():
+    """A small RSA key is as long as one on P-256, and is asked for its signature in another way."""
+    rsa = bytes.fromhex("305c300d06092a864886f70d0101010500034b003048024100") + b"\xc1" * 64 + bytes.fromhex("0203010001")
+    text, ids = f"{ORIGIN}\n", [line.split() for line in LOG.keys.note(f"{ORIGIN}\n").splitlines()[-2:]]
+    ed25519 = base64.b64decode(ids[0][2])
+    signatures = [(ORIGIN, ed25519), (f"{ORIGIN}/p256", sha256(rsa).digest()[:4] + b"x")]
+    report = verify.Report()
+    note = {"text": text.encode(), "signatures": signatures}
+    assert verify.spki_of(rsa.hex()) == rsa
+    verify.check_signatures("checkpoint", ORIGIN, {"ledger": LOG.keys.public, "order": rsa}, note, report)
+    assert report.tampered == ["checkpoint: the signature is not one of this key over this text."]
+
+
+def test_a_proof_for_a_tree_of_another_height_proves_nothing():
+    """Even if the root is that of the lower tree: the size is what the checkpoint says."""
+    leaves = [leaf(bytes([number])) for number in range(4)]
+    pair = verify.node(leaves[0], leaves[1])
+    assert verify.climbs(leaves[0], 0, 2, [leaves[1]], pair)
+    assert not verify.climbs(leaves[0], 0, 3, [leaves[1]], pair)
+    assert not verify.follows({"size": 1, "root": leaves[0]}, {"size": 3, "root": pair}, [leaves[1]])
+
+
+def test_a_continuation_without_a_path_proves_nothing():
+    assert not verify.follows({"size": 3, "root": bytes(32)}, {"size": 4, "root": bytes(32)}, [])
+
+
+def test_of_a_run_that_is_all_withheld_nothing_is_made_up():
+    out = canonical({"redacted": proofs()["events"][0]["leaf"], "run_seq": "1"}) + b"\n"
+    assert look(FILES | {"events.jsonl": out}).facts[:2] == [("run", "unknown"), ("events", "1, from unknown to unknown")]
 
 
 def test_an_older_checkpoint_under_another_name_or_origin_or_size_is_named():
@@ -370,6 +418,8 @@ def test_the_command_line(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "INTACT. The bundle holds the whole run" in said
     assert "NOT PINNED" not in said
+    assert verify.main([str(tmp_path / "run.zip"), "--key", "ab" * 32]) == 1
+    assert "not the pinned abab" in capsys.readouterr().out
     for name, data in FILES.items():
         (tmp_path / "run" / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / "run" / name).write_bytes(data)

@@ -64,6 +64,16 @@ def name_of(disk: DiskFacts) -> str:
     return title(disk)
 
 
+def nameless(facts: FleetFacts, params: Params) -> DiskFacts | None:
+    """A disk of the node that does not say who it is, and may be any of the pool: it carries a label of it, or one that nobody could read."""
+    node = lookup.node(facts, params.get("node", ""))
+    for disk in node.disks if known(node) and known(node.disks) else ():
+        unread = not known(disk.labels) or any(str(label.pool_guid) == params.get("pool_guid", "") for label in disk.labels)
+        if unread and not known(disk.wwid):
+            return disk
+    return None
+
+
 def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[tuple[NodeFacts, ...]]:
     """Other nodes that see, or may see, at least one of these disks; Unknown when a node does not say which disks it sees."""
     others = [other for name, other in facts.nodes.items() if name != node]

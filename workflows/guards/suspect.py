@@ -11,7 +11,7 @@ from workflows.facts.census import title
 from workflows.facts.divergence import Suspect, apart, rows
 from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
-from workflows.guards.subject import number, the_disk, the_pool
+from workflows.guards.subject import nameless, number, the_disk, the_pool
 from workflows.rewind import duration, spare
 
 METHODS = {
@@ -130,7 +130,11 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(disk.reason)
     if not params.get("wwid"):
         return unknown("The run names no disk.")
-    return ok(f"The kernel shows {params.get('wwid', '')} no more.") if disk is None else refuse(f"The kernel still shows {title(disk)}.")
+    if disk is not None:
+        return refuse(f"The kernel still shows {title(disk)}.")
+    if other := nameless(facts, params):
+        return unknown(f"The kernel shows {title(other)}, and it may be {params['wwid']}. Find out which disk that is.")
+    return ok(f"The kernel shows {params['wwid']} no more.")
 
 
 def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
@@ -209,7 +213,7 @@ def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
 
 def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     """Of a disk that was deleted the kernel shows nothing, so the enclosure's word counts, or another disk in its place."""
-    inside = disks_in(facts, params)
+    inside = disks_in(facts, params) if params.get("old_wwid") else Unknown("The run names no disk.")
     if not known(inside):
         return unknown(inside.reason)
     for disk in inside:

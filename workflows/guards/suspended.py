@@ -8,7 +8,7 @@ from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, 
 from workflows.facts.past import disks_in_trouble, last_suspension
 from workflows.facts.versions import release, release_numbers
 from workflows.guards.fresh import OF_OTHERS, stale
-from workflows.guards.subject import name_of, sharing_nodes, the_pool
+from workflows.guards.subject import name_of, nameless, sharing_nodes, the_pool
 from workflows.situations import pool_suspended
 
 SOURCES = ("kstat_pools", "kernel_log", "node")
@@ -112,6 +112,8 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
     disk = lookup.disk(facts, params.get("node", ""), sick)
     if not known(disk):
         return unknown(disk.reason)
+    if disk is None and (other := nameless(facts, params)):
+        return unknown(f"{params['node']} sees {name_of(other)}, and it may be {sick}. Find out which disk that is.")
     if disk is None:
         return ok(f"{params['node']} does not see {sick} any more.")
     return refuse(f"{name_of(disk)} is still there. Pull it: blink its bay first, and compare the serial number.")

@@ -14,10 +14,12 @@ from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
 from workflows.tests.bad import BAD, NEVER, REFUSE, UNKNOWN, guards_in, possible
 from workflows.tests.bends import Bad, as_it_is, tunable
+from workflows.tests.blind import blinded
 from workflows.tests.moments import Moment, Outcome, asking, verdicts, walked
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import assert_readable
 
+MOMENTS_MAX = 2  # at which a guard is asked with each fact left out
 TOLD = {REFUSE: tally.REFUSED, UNKNOWN: tally.UNKNOWN}
 WALKS = [
     pytest.param(slug, outcome, guard, id=f"{slug}-{guard}-{outcome}")
@@ -90,6 +92,17 @@ def test_what_is_said_never_to_be_answered_is_not_answered_whatever_is_changed(s
         for bend in bends:
             verdict = moment.asks[guard](bend(moment.said["facts"], moment.params), moment.params)
             assert verdict.outcome != outcome, verdict
+
+
+@pytest.mark.parametrize(("slug", "guard"), [(slug, guard) for slug, runbook in RUNBOOKS.items() for guard in guards_in(runbook)])
+def test_a_fact_less_lets_nothing_through_that_was_not_before(slug, guard, moments):
+    """As in `test_guards_in_the_dark`, with everything that the guard needs for an answer."""
+    for moment in list(asking(moments(slug), guard))[:MOMENTS_MAX]:
+        facts, asked = moment.said["facts"], moment.asks[guard]
+        before = asked(facts, moment.params).outcome
+        for what, less in blinded(facts, moment.params["node"]):
+            after = asked(less, moment.params).outcome
+            assert after == before or after != "pass", what
 
 
 # --- what somebody types at the rack
