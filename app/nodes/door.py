@@ -72,7 +72,7 @@ def read_body(request: HttpRequest) -> bytes:
 
 def read_json(body: bytes, encoding: str) -> dict:
     try:
-        said = json.loads(unpacked(body, encoding))
+        said = json.loads(unpacked(body, encoding, JSON_BYTES_MAX))
     except (ValueError, RecursionError) as error:
         raise BadBody(f"The body is not JSON: {error}.") from None
     if not isinstance(said, dict):
@@ -80,7 +80,7 @@ def read_json(body: bytes, encoding: str) -> dict:
     return said
 
 
-def unpacked(body: bytes, encoding: str, bytes_max: int = JSON_BYTES_MAX) -> bytes:
+def unpacked(body: bytes, encoding: str, bytes_max: int) -> bytes:
     """Raises BadBody where it is more than that."""
     return _inflate(body, bytes_max) if encoding == "gzip" else body
 

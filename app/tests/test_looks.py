@@ -23,7 +23,6 @@ READERS = {
     "app/runs/collecting.py": "counts which captures of an answer failed, and shows none",
     "app/runs/pages.py": "the answer to a look; its view records it",
     "app/fleet/services.py": "reads captures into facts",
-    "app/fleet/intake.py": "keeps what nodes send",
     "app/ledger/audit.py": "hashes them",
     "app/ledger/redact.py": "erases them",
     "app/ledger/services.py": "keeps and gives them",
