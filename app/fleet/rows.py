@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from app.fleet.drive_rows import drive
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts.census import size
 from workflows.redundancy import margin, pool_margin
 
 TONES = {
@@ -34,16 +35,6 @@ def tone(state: str) -> str:
 def said(value: object) -> str:
     """A fact for the page; what is not known says so."""
     return f"not known: {value.reason}" if isinstance(value, Unknown) else str(value)
-
-
-def size(value: int | Unknown) -> str:
-    """Decimal units, as disks are sold; the exact bytes stand on the disk's page."""
-    if isinstance(value, Unknown):
-        return "size not known"
-    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return f"{value} B"
 
 
 def ago(seconds: float) -> str:

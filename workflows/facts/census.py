@@ -68,6 +68,16 @@ def imported_pools(fleet: FleetFacts) -> frozenset[int]:
     return frozenset(p.guid for n in fleet.nodes.values() if known(n.pools) for p in n.pools if known(p.guid))
 
 
+def size(value: int | Unknown) -> str:
+    """Decimal units, as disks are sold; the exact bytes stand on the disk's page."""
+    if isinstance(value, Unknown):
+        return "size not known"
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value} B"
+
+
 def title(disk: DiskFacts) -> str:
     """How a sentence names a disk: "sdcw (naa:5000cca273a7d9e8)"; all its names when it has several paths."""
     names = " and ".join(disk.names) or "a disk without a name"

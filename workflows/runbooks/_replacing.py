@@ -9,7 +9,7 @@ from agents.operations import zpool_replace
 from workflows import eta, redundancy
 from workflows.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.census import size, title
 from workflows.guards import CANDIDATE_GUARDS
 from workflows.guards.member import the_member_serves_again
 from workflows.guards.subject import the_disk, the_pool, the_target
@@ -39,10 +39,9 @@ def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
 
 
 def _described(disk: DiskFacts) -> str:
-    size = f"{disk.size_bytes / 1e12:.2f} TB" if known(disk.size_bytes) else "size not known"
     serial = f"serial {disk.serial}" if known(disk.serial) else "serial not known"
     bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-    return f"{bay}: {disk.vendor} {disk.model}, {size}, {serial}"
+    return f"{bay}: {disk.vendor} {disk.model}, {size(disk.size_bytes)}, {serial}"
 
 
 def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
