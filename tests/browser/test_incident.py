@@ -47,7 +47,7 @@ def test_a_disk_that_is_not_blank_or_too_small_is_refused_with_the_reason(operat
     operator.refusal(f"sdfl (naa:5000c500a6754abb) is already member {SDFL_GUID} of ost_0")
     operator.take("sdcy")
     operator.refusal("carries a label of the pool scratch9 of oss77")
-    operator.take("8 TB")
+    operator.take(", 8 TB, ")
     operator.refusal("has 8001563222016 bytes; the smallest disk of raidz2-3 has 9796820402176")
 
 
