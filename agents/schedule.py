@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from agents import VERSION
 from agents.asked import Heard, Source, Trouble
 from agents.collectors import COLLECTORS, zpool_status
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture, Unparsed
 from agents.crew import Crew, Job
 from agents.host import Host
 from agents.kept import Kept
@@ -335,12 +335,12 @@ class Schedule:
         disk, said = strip_partition(key)[0], self._said.get(SLEEP, {})
         if source.wakes:
             found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
-            return f"{disk} sleeps and was not woken" if _sleeping(found) else ""
+            return f"{disk} {ASLEEP}" if _sleeping(found) else ""
         if not source.wakes_all:
             return ""
         with self._lock:
             sleeping = [name for each in said.values() for name in _sleeping(each)]
-        return f"{', '.join(sleeping[:NAMED])} would be woken by it, so it was not asked" if sleeping else ""
+        return f"{', '.join(sleeping[:NAMED])} {WOULD_WAKE}" if sleeping else ""
 
     # What hangs.
 

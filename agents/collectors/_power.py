@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agents.collectors.base import Capture, ask
+from agents.collectors.base import ASLEEP, Capture, ask
 from agents.host import Host
 
 TIMEOUT_SECONDS = 15
@@ -22,7 +22,7 @@ def not_awake(host: Host, source: str, disk: str) -> Capture | None:
     if asked.outcome == "data":
         return None
     if asked.exit_code == 2 and SLEEPS.search(asked.text):
-        return Capture(source, disk, "nothing", "", f"{disk} sleeps and was not woken")
+        return Capture(source, disk, "nothing", "", f"{disk} {ASLEEP}")
     if asked.outcome == "nothing":
         return Capture(source, disk, "nothing", "", f"smartctl is not installed, and without it nobody can tell whether {disk} sleeps")
     return Capture(

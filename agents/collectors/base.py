@@ -10,6 +10,7 @@ from typing import Optional, Sequence
 from agents.host import Host
 from agents.wire import canonical
 
+ASLEEP, WOULD_WAKE = "sleeps and was not woken", "would be woken by it, so it was not asked"
 TEXT_BYTES_MAX = 4 * 1024 * 1024  # one source may not fill the portal; a 90-bay node needs about 200 KiB
 
 
@@ -61,6 +62,11 @@ class Capture:
 
 def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
+
+
+def left_asleep(outcome: str, reason: str) -> bool:
+    """Whether this was not asked so that no disk wakes. It is no answer, and says nothing of what is there."""
+    return outcome == "nothing" and reason.endswith((ASLEEP, WOULD_WAKE))
 
 
 def ask(host: Host, source: str, argv: Sequence[str], timeout_seconds: float, key: str = "", data_exits: Sequence[int] = (0,)) -> Capture:

@@ -14,7 +14,7 @@ from agents.collectors import _disks
 from agents.collectors._lines import torn_end
 from agents.collectors._power import EXITS, SLEEPS
 from agents.collectors._smart_json import SmartDetails, details
-from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.base import ASLEEP, Capture, Unparsed, ask
 from agents.host import Host
 from agents.wwid import normalise
 
@@ -48,7 +48,7 @@ def collect_one(host: Host, key: str) -> Capture:
     if capture.exit_code is not None and capture.exit_code & 1 and not capture.text.startswith("{"):
         capture = _ask(host, key, "-x")  # a smartctl that knows no -j
     if capture.exit_code == 2 and SLEEPS.search(capture.text):
-        return replace(capture, outcome="nothing", reason=f"{key} sleeps and was not woken")
+        return replace(capture, outcome="nothing", reason=f"{key} {ASLEEP}")
     return capture
 
 

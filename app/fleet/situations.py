@@ -131,8 +131,8 @@ def _answered(row: Situation, fleet: FleetFacts) -> bool:
 
 
 def _said(node: NodeFacts | None, source: str) -> bool:
-    # A node that has lost its ZFS tools fails nothing and says nothing of its pools either.
-    return node is not None and source not in node.failures and lookup.trees_known(node)
+    # A node that has lost its ZFS tools fails nothing and says nothing of its pools either, and who lets a disk sleep has not asked.
+    return node is not None and source not in node.failures and source not in node.left_asleep and lookup.trees_known(node)
 
 
 def _update(row: Situation, fields: dict) -> bool:

@@ -64,6 +64,7 @@ def node_facts(
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        left_asleep=sources.left_asleep(),
         fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
         ages=ages,
         timelines=read_timelines(sources, disks),

@@ -271,6 +271,7 @@ class NodeFacts:
     cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
     kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not collected.")
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
+    left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
     hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not collected.")  # pool name -> the txg from which its import took it

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from agents.collectors import COLLECTORS
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture, Unparsed, left_asleep
 from agents.wire import canonical
 from workflows.facts.model import Known, Unknown, known
 
@@ -85,6 +85,10 @@ class Sources:
         """Every source that gave nothing we can use although it is there, and why."""
         why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
+
+    def left_asleep(self) -> frozenset[str]:
+        """Every source that was not asked so that no disk wakes."""
+        return frozenset(where for where, body in self._bodies.items() if left_asleep(body["outcome"], body["reason"]))
 
     def has(self, where: str) -> bool:
         self._note("read", where)

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.captured import CapturedHost
+from agents.collectors.base import WOULD_WAKE
 from agents.tests.scenarios import step
 from app.fleet import intake, services
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Report, Sighting, Situation
@@ -120,6 +121,15 @@ def test_it_does_not_close_a_situation_because_zpool_hangs():
     report("n1", removed)
     report("n1", replaced(removed, "zpool_status", outcome="failed", text="", reason="timeout"), LATER)
     assert Situation.objects.get().closed_at is None
+
+
+def test_it_does_not_close_a_situation_because_a_disk_sleeps_and_nobody_asked():
+    blocked = captured("import-blocked-labels/3-other-pool-label")
+    report("n1", blocked)
+    blocked_now = Situation.objects.filter(slug="import-blocked", closed_at=None)
+    assert blocked_now.exists()
+    report("n1", replaced(blocked, "zpool_import", outcome="nothing", text="", reason=f"sdb {WOULD_WAKE}"), LATER)
+    assert blocked_now.exists()
 
 
 def test_it_keeps_the_leaves_of_a_pool_of_which_only_the_kernel_tells():
