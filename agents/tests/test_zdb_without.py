@@ -63,7 +63,8 @@ def test_the_disk_is_hidden_over_every_path_with_its_partitions(tmp_path):
     asked = []
     real, at.run = at.run, lambda argv, seconds: asked.append(argv) or real(argv, seconds)
     zdb_without.perform(at, params(at))
-    (masked,) = [argv for argv in asked if argv[0] == "systemd-run"]
+    whole, masked = [argv for argv in asked if argv[0] == "systemd-run"]
+    assert [word for word in masked if word not in whole] == [word for word in masked if word.startswith("InaccessiblePaths=")]
     (hidden,) = [word for word in masked if word.startswith("InaccessiblePaths=")]
     assert {"/dev/sdd", "/dev/sdd1", "/dev/sdd9", "/dev/sdzz", "/dev/sdzz1"} <= set(hidden.partition("=")[2].split(" "))
     assert masked[-6:] == zdb_without.zdb(params(at))
@@ -97,6 +98,35 @@ def test_systemd_that_fails_is_not_taken_for_zdb_that_fails(tmp_path):
     ran = zdb_without.perform(at, params(at))
     assert ran.exit_code == 1
     assert "Failed to connect to bus" in ran.stderr.decode()
+
+
+def test_only_the_hidden_devices_differ_between_the_two(tmp_path):
+    """Where zdb cannot be run at all with the disk, that it opens without it proves nothing."""
+    at = host(tmp_path)
+    real = at.run
+
+    def run(argv, seconds):
+        hides = any(word.startswith("InaccessiblePaths=") for word in argv)
+        return real(argv, seconds) if hides or argv[0] != "systemd-run" else type(real(argv, seconds))(argv, 1, b"", b"no memory\n", 0.1)
+
+    at.run = run
+    ran = zdb_without.perform(at, params(at))
+    assert (ran.exit_code, ran.stdout) == (1, b"")
+    assert f"It could not be tried with {WWID}: no memory" in ran.stderr.decode()
+
+
+def test_a_disk_on_which_zdb_hangs_until_its_time_is_up_does_not_open(tmp_path):
+    at = host(tmp_path)
+    real = at.run
+
+    def run(argv, seconds):
+        ran = real(argv, seconds)
+        if argv[0] != "systemd-run" or any(word.startswith("InaccessiblePaths=") for word in argv):
+            return ran
+        return type(ran)(argv, 1, b"", b"", zdb_without.TRIAL_SECONDS)
+
+    at.run = run
+    assert zdb_without.perform(at, params(at)).stdout.startswith(b"ost_0 opens without it only.")
 
 
 def test_an_imported_pool_is_not_tried(tmp_path):
