@@ -188,6 +188,8 @@ def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Ver
     if not known(target):
         return unknown(target.reason)
     pool, ashift = target.pool, target.top.ashift
+    if why := stale(target.node, ("zpool_get",)):
+        return unknown(why)
     if not known(pool.properties) or not pool.properties.get("ashift", "").isdecimal():
         why = "" if known(pool.properties) else f" {pool.properties.reason}"
         return unknown(f"Which ashift {pool.name} gives to new disks is not known.{why}")

@@ -24,6 +24,7 @@ from workflows.tests.bends import (
     in_the_bay,
     leaf,
     left_service,
+    long_ago,
     node,
     on_disk,
     one_sibling,
@@ -155,6 +156,7 @@ REFUSED = (
 
 UNSURE = (
     Bad("the_pool_asks_for_no_larger_blocks", "gives to new disks is not known", pool(properties=UNREAD)),
+    Bad("the_pool_asks_for_no_larger_blocks", "zpool_get of", long_ago("zpool_get")),
     Bad("its_siblings_read_true", "counts is not known", siblings(errors=UNREAD)),
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "are not known", disk("wwid", labels=UNREAD)),
