@@ -89,20 +89,24 @@ def test_what_a_refusal_says_stays_until_it_is_read(operator, stack):
     expect(shown).to_be_visible()
 
 
+# Marked as a look leaves and read as it has been laid: an answer to an earlier look may arrive in between and lay a page of its own.
+NEXT_LOOK = """
+() => new Promise(seen => {
+  const heading = () => document.querySelector("#yours");
+  document.addEventListener("htmx:beforeRequest", () => {
+    heading().dataset.mark = "mine";
+    document.addEventListener("htmx:afterRequest", event => seen([event.detail.xhr.status, heading().dataset.mark ?? ""]), {once: true});
+  }, {once: true});
+})
+"""
+
+
 def test_a_page_that_finds_nothing_new_is_not_touched(operator):
     page = operator.page
     page.goto("/approvals/")
-
-    def looks_in_vain() -> bool:
-        page.evaluate("document.querySelector('#yours').dataset.mark = 'mine'")
-        with page.expect_response(
-            lambda answer: answer.url.startswith(page.url) and answer.request.resource_type == "xhr", timeout=20_000
-        ) as looked:
-            pass
-        return looked.value.status == 204
-
-    assert looks_in_vain() or looks_in_vain(), "the page says how many minutes ago something was, and a new minute may begin just now"
-    expect(page.locator("#yours")).to_have_attribute("data-mark", "mine")
+    looks = [page.evaluate(NEXT_LOOK) for _ in range(2)]
+    assert [204, "mine"] in looks, f"the page says how many minutes ago something was, and only one of {looks} can have met a new minute"
+    assert all(status in (200, 204) and (status == 200 or mark == "mine") for status, mark in looks)
 
 
 def test_who_signed_out_elsewhere_is_asked_to_sign_in(visit):
