@@ -157,7 +157,7 @@ ROUTES: Mapping[str, str] = {
 EVIDENCE: Mapping[str, str] = {
     "ledger-blob": "evidence.looked",
     "ledger-evidence": "evidence.looked",
-    "look": "evidence.looked",
+    "look": "order.sealed",  # who asks is on the record by asking
     "look-answer": "evidence.looked",
     "run-bundle": "run.exported",
     "postmortem": "postmortem.looked",

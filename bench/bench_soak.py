@@ -1,7 +1,8 @@
-"""A day of the agent's collecting and reporting on a twin, on a clock that jumps from one thing that is due to the next.
+"""Two days of the agent's collecting and reporting on a twin, on a clock that jumps from one thing that is due to the next.
 
-Every hour something happens: a disk is replaced and resilvers, a disk hangs and comes back, ZED rings, and for three hours the portal
-is away. Memory, threads and open files are looked at every two hours; none may grow. A second part does the same to real commands.
+Every hour something happens: a disk is replaced and resilvers, a disk hangs and comes back, ZED rings, and for three hours of each day the
+portal is away. Memory, threads and open files are looked at every four hours. In the first day everything happens once, and what the
+second adds to what the first left is growth. A second part does the same to real commands.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from agents.twin import scenarios
 from agents.twin.host import TwinHost
 from agents.twin.store import Store
 
-HOURS, LOOK_EVERY_HOURS = 24, 2
+DAY_HOURS, DAYS, LOOK_EVERY_HOURS = 24, 2, 4
 AWAY_HOURS = range(6, 9)
 HANG_HOURS = range(12, 14)
 RETRY_SECONDS = 20.0  # of the loop, while the portal is away
 COMMANDS = 1500
-GROWTH_MIB = 1.0  # between the fourth hour, when everything has happened once, and the last
+GROWTH_MIB = 1.0  # of the second day
 
 
 class Portal(rig.Intake):
@@ -55,20 +56,20 @@ def main() -> int:
     one_heap()
     folder = Path(tempfile.mkdtemp(prefix="slotlight-soak-"))
     try:
-        return 0 if day(folder) & commands() else 1
+        return 0 if days(folder) & commands() else 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def day(folder: Path) -> bool:
+def days(folder: Path) -> bool:
     clock = Clock()
     host = node(folder, clock)
     schedule, portal = Schedule(host, clock), Portal()
     rhythm = Rhythm(host, rig.identity(), portal, "none.json", schedule, Spool(str(folder / "spool")), clock)
     begun, used, seen, steps = time.monotonic(), time.process_time(), [], 0
     print(f"{'hour':>4} {'resident MiB':>13} {'threads':>8} {'files':>6} {'steps':>7} {'reports':>8} {'late':>5} {'spooled':>8}")
-    for hour in range(HOURS):
-        portal.away = hour in AWAY_HOURS
+    for hour in range(hours := DAYS * DAY_HOURS):
+        portal.away = hour % DAY_HOURS in AWAY_HOURS
         happen(host, schedule, hour)
         while clock.seconds < (hour + 1) * 3600:
             steps += 1
@@ -83,12 +84,12 @@ def day(folder: Path) -> bool:
             print(f"{row} {len(rhythm._spool):8}")
     schedule.close()
     took, cpu = time.monotonic() - begun, time.process_time() - used
-    print(f"{HOURS} h of the twin in {took:.0f} s; {cpu:.0f} s of CPU with the twin's own, {100 * cpu / HOURS / 3600:.2f} % of one core")
-    settled, last = seen[1], seen[-1]
+    print(f"{hours} h of the twin in {took:.0f} s; {cpu:.0f} s of CPU with the twin's own, {100 * cpu / hours / 3600:.2f} % of one core")
+    settled, last = seen[DAY_HOURS // LOOK_EVERY_HOURS - 1], seen[-1]
     flat = last[0] - settled[0] <= GROWTH_MIB and last[1] <= WORKERS + 1 and last[2] <= settled[2]
     print(
         f"goal: flat; {'reached' if flat else 'missed'}: {last[0] - settled[0]:+.1f} MiB and {last[2] - settled[2]:+d} files from hour "
-        f"{2 * LOOK_EVERY_HOURS} to hour {HOURS}, never more than {max(look[1] for look in seen)} threads with {WORKERS} workers"
+        f"{DAY_HOURS} to hour {hours}, never more than {max(look[1] for look in seen)} threads with {WORKERS} workers"
     )
     return flat
 
@@ -117,7 +118,7 @@ def happen(host: TwinHost, schedule: Schedule, hour: int) -> None:
         host.run(zpool_replace.argv(rig.params(host)), 10)
     with host.store.changing() as changed:
         changed.mounts = [f"tank{hour} /tank{hour} zfs rw 0 0"]
-        hangs = [changed.disks[0].wwid] if hour in HANG_HOURS else []
+        hangs = [changed.disks[0].wwid] if hour % DAY_HOURS in HANG_HOURS else []
         changed.faults.hangs = hangs
     schedule.ring()
     schedule.hurry()

@@ -238,7 +238,7 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": [collecting.EVERY, *sorted(COLLECTORS)]}
 
 
-SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest")
+SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest", "sealed_by")
 
 
 def answer(order_id: str) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def answer(order_id: str) -> dict[str, Any]:
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000
     captures = [capture(c) for c in (order.receipt or {}).get("captures", [])]
-    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest}
+    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest, "order": order}
 
 
 def sources(order: Order) -> str:

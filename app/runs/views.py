@@ -9,9 +9,11 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import proof
+from app.accounts.models import User
 from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
@@ -19,7 +21,7 @@ from app.ledger import looking
 from app.ledger.services import LedgerDown
 from app.runs import books, byhand, collecting, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
-from app.runs.models import BrokenGlass, Run, TechnicianLink
+from app.runs.models import BrokenGlass, Order, Run, TechnicianLink
 from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
@@ -284,6 +286,11 @@ def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 def _answer(request: HttpRequest, pk: str) -> HttpResponse:
     shown = pages.answer(pk)
-    if shown.get("evidence"):
+    if shown.get("evidence") and not _asked_lately(request.user, shown["order"]):
         looking.looked(request.user.get_username(), shown["evidence"])  # the receipt names every capture that is shown
     return render_page(request, "runs/look.html", shown, partial="look")
+
+
+def _asked_lately(user: User, order: Order) -> bool:
+    """Who just put the question is on the record with it, and the answer with what the node said: a third event would say nothing new."""
+    return order.sealed_by_id == user.pk and timezone.now() - order.sealed_at < looking.ONCE_PER

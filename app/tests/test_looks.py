@@ -11,6 +11,7 @@ from app.ledger.models import LedgerEvent
 from app.postmortems import services as postmortems
 from app.routes import EVIDENCE, ROUTES
 from app.runs import services
+from app.runs.models import Order
 from app.runs.tests.cast import Oss01, incident, person
 from tests.test_architecture import imports, sources
 
@@ -70,7 +71,7 @@ def _answered(client, node):
 
 
 def looks() -> list[LedgerEvent]:
-    return list(LedgerEvent.objects.filter(type__in=set(EVIDENCE.values()), actor="eve"))
+    return list(LedgerEvent.objects.filter(type__in=set(EVIDENCE.values()), actor="eve").order_by("id"))
 
 
 def test_the_routes_that_show_evidence_are_those_of_the_portal(seen):
@@ -93,6 +94,19 @@ def test_opened_again_and_again_it_is_one_event(seen, route):
     for _ in range(5):
         seen[route][1]()
     assert len(looks()) == 1
+
+
+def test_who_asked_is_on_the_record_by_asking_and_an_hour_later_by_looking(committed_db, tmp_path, client):
+    node, eve = Oss01(tmp_path), person("eve", "operator")
+    node.report()
+    client.force_login(eve)
+    order = services.look(eve, "oss01", ("zpool_status",))
+    node.work()
+    assert client.get(reverse("look-answer", args=[order.pk])).status_code == 200
+    assert [event.type for event in looks()] == ["order.sealed"]
+    Order.objects.filter(pk=order.pk).update(sealed_at=order.sealed_at - looking.ONCE_PER)
+    client.get(reverse("look-answer", args=[order.pk]))
+    assert [event.type for event in looks()] == ["order.sealed", looking.LOOKED]
 
 
 def test_a_look_that_is_still_out_shows_nothing_and_records_nothing(committed_db, tmp_path, client):
