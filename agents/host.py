@@ -161,6 +161,8 @@ class LocalHost:
 
     def list(self, pattern: str) -> tuple[str, ...]:
         folder, _, names = pattern.rpartition("/")
+        if not glob.has_magic(pattern):
+            return (pattern,) if os.path.lexists(pattern) else ()
         if not folder or glob.has_magic(folder) or not glob.has_magic(names):
             return tuple(sorted(glob.glob(pattern)))
         try:

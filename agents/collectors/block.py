@@ -77,13 +77,6 @@ def collect(host: Host) -> tuple[Capture, ...]:
     return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
 
 
-def wwid_of(host: Host, disk: str) -> str | None:
-    """Which disk this kernel name leads to at this moment; None where the kernel does not say."""
-    base = f"/sys/block/{disk}"
-    said = [line.partition(":")[2] for name in ("device/wwid", "wwid") for line in attribute(host, f"{base}/{name}")]
-    return normalise(said[0]) if said else None
-
-
 def _lines(host: Host, disk: str) -> list[str]:
     base = f"/sys/block/{disk}"
     lines = link(host, f"{base}/device")
