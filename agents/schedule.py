@@ -108,15 +108,18 @@ class Schedule:
             self._look_at_labels_when_a_scan_ends()
             self._tell_of_itself()
 
-    def learn(self, source: str, captures: Sequence[Capture]) -> None:
-        """Take what somebody else asked for just now."""
+    def now(self) -> float:
+        """By the clock that says how old a text is."""
+        return self._clock()
+
+    def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
+        """Take what somebody else began to ask for at that moment of `now`."""
         with self._lock:
-            now = self._clock()
             if self._sources[source].keyed:
                 for capture in captures:
-                    self._keep(source, capture.key, (Kept(capture, now),))
+                    self._keep(source, capture.key, (Kept(capture, asked),))
             else:
-                self._keep(source, "", tuple(Kept(capture, now) for capture in captures))
+                self._keep(source, "", tuple(Kept(capture, asked) for capture in captures))
 
     def note(self, name: str, text: str) -> None:
         """Something about the agent itself that the portal should see; "" takes it back."""
