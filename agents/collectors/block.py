@@ -71,10 +71,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
     if not host.list("/sys/block"):
         return (Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
     disks = _disks.names(host)
-    lines = [f"/sys/block:{' '.join(disks)}"]
-    for disk in disks:
-        lines += _lines(host, disk)
-    return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
+    parts = [f"/sys/block:{' '.join(disks)}", *("\n".join(_lines(host, disk)) for disk in disks)]
+    return (Capture(NAME, "", "data", "\n".join(filter(None, parts)) + "\n"),)
 
 
 def _lines(host: Host, disk: str) -> list[str]:
