@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 
 from agents.collectors import _disks, zdb_label
+from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask, decode
 from agents.host import Host, Region
-from agents.wwid import strip_partition
+from agents.wwid import normalise, strip_partition
 
 NAME = "zdb_uberblocks"
 EVERY_SECONDS = 3600
@@ -50,9 +51,15 @@ def keys(host: Host) -> tuple[str, ...]:
 
 
 def _whose(host: Host, device: str) -> tuple[str, int | None]:
-    """The disk by its identity, where it has one, and the partition."""
+    """The disk by its identity, where it has one, and the partition. A multipath device has both in its uuid."""
     disk, partition = strip_partition(device)
+    mapped = [_MAPPED.fullmatch(line) for line in attribute(host, f"/sys/block/{disk}/dm/uuid")] if disk.startswith("dm-") else []
+    if mapped and mapped[0]:
+        return normalise(mapped[0].group(2)) or disk, int(mapped[0].group(1)) if mapped[0].group(1) else None
     return _disks.wwid_of(host, disk) or disk, partition
+
+
+_MAPPED = re.compile(r"[^:]*:(?:part([0-9]{1,4})-)?(mpath-.+)")
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

@@ -74,5 +74,19 @@ def test_a_member_of_an_imported_pool_is_one_on_its_other_path_too(node):
     assert zdb_uberblocks.keys(node) == ("sdb1", "sdd1", "sde1")
 
 
+@pytest.mark.parametrize(
+    ("uuid", "asked"),
+    [
+        ("part1-mpath-35000c500a65b2003\n", ("sdb1", "sdd1")),
+        ("mpath-35000c500a65b2003\n", ("sdb1", "sdd1", "sde1")),  # the whole disk, and not its partition
+        ("LVM-3\n", ("sdb1", "sdd1", "sde1")),
+    ],
+)
+def test_the_paths_below_a_member_are_members(node, monkeypatch, uuid, asked):
+    node.files["/sys/block/dm-4/dm/uuid"] = uuid
+    monkeypatch.setattr("agents.tests.test_paths.STATUS", STATUS + "\t    /dev/dm-4  ONLINE       0     0     0\n")
+    assert zdb_uberblocks.keys(node) == asked
+
+
 def test_without_identity_only_the_path_that_the_pool_names_is_its_member():
     assert zdb_uberblocks.keys(Node(sda="", sdc="")) == ("sda1",)
