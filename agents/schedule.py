@@ -115,11 +115,9 @@ class Schedule:
     def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
         """Take what somebody else began to ask for at that moment of `now`."""
         with self._lock:
-            if self._sources[source].keyed:
-                for capture in captures:
-                    self._keep(source, capture.key, (Kept(capture, asked),))
-            else:
-                self._keep(source, "", tuple(Kept(capture, asked) for capture in captures))
+            kept = tuple(Kept(capture, asked) for capture in captures)
+            for key, said in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
+                self._keep(source, key, said)
 
     def note(self, name: str, text: str) -> None:
         """Something about the agent itself that the portal should see; "" takes it back."""
