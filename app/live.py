@@ -129,7 +129,7 @@ def _beside(pinned: str) -> dict[str, Any]:
 def _log(node: str, found: list[dict], size: int) -> dict[str, Any]:
     """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just heard of one."""
     log = offers.log(found, size)
-    if log is None and _now_told(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
+    if not found and _now_told(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
         _told[node] = time.monotonic()
         log = ledger.log_since(size)
     return {"log": log} if log else {}
