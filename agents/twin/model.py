@@ -96,6 +96,9 @@ class Disk:
         return next((p for p in self.partitions if p.number == number), None)
 
 
+FAULT_ASKED, FAULT_SENSED = 2, 4
+
+
 @dataclass
 class Bay:
     """One slot of an enclosure. `wwid` is the disk in it, None for an empty one."""
@@ -105,7 +108,7 @@ class Bay:
     wwid: Optional[str] = None
     status: str = "OK"
     locate: int = 0
-    fault: int = 0
+    fault: int = 0  # as the driver shows it: 2 for what the node asked for, 4 for what the enclosure senses
     active: int = 0
     power: str = "on"
 

@@ -11,7 +11,7 @@ from typing import Callable, Dict, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
-from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
+from agents.twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from agents.twin.store import Store
 
 LAB_DISK_BYTES = 536870912
@@ -125,6 +125,7 @@ def sick_disk(faulted: bool = False) -> Node:
     node = tiny()
     leaf = node.pool("ost_0").leaves()[2]
     leaf.state, leaf.aux, leaf.errors = ("FAULTED", "err_exceeded", [14, 3, 0]) if faulted else ("DEGRADED", "err_exceeded", [0, 0, 29])
+    node.enclosures[0].bays[2].fault = FAULT_ASKED
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     return node
 

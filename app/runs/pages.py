@@ -92,6 +92,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **judging(run, state, user),
         **panels.beside(run, state, step, user),
         **safety.answers(run, state, step),
+        "warned": safety.warned(run, state, step),
         "afterwards": safety.afterwards(state.plan),
         "stopping": "" if state.status in ENDED else safety.stopping(run, state, step),
         **desk.around(run, user),

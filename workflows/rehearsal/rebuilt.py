@@ -218,7 +218,7 @@ def _bay(slot: Any, carried: Mapping[str, str]) -> model.Bay:
         wwid=carried.get(slot.device or ""),
         status=slot.status or "unknown",
         locate=int(bool(slot.locate)),
-        fault=int(bool(slot.fault)),
+        fault=model.FAULT_ASKED if slot.fault_asked else model.FAULT_SENSED if slot.fault else 0,
         active=int(bool(slot.active)),
         power=slot.power or "on",
     )
