@@ -17,6 +17,7 @@ from workflows.tests.readable import assert_readable
 from workflows.tests.test_registry import NOTHING, OTHERS, params_of
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+NOW_SECONDS = NOW.timestamp()
 POOL = NODE.pools[0]
 PARAMS = {"node": NODE.node, "pool": POOL.name, "pool_guid": str(POOL.guid)}
 WARNING = [pytest.param(warns, book, id=warns.__name__) for book in RUNBOOKS.values() for step in book.steps for warns in step.warns]
@@ -42,7 +43,7 @@ CANCELLED = ("2026-11-01.00:00:00", "scan setup func=1 mintxg=0 maxtxg=99", 99),
 CANCELLED_OLD = ("2026-11-01.00:00:00", "scan setup func=1 mintxg=0 maxtxg=99", 99), ("2026-11-01.12:00:00", "scan done complete=0", 300)
 
 
-def fleet(*scans: ScanFacts, told: History | Unknown | None = None, at=NOW.timestamp()) -> FleetFacts:
+def fleet(*scans: ScanFacts, told: History | Unknown | None = None, at=NOW_SECONDS) -> FleetFacts:
     pools = (replace(POOL, scans=scans), *NODE.pools[1:])
     histories = {} if told is None else {POOL.name: told}
     return replace(FLEET, nodes={**FLEET.nodes, NODE.node: replace(NODE, pools=pools, histories=histories)}, at=at)
