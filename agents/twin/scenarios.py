@@ -73,6 +73,19 @@ def tiny(
     return node
 
 
+def draid() -> Node:
+    """Eight disks in a draid2 of groups of four and two, with room for one spare spread over all of them; two blank disks beside it."""
+    disks = [lab_disk(n, n) for n in range(10)]
+    node = lab_node(disks=disks)
+    leaves = [member(node, disk, guid_of("draid", disk.wwid)) for disk in disks[:8]]
+    vdev = top("draid", guid_of("draid", 0), leaves, LAB_DISK_BYTES, parity=2, spares=1)
+    vdev.ndata, vdev.nspares = 4, 1
+    spare = Vdev(type="dspare", guid=guid_of("draid", "spare"), path="draid2-0-0", state="AVAIL")
+    pool = Pool("dpool", guid_of("dpool"), [vdev], int(node.hostid, 16), node.hostname, spares=[spare], alloc_bytes=65396736)
+    add_pool(node, pool, disks, leaves)
+    return node
+
+
 # release -> (lab disks in the order of the leaves, their names after the boot, the name the lost one had)
 DRIFT = {
     "2.1": ((0, 1, 2, 3, 4, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sdf", 8: "sde"}, "/dev/sdc1"),
