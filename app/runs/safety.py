@@ -111,7 +111,12 @@ def _between(run: Run, state: RunState, step: Step) -> str:
             words.append("Ending the run stops only the watching, not the work.")
     if state.loops:
         open_now = " ".join(one.what for one in state.loops)
-        words.append(f"Still switched on: {open_now} Ending the run leads back over switching that off first.")
+        ending = (
+            "Ending the run now leaves it so, among the open loops"
+            if state.ending
+            else "Ending the run leads back over switching that off first"
+        )
+        words.append(f"Still switched on: {open_now} {ending}.")
     elif state.status != "waiting":
         words.append("Leave it here and somebody goes on later, or end the run.")
     return " ".join(words)

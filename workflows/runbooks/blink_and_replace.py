@@ -156,13 +156,14 @@ def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
 OFFLINE = Loop(
     slug="offline",
     what=lambda params: f"The member {params['vdev_guid']} of {params['pool']} on {params['node']} is OFFLINE.",
-    undo="Put its own disk back and bring it online, or replace it.",
+    undo="Put its own disk back and bring it online (`zpool online` with the pool and this guid), or replace it.",
     over=the_member_serves_again,
 )
 LIT = Loop(
     slug="lit",
     what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
-    undo="Switch the light off.",
+    undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or `sg_ses --clear=ident` with its "
+    "--dev-slot-num.",
     over=the_bay_is_dark,
 )
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents.twin import rack
 from agents.twin.tables import TXG_SECONDS
 from app.ledger.models import LedgerEvent
-from app.runs import loops, services
+from app.runs import loops, safety, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.tests.cast import RESILVER_SECONDS, Played, act, try_out
 from app.runs.tests.walks import Walk, told
@@ -158,8 +158,13 @@ def test_a_run_that_is_ended_walks_its_way_back(walk, client):
 def left_lit(walk: Walk) -> OpenLoop:
     """A run that a person ended twice over a lit bay and a member out of service."""
     walk.to("blinks")
-    for reason in ("Not tonight.", "Nor its way back."):
+    for reason, ahead in (
+        ("Not tonight.", "leads back over switching that off first"),
+        ("Nor its way back.", "leaves it so, among the open"),
+    ):
+        assert ahead in safety.stopping(walk.run, walk.run.here, services.step_of(walk.run))
         act(walk.run, ev.Aborted, walk.ann, reason=reason)
+        walk.run.refresh_from_db()
     walk.run.refresh_from_db()
     assert walk.run.status == "aborted"
     return OpenLoop.objects.get(run=walk.run, loop="lit")
@@ -171,6 +176,9 @@ def test_what_is_left_on_is_listed_and_counted_until_the_node_shows_it_off(walk,
     shown = client.get("/open-loops/").content.decode()
     assert "The locate light of bay 3" in shown
     assert "OFFLINE" in shown
+    for words in ("pool ost_0", f"bay {BAY}", f"disk {walk.run.params['old_serial']}"):
+        assert f">{words}</a>" in shown, "what it is about is a click away"
+    assert "--clear=ident" in shown, "how to switch it off by hand stands beside it"
     assert "2 open loops" in client.get("/").content.decode()
     walk.node.report()
     loops.close_by_facts(walk.node.name)
