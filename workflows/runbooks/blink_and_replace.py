@@ -162,8 +162,8 @@ OFFLINE = Loop(
 LIT = Loop(
     slug="lit",
     what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
-    undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or `sg_ses --clear=ident` with its "
-    "--dev-slot-num.",
+    undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
+    "--clear=ident` on the enclosure's own /dev/sg device.",
     over=the_bay_is_dark,
 )
 
