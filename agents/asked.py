@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,10 +52,13 @@ class Trouble:
 
 
 class Heard:
-    """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question."""
+    """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question.
 
-    def __init__(self, host: Host, held: Collection[str]) -> None:
-        self._host, self._held, self.hung = host, held, ""
+    `seen_awake` tells of a disk whether it was found awake a moment ago, so that nobody has to ask it that again.
+    """
+
+    def __init__(self, host: Host, held: Collection[str], seen_awake: Callable[[str], bool]) -> None:
+        self._host, self._held, self.seen_awake, self.hung = host, held, seen_awake, ""
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         if argv[0] in self._held and tuple(argv[1:]) not in ASKS_NO_POOL:

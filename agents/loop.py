@@ -213,10 +213,11 @@ class Agent:
         return new
 
     def _answer(self, portal: Portal, order: Order) -> bool:
+        asked = self._schedule.now()
         text, captures = self._executor.pure(order)
         sent = try_to_send(portal, order.id, text)
         for source, said in groupby(captures, lambda capture: capture.source):
-            self._schedule.learn(source, tuple(said))
+            self._schedule.learn(source, tuple(said), asked)
         return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:

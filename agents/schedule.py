@@ -38,6 +38,7 @@ HUNG_AFTER_SECONDS = 60.0
 RETRY_SECONDS, RETRY_SECONDS_MAX = 30.0, 3600.0
 RETRY_HELD_SECONDS_MAX = 300.0  # a whole tool is out of use meanwhile
 JITTER = 0.1
+AWAKE_SECONDS = 60.0  # a disk that answered so lately has not gone to sleep since: no disk is set to do so after less
 NAMED = 4  # disks in a sentence
 SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
 OWN = "agent"  # the source under which the agent tells of itself
@@ -107,15 +108,16 @@ class Schedule:
             self._look_at_labels_when_a_scan_ends()
             self._tell_of_itself()
 
-    def learn(self, source: str, captures: Sequence[Capture]) -> None:
-        """Take what somebody else asked for just now."""
+    def now(self) -> float:
+        """By the clock that says how old a text is."""
+        return self._clock()
+
+    def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
+        """Take what somebody else began to ask for at that moment of `now`."""
         with self._lock:
-            now = self._clock()
-            if self._sources[source].keyed:
-                for capture in captures:
-                    self._keep(source, capture.key, (Kept(capture, now),))
-            else:
-                self._keep(source, "", tuple(Kept(capture, now) for capture in captures))
+            kept = tuple(Kept(capture, asked) for capture in captures)
+            for key, said in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
+                self._keep(source, key, said)
 
     def note(self, name: str, text: str) -> None:
         """Something about the agent itself that the portal should see; "" takes it back."""
@@ -297,7 +299,7 @@ class Schedule:
     def _heard(self, source: Source) -> Heard:
         """A source of the group that hangs may try it again; the others leave its tool alone."""
         with self._lock:
-            return Heard(self._host, [group for group in self._held if group != source.group])
+            return Heard(self._host, [group for group in self._held if group != source.group], self._seen_awake)
 
     def _packed(self, source: Source, key: str, captures: Sequence[Capture], began: float, hung: str) -> tuple[Kept, ...]:
         """Outside of the lock, because this is what costs time."""
@@ -332,15 +334,22 @@ class Schedule:
 
     def _asleep(self, source: Source, key: str) -> str:
         """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes nobody; "" for none."""
-        disk, said = strip_partition(key)[0], self._said.get(SLEEP, {})
         if source.wakes:
-            found = said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
-            return f"{disk} {ASLEEP}" if _sleeping(found) else ""
+            disk = strip_partition(key)[0]
+            return f"{disk} {ASLEEP}" if _sleeping(self._heard_of(disk)) else ""
         if not source.wakes_all:
             return ""
         with self._lock:
-            sleeping = [name for each in said.values() for name in _sleeping(each)]
+            sleeping = [name for each in self._said.get(SLEEP, {}).values() for name in _sleeping(each)]
         return f"{', '.join(sleeping[:NAMED])} {WOULD_WAKE}" if sleeping else ""
+
+    def _seen_awake(self, disk: str) -> bool:
+        return any(kept.outcome == "data" and self._clock() - kept.taken <= AWAKE_SECONDS for kept in self._heard_of(disk))
+
+    def _heard_of(self, disk: str) -> tuple[Kept, ...]:
+        """What was last said about a disk's sleep."""
+        said = self._said.get(SLEEP, {})
+        return said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
 
     # What hangs.
 

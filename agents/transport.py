@@ -6,26 +6,28 @@ come from a proxy in between. Plain http is for loopback only.
 
 from __future__ import annotations
 
-import gzip
 import http.client
 import json
 import secrets
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
 from agents import VERSION
 from agents.clock import Clock
 from agents.relay import RelayConnection
-from agents.wire import ENROL_NONCE, BadSignature, canonical, fingerprint, sign_request, verify_answer
+from agents.wire import ENROL_NONCE, BadSignature, canonical_pieces, fingerprint, sign_request, verify_answer
 
 TIMEOUT_SECONDS = 15.0
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 GZIP_FROM_BYTES = 2048
+GZIP_BITS = 16 + zlib.MAX_WBITS  # zlib's way to say: with gzip's header
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -174,12 +176,19 @@ def _body(value: dict[str, Any] | None) -> tuple[bytes, dict[str, str]]:
     headers = {"User-Agent": f"slotlight-agent/{VERSION}"}
     if value is None:
         return b"", headers
-    body = canonical(value)
     headers["Content-Type"] = "application/json"
-    if len(body) >= GZIP_FROM_BYTES:
-        body = gzip.compress(body, 1, mtime=0)
-        headers["Content-Encoding"] = "gzip"
+    body, pieces = b"", canonical_pieces(value)
+    for piece in pieces:
+        body += piece
+        if len(body) >= GZIP_FROM_BYTES:
+            headers["Content-Encoding"] = "gzip"
+            return _packed(chain((body,), pieces)), headers
     return body, headers
+
+
+def _packed(pieces: Iterable[bytes]) -> bytes:
+    packer = zlib.compressobj(1, zlib.DEFLATED, GZIP_BITS)
+    return b"".join([*map(packer.compress, pieces), packer.flush()])
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:

@@ -16,12 +16,13 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 KEY_BYTES = 32
 SKEW_SECONDS_MAX = 300
+PIECES_DEPTH = 2  # in a report that is each text
 ENROL_NONCE = "enrol"  # an enrolment is not signed, so it has no nonce of its own; the key in it is new every time
 
 _REQUEST_PARTS = '("@method" "@path" "@query" "content-digest" "slotlight-counter")'
@@ -29,6 +30,8 @@ _ANSWER_PARTS = '("@status" "content-digest")'
 _REQUEST_INPUT = re.compile(
     re.escape("slotlight=" + _REQUEST_PARTS) + r';created=([0-9]{1,12});nonce="([A-Za-z0-9_-]{16,64})";keyid="([0-9a-f]{16})"'
 )
+# Keys sort by UTF-16 code units in RFC 8785; `_refuse_numbers` holds keys to ASCII, where both orders agree.
+_written = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 _COUNTER = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -49,8 +52,27 @@ class Signed:
 def canonical(value: Any) -> bytes:
     """The one way to write `value` as bytes. Raises TypeError for a number or anything JSON does not have."""
     _refuse_numbers(value, "$")
-    # Keys sort by UTF-16 code units in RFC 8785; `_refuse_numbers` holds keys to ASCII, where both orders agree.
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
+    return _written(value).encode("utf-8")
+
+
+def canonical_pieces(value: Any) -> Iterator[bytes]:
+    """`canonical`, one after the other: for who sends megabytes and need not hold them as one text besides. Raises TypeError."""
+    _refuse_numbers(value, "$")
+    return (piece.encode("utf-8") for piece in _pieces(value, PIECES_DEPTH))
+
+
+def _pieces(value: Any, depth: int) -> Iterator[str]:
+    """The members of what is not deeper than that, each by itself."""
+    if not depth or not value or not isinstance(value, (dict, list)):
+        yield _written(value)
+        return
+    listed = isinstance(value, list)
+    for number, item in enumerate(value if listed else sorted(value)):
+        yield "," if number else "[" if listed else "{"
+        if not listed:
+            yield f"{_written(item)}:"
+        yield from _pieces(item if listed else value[item], depth - 1)
+    yield "]" if listed else "}"
 
 
 def read_canonical(text: str) -> Any:

@@ -28,6 +28,10 @@ class Pages(ASGIHandler):
     """Django with a whole request in one of a few threads: as an async stack, each of its ten middlewares changes threads twice,
     and each request starts a thread of its own."""
 
+    def __init__(self, threads):
+        super().__init__()
+        self._threads = threads
+
     def load_middleware(self, is_async=False):
         super().load_middleware(is_async=False)
 
@@ -36,7 +40,7 @@ class Pages(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        status, headers, content = await THREADS.run(self._answer, scope, body)
+        status, headers, content = await self._threads.run(self._answer, scope, body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
@@ -64,8 +68,9 @@ def _headers(response):
 # Facts are remembered by the hundred thousand and have no cycles. Looking all of them through stops everything for a third of a second,
 # so it is done after ten million new objects, not after seventy thousand; the young are looked at as they come.
 GARBAGE = (10_000, 20, 50)
-THREADS = Threads(16, "page")
-pages = Pages()
+pages = Pages(Threads(16, "page"))
+# A report that changes something is almost all computing: of more at a time none is done sooner, and pages wait among them.
+reports = Pages(Threads(3, "report"))
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
 from app.nodes import heartbeats  # noqa: E402
@@ -84,7 +89,7 @@ async def application(scope, receive, send):
     if waits is not None:
         return await waits(scope, receive, send)
     if scope["type"] == "http" and scope["path"] == f"{AGENTS}reports" and scope["method"] == "POST":
-        return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, pages)
+        return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, reports)
     most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
     return await pages(scope, bounded(receive, most), send)
 

@@ -1,11 +1,14 @@
 """Queries that are asked with every request. Django writes their SQL once; writing it takes longer than asking it."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
-from django.db import connection
-from django.db.models import BooleanField, QuerySet
+from django.db import DatabaseError, connection
+from django.db.models import BooleanField, Field, Model, QuerySet
 from django.db.models.expressions import RawSQL
+from django.db.models.query import get_related_populators
+from django.db.models.sql.compiler import SQLCompiler
 
 
 class WrittenOnce:
@@ -19,15 +22,79 @@ class WrittenOnce:
         self._build = build
 
     def __call__(self, *values: object) -> list[tuple]:
+        return self._rows(values)
+
+    def _rows(self, values: tuple[object, ...]) -> list[tuple]:
         sql, places = self._written
         with connection.cursor() as cursor:
             cursor.execute(sql, [values[place.number] if isinstance(place, _Place) else place for place in places])
             return cursor.fetchall()
 
-    @cached_property
+    @property
     def _written(self) -> tuple[str, tuple]:
+        return self._compiled[1:]
+
+    @cached_property
+    def _compiled(self) -> tuple[SQLCompiler, str, tuple]:
         count = self._build.__code__.co_argcount
-        return self._build(*(RawSQL("%s", [_Place(number)]) for number in range(count))).query.sql_with_params()
+        compiler = self._build(*(RawSQL("%s", [_Place(number)]) for number in range(count))).query.get_compiler(connection=connection)
+        return compiler, *compiler.as_sql()
+
+
+class ModelsWrittenOnce(WrittenOnce):
+    """The same for a queryset of models, with those that `select_related` brings: they are made as Django makes them."""
+
+    def __call__(self, *values: object) -> list[Model]:
+        return [self._made(row) for row in self._converted(self._rows(values))]
+
+    def _converted(self, rows: list[tuple]) -> list[tuple]:
+        compiler, *_ = self._compiled
+        return list(compiler.apply_converters(rows, self._how.converters)) if self._how.converters else rows
+
+    def _made(self, row: tuple) -> Model:
+        how = self._how
+        one = how.model.from_db(connection.alias, how.names, row[how.first : how.last + 1])
+        for related in how.related:
+            related.populate(row, one)
+        return one
+
+    @cached_property
+    def _how(self) -> "_How":
+        compiler, *_ = self._compiled
+        about = compiler.klass_info
+        first, last = about["select_fields"][0], about["select_fields"][-1]
+        names = [column.target.attname for column, *_ in compiler.select[first : last + 1]]
+        converters = compiler.get_converters([column for column, *_ in compiler.select])
+        return _How(about["model"], names, first, last, converters, get_related_populators(about, compiler.select, connection.alias))
+
+
+class _How(NamedTuple):
+    """How a row becomes a model."""
+
+    model: type[Model]
+    names: list[str]
+    first: int
+    last: int
+    converters: dict
+    related: list
+
+
+def save(row: Model, *names: str) -> None:
+    """Like `row.save(update_fields=names)`, without signals. Raises DatabaseError when the row is gone."""
+    sql, key, fields = _update(type(row), names)
+    values = [field.get_db_prep_save(field.pre_save(row, False), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*values, getattr(row, key)])
+        if cursor.rowcount != 1:
+            raise DatabaseError(f"{row!r} was not saved: its row is gone.")
+
+
+@cache
+def _update(model: type[Model], names: tuple[str, ...]) -> tuple[str, str, tuple[Field, ...]]:
+    about, quoted = model._meta, connection.ops.quote_name
+    fields = tuple(about.get_field(name) for name in names)
+    assigned = ", ".join(f"{quoted(field.column)} = %s" for field in fields)
+    return f"UPDATE {quoted(about.db_table)} SET {assigned} WHERE {quoted(about.pk.column)} = %s", about.pk.attname, fields
 
 
 def among(column: str, values: RawSQL) -> RawSQL:

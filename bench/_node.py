@@ -64,7 +64,8 @@ def make(root: Path) -> None:
     folder(root / "proc", {"mounts": "sysfs /sys sysfs rw 0 0\n", "swaps": "Filename Type Size Used Priority\n"})
     kernel = {"hostname": "big01\n", "osrelease": "5.14.0-503.el9.x86_64\n", "random/boot_id": "b6f3a7f0-0f0d-4c57-9c3f-1b6a1f0f2a11\n"}
     folder(root / "proc/sys/kernel", kernel)
-    (root / "status").write_text(pool_status())
+    (root / "status").write_text(pool_status([f"disk/by-id/wwn-0x{wwid(number)}-part1" for number in range(DISKS)]))
+    (root / "status-L").write_text(pool_status([f"{name}1" for name in names[-DISKS:]]))  # where the links lead: udev keeps the last
     (root / "lsscsi").write_text("".join(lsscsi(names)))
     tools(root)
 
@@ -185,12 +186,12 @@ def enclosures(root: Path, names: Sequence[str]) -> None:
                 link(base / f"{bay}/device", root / f"sys/devices/pci0/host{path}/target{path}:0:{number}/{path}:0:{number}:0")
 
 
-def pool_status() -> str:
+def pool_status(members: Sequence[str]) -> str:
     lines = ["  pool: big", " state: ONLINE", "  scan: none requested", "config:", ""]
     lines += ["\tNAME  STATE  READ WRITE CKSUM", "\tbig  ONLINE  0  0  0"]
     for top in range(DISKS // WIDTH):
         lines.append(f"\t  raidz2-{top}  ONLINE  0  0  0")
-        lines += [f"\t    /dev/disk/by-id/wwn-0x{wwid(top * WIDTH + n)}-part1  ONLINE  0  0  0" for n in range(WIDTH)]
+        lines += [f"\t    /dev/{members[top * WIDTH + n]}  ONLINE  0  0  0" for n in range(WIDTH)]
     return "\n".join(lines) + "\n\nerrors: No known data errors\n"
 
 
@@ -208,7 +209,7 @@ def tools(root: Path) -> None:
         "zdb": of_disk + 'sleep {s}\nexec cat "$root/of/$name"\n',
         "sg_inq": of_disk + 'sleep {s}\nexec cat "$root/of/$name"\n',
         "smartctl": of_disk + 'sleep {s}\nexec cat "$root/of/$name.smart"\n',
-        "zpool": 'sleep {s}\ncase "$1" in status) exec cat "$root/status" ;; --version) echo zfs-2.1.15-1; echo zfs-kmod-2.1.15-1 ;;\n'
+        "zpool": 'sleep {s}\ncase "$1$2" in status-L) exec cat "$root/status-L" ;; status*) exec cat "$root/status" ;; --version) echo zfs-2.1.15-1; echo zfs-kmod-2.1.15-1 ;;\n'
         "import) echo 'no pools available to import' >&2; exit 1 ;; *) exit 2 ;; esac\n",
         "lsscsi": 'sleep {s}\nexec cat "$root/lsscsi"\n',
         "hostid": "echo 5b2f9c01\n",

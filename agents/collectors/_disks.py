@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from agents.collectors._sysfs import attribute
 from agents.host import Host
+from agents.wwid import normalise
 
 WORKERS = 4
 _DISK = re.compile(r"sd[a-z]+|nvme[0-9]+n[0-9]+")
@@ -35,7 +37,27 @@ def partitions(host: Host, disk: str) -> tuple[str, ...]:
 def first_partition(host: Host, disk: str) -> str | None:
     """Partition 1, where ZFS keeps its data when it was given a whole disk."""
     found = partitions(host, disk)
-    return found[0] if found and re.fullmatch(re.escape(disk) + "p?1", found[0]) else None
+    return found[0] if found and found[0] in (f"{disk}1", f"{disk}p1") else None
+
+
+def wwid_of(host: Host, disk: str) -> str | None:
+    """Which disk this kernel name leads to at this moment; None where the kernel does not say."""
+    for name in ("device/wwid", "wwid"):
+        for line in attribute(host, f"/sys/block/{disk}/{name}"):
+            return normalise(line.partition(":")[2])
+    return None
+
+
+def one_path_each(host: Host, disks: Iterable[str]) -> tuple[str, ...]:
+    """One name of each disk: of several paths to it the first that runs. What has no identity is a disk of its own."""
+    paths: dict[str, list[str]] = {}
+    for disk in disks:
+        paths.setdefault(wwid_of(host, disk) or disk, []).append(disk)
+    return tuple(names[0] if len(names) == 1 else next((n for n in names if _runs(host, n)), names[0]) for names in paths.values())
+
+
+def _runs(host: Host, disk: str) -> bool:
+    return any(line.endswith(":running") for line in attribute(host, f"/sys/block/{disk}/device/state"))
 
 
 def each(question: Callable[[str], T], disks: Iterable[str]) -> tuple[T, ...]:

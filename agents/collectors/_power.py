@@ -1,7 +1,8 @@
 """Whether a disk is awake, asked in a way that does not wake it.
 
 `smartctl -n standby` looks at the power condition before it does anything else, and stops there when the disk sleeps. Tools that
-have no such check (sg_logs, sdparm) are only used on a disk that was just seen awake.
+have no such check (sg_logs, sdparm) are only used on a disk that was just seen awake: by asking now, or because the host remembers
+that it answered SMART a moment ago.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ EXITS = tuple(code for code in range(256) if not code & 3)
 
 def not_awake(host: Host, source: str, disk: str) -> Capture | None:
     """None when the disk is awake; else the capture that says why it was left alone."""
+    remembers = getattr(host, "seen_awake", None)
+    if remembers is not None and remembers(disk):
+        return None
     asked = ask(host, source, ("smartctl", "-i", "-n", "standby", f"/dev/{disk}"), TIMEOUT_SECONDS, key=disk, data_exits=EXITS)
     if asked.outcome == "data":
         return None

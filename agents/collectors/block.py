@@ -71,17 +71,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
     if not host.list("/sys/block"):
         return (Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
     disks = _disks.names(host)
-    lines = [f"/sys/block:{' '.join(disks)}"]
-    for disk in disks:
-        lines += _lines(host, disk)
-    return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
-
-
-def wwid_of(host: Host, disk: str) -> str | None:
-    """Which disk this kernel name leads to at this moment; None where the kernel does not say."""
-    base = f"/sys/block/{disk}"
-    said = [line.partition(":")[2] for name in ("device/wwid", "wwid") for line in attribute(host, f"{base}/{name}")]
-    return normalise(said[0]) if said else None
+    parts = [f"/sys/block:{' '.join(disks)}", *("\n".join(_lines(host, disk)) for disk in disks)]
+    return (Capture(NAME, "", "data", "\n".join(filter(None, parts)) + "\n"),)
 
 
 def _lines(host: Host, disk: str) -> list[str]:

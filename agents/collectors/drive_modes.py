@@ -18,6 +18,7 @@ from agents.host import Host
 NAME = "drive_modes"
 EVERY_SECONDS = 3600
 TIMEOUT_SECONDS = 15
+WAKES = sg_logs.WAKES
 FIELDS = ("WCE", "EN_BMS")
 NOT_SUPPORTED = (5, 9, 97, 99)  # the disk knows no such page, or sdparm found no such field in it
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute
@@ -46,6 +47,7 @@ class SasPhy:
         return gigabits(self.rate)
 
 
+@lru_cache(maxsize=64)  # a hundred phys run at two or three rates
 def gigabits(rate: str | None) -> float | None:
     """ "12.0 Gbit" -> 12.0; None for a link that is down or says nothing."""
     found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,2})?) Gbit", rate or "")

@@ -17,6 +17,7 @@ from agents.host import Host
 NAME = "sg_logs"
 EVERY_SECONDS = 3600
 TIMEOUT_SECONDS = 20
+WAKES = True  # what it runs would, so it waits to hear which disks sleep
 PAGES = ("0x02", "0x03", "0x05", "0x06", "0x10", "0x15")
 NOT_SUPPORTED = (5, 9)  # "illegal request": the disk, or its HBA, knows no such page
 
@@ -68,8 +69,10 @@ class Logs:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """Disks that speak SAS; NVMe has no such pages, and for a SATA disk smartctl says more."""
-    return tuple(disk for disk in _disks.names(host) if disk.startswith("sd") and _is_sas(host, disk))
+    """Disks that speak SAS; NVMe has no such pages, and for a SATA disk smartctl says more. The log is the disk's and not the path's, so
+    one path to it is asked; that another one hangs is seen by who asks each of them."""
+    disks = _disks.one_path_each(host, (name for name in _disks.names(host) if name.startswith("sd")))
+    return tuple(disk for disk in disks if _is_sas(host, disk))
 
 
 def _is_sas(host: Host, disk: str) -> bool:

@@ -28,7 +28,7 @@ TREES_REMEMBERED = 256
 # Where the four copies keep what `zdb -l` prints: behind 8 KiB of padding and 8 KiB of boot header, in front of the uberblocks,
 # which change with every txg and are not printed. The last two copies stand at the end of the device.
 LABEL_BYTES = 256 * 1024
-NVLIST_OFFSET, NVLIST_BYTES = 16 * 1024, 112 * 1024
+NVLIST: Region = (16 * 1024, 112 * 1024)
 
 
 @dataclass(frozen=True)
@@ -108,23 +108,29 @@ def stamp(host: Host, device: str) -> str:
     Two paths to one disk have one stamp. Only what zdb prints of an L2ARC header, which we do not read, can change without it.
     "" when the bytes cannot be read: then zdb has to say why.
     """
+    return stamp_of(host, device, (NVLIST,))
+
+
+def stamp_of(host: Host, device: str, parts: Sequence[Region]) -> str:
+    """Of these parts of each copy. They are read one by one: of many disks at a time, all of them together would be megabytes."""
+    held = hashlib.sha256()
     try:
         size_bytes = 512 * int(host.read(f"/sys/class/block/{device}/size"))
-        regions = _nvlists(size_bytes)
-        held = host.read_device(f"/dev/{device}", regions) if regions else b""
+        labels = _labels(size_bytes)
+        for region in ((label + offset, length) for label in labels for offset, length in parts):
+            read = host.read_device(f"/dev/{device}", (region,))
+            if len(read) != region[1]:
+                return ""
+            held.update(read)
     except (OSError, ValueError):
         return ""
-    if not regions or len(held) != len(regions) * NVLIST_BYTES:
-        return ""
-    return f"{size_bytes}:{hashlib.sha256(held).hexdigest()}"
+    return f"{size_bytes}:{held.hexdigest()}" if labels else ""
 
 
-def _nvlists(size_bytes: int) -> tuple[Region, ...]:
+def _labels(size_bytes: int) -> tuple[int, ...]:
+    """Where the four copies begin; none on a device that is too small for them."""
     whole = size_bytes - size_bytes % LABEL_BYTES
-    if whole < 4 * LABEL_BYTES:
-        return ()
-    labels = (0, LABEL_BYTES, whole - 2 * LABEL_BYTES, whole - LABEL_BYTES)
-    return tuple((label + NVLIST_OFFSET, NVLIST_BYTES) for label in labels)
+    return (0, LABEL_BYTES, whole - 2 * LABEL_BYTES, whole - LABEL_BYTES) if whole >= 4 * LABEL_BYTES else ()
 
 
 def parse(text: str) -> Labels | Unparsed:

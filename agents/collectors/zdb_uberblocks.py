@@ -1,7 +1,7 @@
 """The uberblocks of one partition, as `zdb -lu` reads them: the last points in time to which this disk could take its pool back.
 
 Four rings of up to 128 on each disk. It is dear, and a disk of an imported pool writes into its rings all the time, so only
-disks of no imported pool are asked, and seldom; that is where an import is blocked.
+disks of no imported pool are asked, and seldom; that is where an import is blocked. ZFS names one path to a disk, and the disk is meant.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _disks
+from agents.collectors import _disks, zdb_label
+from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.host import Host
+from agents.host import Host, Region
+from agents.wwid import normalise, strip_partition
 
 NAME = "zdb_uberblocks"
 EVERY_SECONDS = 3600
@@ -22,6 +24,7 @@ MEMBERS = ("zpool", "status", "-L", "-P")
 MEMBERS_TIMEOUT_SECONDS = 20
 MMP_MAGIC = 0xA11CEA11
 UBERBLOCK_MAGIC = 0xBAB10C
+RING: Region = (128 * 1024, 128 * 1024)  # of each copy of the label
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,21 @@ def keys(host: Host) -> tuple[str, ...]:
     imported = _imported(host)
     if imported is None:
         return ()
+    members = {_whose(host, name) for name in imported}
     names = (_disks.first_partition(host, disk) or disk for disk in _disks.names(host))
-    return tuple(name for name in names if f"/dev/{name}" not in imported)
+    return tuple(name for name in names if _whose(host, name) not in members)
+
+
+def _whose(host: Host, device: str) -> tuple[str, int | None]:
+    """The disk by its identity, where it has one, and the partition. A multipath device has both in its uuid."""
+    disk, partition = strip_partition(device)
+    mapped = [_MAPPED.fullmatch(line) for line in attribute(host, f"/sys/block/{disk}/dm/uuid")] if disk.startswith("dm-") else []
+    if mapped and mapped[0]:
+        return normalise(mapped[0].group(2)) or disk, int(mapped[0].group(1)) if mapped[0].group(1) else None
+    return _disks.wwid_of(host, disk) or disk, partition
+
+
+_MAPPED = re.compile(r"[^:]*:(?:part([0-9]{1,4})-)?(mpath-.+)")
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -54,12 +70,17 @@ def collect_one(host: Host, key: str) -> Capture:
     return ask(host, NAME, ("zdb", "-lu", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=EXITS)
 
 
+def stamp(host: Host, device: str) -> str:
+    """Changes whenever `zdb -lu` would print something else; see `zdb_label.stamp`."""
+    return zdb_label.stamp_of(host, device, (zdb_label.NVLIST, RING))
+
+
 def _imported(host: Host) -> frozenset[str] | None:
-    """Every word of `zpool status -LP` that is a device; None when zpool does not answer."""
+    """Kernel names of the devices in `zpool status -LP`; None when zpool does not answer."""
     ran = host.run(MEMBERS, MEMBERS_TIMEOUT_SECONDS)
     if ran.exit_code != 0:
         return None
-    return frozenset(re.findall(r"^\t +(/dev/\S+)", decode(ran.stdout), re.MULTILINE))
+    return frozenset(re.findall(r"^\t +/dev/(\S+)", decode(ran.stdout), re.MULTILINE))
 
 
 def parse(text: str) -> tuple[Uberblock, ...] | Unparsed:

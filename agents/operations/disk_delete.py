@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors import block
+from agents.collectors import _disks, block
 from agents.collectors.base import Capture, Unparsed
 from agents.host import Host, Ran
 from agents.operations import _candidate, _tree
@@ -88,7 +88,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 def still_leads_to(host: Host, name: str, wwid: str) -> None:
     """Raises Unread when this kernel name is another disk's by now, or nobody's."""
-    found = block.wwid_of(host, name)
+    found = _disks.wwid_of(host, name)
     if found != wwid:
         who = f"is {found} by now" if found else "does not say which disk it is any more"
         raise Unread(f"{name} {who}, and was {wwid}. It was not deleted, and nothing after it")

@@ -48,7 +48,7 @@ def node(tmp_path):
 
 
 def change(schedule, text):
-    schedule.learn("mounts", (Capture("mounts", "", "data", text),))
+    schedule.learn("mounts", (Capture("mounts", "", "data", text),), schedule.now())
 
 
 def away(rhythm, portal):
@@ -135,7 +135,7 @@ def test_the_pulse_says_how_the_last_report_went(node):
     assert taken_at > 0
     clock.now += KEEP_EVERY_SECONDS + 1
     schedule.round()
-    schedule.learn("mounts", (Capture("mounts", "", "failed", "", "it hung"),))
+    schedule.learn("mounts", (Capture("mounts", "", "failed", "", "it hung"),), schedule.now())
     away(rhythm, portal)
     assert (rhythm.pulse.taken_at, rhythm.pulse.kept) == (taken_at, 1)
     assert "Connection refused" in rhythm.pulse.trouble

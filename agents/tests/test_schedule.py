@@ -282,15 +282,17 @@ def test_it_says_how_old_each_source_is(make, clock):
     schedule.round()
     ages = schedule.ages()
     assert (ages["often"], ages["seldom"]) == (0.0, 12.0)
-    schedule.learn("seldom", (Capture("seldom", "", "data", "new"),))
-    assert schedule.taken("seldom") == 0.0
+    asked = schedule.now()
+    clock.now += 3.0  # the look took so long, and was told to the portal before
+    schedule.learn("seldom", (Capture("seldom", "", "data", "new"),), asked)
+    assert schedule.taken("seldom") == 3.0
     assert schedule.taken("unheard of") is None
 
 
 def test_what_a_look_brought_takes_the_place_of_what_was_known(make):
     schedule = make(per_disk("labels", ["sda"]))
     schedule.round()
-    schedule.learn("labels", (Capture("labels", "sda", "data", "by a look"),))
+    schedule.learn("labels", (Capture("labels", "sda", "data", "by a look"),), schedule.now())
     assert [kept.text for kept in schedule.captures() if kept.source == "labels"] == ["by a look"]
 
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agents.collectors import COLLECTORS
+from agents.collectors import COLLECTORS, _power
 from agents.collectors.base import Capture
 from agents.tests.questions import per_disk, said, source
 
@@ -69,9 +69,50 @@ def test_what_reads_every_disk_waits_to_hear_who_sleeps_and_not_for_a_disk_that_
     assert heard[2:] == ["scan", "sdb"]
 
 
-@pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import"])
-def test_whoever_reads_the_medium_says_so(name):
+@pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import", "sg_logs", "drive_modes"])
+def test_whatever_spins_a_disk_up_says_so(name):
     assert getattr(COLLECTORS[name], "WAKES", False) or getattr(COLLECTORS[name], "WAKES_ALL", False)
+
+
+def careful(name, disks):
+    """Asks a disk only when it is awake, as sg_logs does."""
+    module = per_disk(name, disks, WAKES=True)
+    module.collect_one = lambda host, key: _power.not_awake(host, name, key) or Capture(name, key, "data", "awake")
+    return module
+
+
+def power_asked(machine):
+    asked = [words for words in machine.asked if words.startswith("smartctl -i ")]
+    machine.asked.clear()
+    return asked
+
+
+def test_a_disk_that_answered_smart_a_moment_ago_is_not_asked_again_whether_it_sleeps(make, machine, clock):
+    schedule = make(per_disk("smart", ["sda"], 3600), careful("logs", ["sda"]), careful("modes", ["sda"]))
+    schedule.round()
+    assert power_asked(machine) == []
+    assert {said(schedule, name, "sda").text for name in ("logs", "modes")} == {"awake"}
+    clock.now += 60.0
+    schedule.round()
+    assert power_asked(machine) == []
+    clock.now += 10.0  # by now it may sleep
+    schedule.round()
+    assert power_asked(machine) == 2 * ["smartctl -i -n standby /dev/sda"]
+
+
+def test_what_smart_heard_is_about_the_disk_that_told_it(make, machine):
+    """Nothing is known of sdb's sleep, and sdc did not say."""
+    machine.hangs["sdc"] = "timeout"
+    make(per_disk("smart", ["sda", "sdc"]), careful("logs", ["sda", "sdb", "sdc"])).round()
+    assert sorted(power_asked(machine)) == ["smartctl -i -n standby /dev/sdb", "smartctl -i -n standby /dev/sdc"]
+
+
+def test_the_command_that_would_ask_is_not_even_run_on_a_disk_that_smart_found_asleep(make, machine):
+    smart = source("smart", collect=lambda host: (Capture("smart", "sdb", "nothing", "", "sdb sleeps and was not woken"),))
+    schedule = make(smart, careful("logs", ["sdb"]))
+    schedule.round()
+    assert power_asked(machine) == []
+    assert said(schedule, "logs", "sdb").reason == "sdb sleeps and was not woken"
 
 
 def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypatch):

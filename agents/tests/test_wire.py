@@ -114,8 +114,30 @@ def test_it_writes_one_text_per_value():
     assert wire.digest_of({}) == wire.sha256_hex(b"{}")
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [],
+        "é",
+        None,
+        {
+            "b": {},
+            "a": [],
+            "c": [{}, [], ""],
+            "d": {"z": {"y": {"x": ["1", True]}}, "a": None},
+            "captures": [{"source": "é", "key": ""}, {"k": "2"}],
+        },
+    ],
+)
+def test_its_pieces_are_the_same_bytes(value):
+    assert b"".join(wire.canonical_pieces(value)) == wire.canonical(value)
+
+
 @pytest.mark.parametrize("value", [1, 1.5, {"a": 2}, [3], {"é": ""}, {1: ""}, b"", object()])
 def test_it_refuses_what_has_no_canonical_form(value):
+    with pytest.raises(TypeError):
+        wire.canonical_pieces(value)
     with pytest.raises(TypeError):
         wire.canonical(value)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from agents.captured import CapturedHost
-from agents.collectors import zdb_label
+from agents.collectors import zdb_label, zdb_uberblocks
 from agents.collectors.base import Unparsed
 from agents.collectors.zdb_label import Labels, parse
 from agents.tests import rig
@@ -167,6 +167,17 @@ def test_a_stamp_changes_with_each_copy_and_with_nothing_else(extra):
     assert zdb_label.stamp(disk, "sda1") == before
     disk.held += bytes(256 * KIB)
     assert zdb_label.stamp(disk, "sda1") != before
+
+
+def test_the_stamp_of_uberblocks_changes_with_a_label_and_with_its_ring():
+    disk = Disk(8 * 256 * KIB)
+    before = zdb_uberblocks.stamp(disk, "sda1")
+    for copy in (0, 1, 6, 7):
+        for offset, seen in ((15 * KIB, False), (16 * KIB, True), (127 * KIB, True), (128 * KIB, True), (255 * KIB, True)):
+            disk.held[copy * 256 * KIB + offset] = 1
+            assert (zdb_uberblocks.stamp(disk, "sda1") != before) == seen, (copy, offset)
+            disk.held[copy * 256 * KIB + offset] = 0
+    assert zdb_uberblocks.stamp(Disk(1024 * KIB - 512), "sda1") == ""
 
 
 def test_without_bytes_to_read_there_is_no_stamp(tmp_path):

@@ -13,7 +13,7 @@ from app.fleet import intervals
 from app.fleet.intervals import KEPT
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, Sighting
 from app.fleet.parts import parts_of
-from app.once import WrittenOnce, among
+from app.once import ModelsWrittenOnce, WrittenOnce, among
 from workflows.facts import DiskFacts, Gone, LeafChange, NodeFacts, PathFacts, PoolFacts, Remembered, VdevFacts, known, lookup
 from workflows.facts.identity import same_serial
 
@@ -120,16 +120,25 @@ def _serials(former: list[dict[str, str]], at: datetime) -> tuple[tuple[str, str
 def _record_disks(node: Node, disks: Iterable[DiskFacts], at: datetime) -> dict[str, Disk]:
     """The rows of these disks by WWID. A disk without an identity has no history."""
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
-    rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
+    rows = _rows(seen)
     # In one order, so that two nodes that see the same new disks do not wait for each other.
     fresh = [_findable(Disk(wwid=wwid, first_seen_at=at, **_told(disk))) for wwid, disk in sorted(seen.items()) if wwid not in rows]
     Disk.objects.bulk_create(fresh, ignore_conflicts=True)  # another node may see the same disk at the same moment
     if fresh:
-        rows = Disk.objects.in_bulk(list(seen), field_name="wwid")
+        rows = _rows(seen)
     changed = [row for wwid, row in rows.items() if _update(node, row, _told(seen[wwid]), at)]
     if changed:
         Disk.objects.bulk_update(map(_findable, changed), [*DISK_FIELDS, "former_serials", "parts"])
     return rows
+
+
+def _rows(wwids: Iterable[str]) -> dict[str, Disk]:
+    return {row.wwid: row for row in _disks(list(wwids))}
+
+
+@ModelsWrittenOnce
+def _disks(wwids):
+    return Disk.objects.filter(among("wwid", wwids))
 
 
 def _findable(row: Disk) -> Disk:
@@ -214,7 +223,7 @@ def _record_labels(node: Node, facts: tuple[DiskFacts, ...], disks: dict[str, Di
         if known(disk.wwid) and known(disk.labels)
         for label in disk.labels
     }
-    for row in LabelSeen.objects.filter(intervals.NOW, node=node, disk__in=unread):
+    for row in LabelSeen.objects.filter(intervals.NOW, node=node, disk__in=unread) if unread else ():
         key = (row.disk_id, row.partition, row.pool_guid, row.vdev_guid, row.state)
         current[key] = {"pool": row.pool, "hostname": row.hostname, "txg": row.txg}
     key = ("disk_id", "partition", "pool_guid", "vdev_guid", "state")

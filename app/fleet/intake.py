@@ -19,6 +19,7 @@ from app.fleet import earlier, history, moves, services, situations, touching
 from app.fleet.models import Node, Report
 from app.fleet.payload import BadReport, Payload, check, read_bodies, read_captures, read_seconds
 from app.ledger import services as ledger
+from app.once import ModelsWrittenOnce, save
 
 __all__ = ["BadReport", "NeedFull", "asked_at", "merge", "receive"]
 
@@ -114,7 +115,15 @@ def _but_what_was_asked_since(node: Node, captures: Captures, asked: dict[str, f
 
 def _locked(name: str) -> Node:
     """The node and its report, ours until the transaction ends. Others may still refer to the node, as situations do."""
-    return Node.objects.select_for_update(of=["self"], no_key=True).select_related("report").get(name=name)
+    node = next(iter(_to_lock(name)), None)
+    if node is None:
+        raise Node.DoesNotExist(f"There is no node {name}.")
+    return node
+
+
+@ModelsWrittenOnce
+def _to_lock(name):
+    return Node.objects.select_for_update(of=["self"], no_key=True).select_related("report").filter(name=name)
 
 
 def _captures(node: Node) -> Captures:
@@ -173,7 +182,7 @@ def _take(node: Node, captures: Captures, at: datetime, about: dict[str, str], l
         node.report = Report(node=node)
     node.report_digest, node.set_at = set_digest(node.boot_id, node.version, node.mode, captures), at
     node.last_report_at, node.asked = last_report_at, asked
-    node.save(update_fields=[*about, "report_digest", "set_at", "last_report_at", "asked"])
+    save(node, *about, "report_digest", "set_at", "last_report_at", "asked")
     node.report.captures, node.report.changed_at = captures, at
 
 
@@ -194,6 +203,6 @@ def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: l
     if not passes:
         moves.record(report, **difference, **settled)
     elif moves.wait(report, node.report_digest, difference["changed"], at):
-        report.save()
+        moves.write(report)
     else:
         moves.record_waiting(report)

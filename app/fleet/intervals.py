@@ -6,9 +6,11 @@ from datetime import datetime
 from django.db.models import Model, Q
 
 from app.fleet.models import NOW, Node
+from app.once import save
 
 Key = tuple
 Values = Mapping[str, object]
+FEW = 8  # as many are sooner written one by one than in one statement, which has to be made for them
 KEPT = object()  # a value that nobody knows now: what the open row says of the same thing stays, and is no change
 
 
@@ -40,8 +42,11 @@ def record(
         if k not in was or _differs(was[k], values, passing)
     ]
     model.objects.filter(pk__in=ended).update(until=at)
-    if touched:
+    if len(touched) > FEW:
         model.objects.bulk_update(touched, passing)
+    else:
+        for row in touched:
+            save(row, *passing)
     model.objects.bulk_create(fresh)
     return len(fresh)
 

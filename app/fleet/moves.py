@@ -14,6 +14,7 @@ from agents.collectors import COLLECTORS
 from app.fleet.models import Report
 from app.ledger import services as ledger
 from app.ledger.services import moment
+from app.once import save
 
 TOGETHER_SECONDS = 60
 TOGETHER_MAX = 100  # an event stays small enough to read
@@ -52,9 +53,17 @@ def record(report: Report, **said: object) -> None:
     """The event of the set a node stands by now, with those that waited before it."""
     node, between = report.node, report.pending
     report.pending, report.pending_since = [], None
-    report.save()
+    write(report)
     body = {"report": node.report_digest, "mode": node.mode, "version": node.version, **said, "between": between}
     ledger.record("report.changed", body, f"node:{node.name}", node=node.name)
+
+
+def write(report: Report) -> None:
+    """Into its row, which the first report of a node makes."""
+    if report._state.adding:
+        report.save()
+    else:
+        save(report, "captures", "changed_at", "pending", "pending_since")
 
 
 def record_waiting(report: Report) -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from app.fleet import earlier, history, touching
 from app.fleet.models import Node, Report
 from app.ledger.models import Blob
-from app.once import WrittenOnce, among
+from app.once import ModelsWrittenOnce, WrittenOnce, among
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 from workflows.facts.sources import Memory
 from workflows.facts.touch import doubts, named_in, questions, touches
@@ -54,10 +54,15 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     All of them is more than one process holds of a large fleet. Who knows what it asks about takes `facts_near`.
     """
     at = at or timezone.now()
-    nodes = list(touching.reporting() if names is None else touching.reporting().filter(name__in=names))
+    nodes = list(touching.reporting() if names is None else _named(list(names)))
     changes = history.leaf_changes(at, nodes)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
     return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at.timestamp())
+
+
+@ModelsWrittenOnce
+def _named(names):
+    return touching.reporting().filter(among("fleet_node.name", names))
 
 
 def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from app import outbox
@@ -20,6 +20,7 @@ from app.fleet import history, services, standing, telling, touching
 from app.fleet.models import Node, Situation, Standing
 from app.fleet.severity import SEVERITY_ORDER
 from app.ledger import services as ledger
+from app.once import ModelsWrittenOnce, among, save
 from workflows.core import Situation as Seen
 from workflows.facts import FleetFacts, NodeFacts, lookup
 from workflows.situations import detect_all
@@ -39,7 +40,7 @@ def settle_around(things: Iterable[str], at: datetime) -> Settled:
     """After a change of a node that touches, or touched, these things: what nobody touches can neither open nor close by it."""
     lock()
     near = services.near_things(things, at)
-    return settle(services.fleet_facts(at, near), at, _open().filter(node__name__in=near))
+    return settle(services.fleet_facts(at, near), at, _open_on(list(near)))
 
 
 def settle_all(at: datetime, seconds: float | None = None) -> int:
@@ -72,7 +73,7 @@ def _settle_with(name: str, at: datetime) -> frozenset[str]:
         _catch_up(name, at)
         lock()
         near = services.near_things([f"node {name}"], at)
-        opened, closed = settle(services.fleet_facts(at, near), at, _open().filter(node__name__in=near))
+        opened, closed = settle(services.fleet_facts(at, near), at, _open_on(list(near)))
         Standing.objects.filter(node__name__in=near).update(settled_at=at)
         if opened or closed:
             for topic in {"fleet", *(f"node:{name}" for name in near)}:
@@ -99,10 +100,10 @@ def catch_up_after_migrating(plan=(), **_) -> None:
             _catch_up(name, timezone.now())
 
 
-def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = None) -> Settled:
-    """Make the open situations, all or those of `among`, the ones that `fleet` shows."""
+def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = None) -> Settled:
+    """Make the open situations, all or those of `open_`, the ones that `fleet` shows."""
     seen = _seen(fleet)
-    rows = {row.key: row for row in (_open() if among is None else among)}
+    rows = {row.key: row for row in (_open() if open_ is None else open_)}
     over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
     worse = [
@@ -110,7 +111,7 @@ def settle(fleet: FleetFacts, at: datetime, among: QuerySet[Situation] | None = 
     ]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
     opened = [seen[key] for key in seen if key not in rows]
-    nodes = {node.name: node for node in Node.objects.filter(name__in=fleet.nodes).select_related("standing")}
+    nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
     new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
     outbox.put(telling.happened(new, over, worse))
     standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
@@ -123,6 +124,16 @@ def _seen(fleet: FleetFacts) -> dict[str, Seen]:
 
 def _open():
     return Situation.objects.filter(closed_at__isnull=True).select_related("node")
+
+
+@ModelsWrittenOnce
+def _open_on(nodes):
+    return _open().filter(among("fleet_node.name", nodes))
+
+
+@ModelsWrittenOnce
+def _nodes(names):
+    return Node.objects.filter(among("fleet_node.name", names)).select_related("standing")
 
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:
@@ -141,7 +152,7 @@ def _update(row: Situation, fields: dict) -> bool:
     for name, value in differ.items():
         setattr(row, name, value)
     if differ:
-        row.save(update_fields=differ)
+        save(row, *differ)
     return bool(differ)
 
 

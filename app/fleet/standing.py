@@ -12,6 +12,7 @@ from django.utils import timezone
 from app.fleet import rows
 from app.fleet.models import Node, PoolNow, Situation, Standing
 from app.fleet.severity import SEVERITY_TONES
+from app.once import ModelsWrittenOnce, among, save
 from workflows.facts import FleetFacts, NodeFacts, Unknown, known
 
 TONES = ("bad", "watch", "idle", "info", "good")  # the worst first
@@ -86,9 +87,14 @@ def _keep_pools(facts: Mapping[Node, NodeFacts]) -> set[int]:
     """Write down the pools; returns the nodes where that changed anything. A node whose pools cannot be read keeps what it said last."""
     told = {node: _pools(one) for node, one in facts.items() if known(one.pools)}
     have: dict[int, list[PoolNow]] = {}
-    for row in PoolNow.objects.filter(node__in=list(told)).order_by("place"):
+    for row in _pools_now([node.pk for node in told]):
         have.setdefault(row.node_id, []).append(row)
     return {node.pk for node, said in told.items() if _keep_pools_of(node, have.get(node.pk, []), said)}
+
+
+@ModelsWrittenOnce
+def _pools_now(nodes):
+    return PoolNow.objects.filter(among("fleet_poolnow.node_id", nodes)).order_by("place")
 
 
 def _keep_pools_of(node: Node, have: list[PoolNow], said: list[tuple[str, ...]]) -> bool:
@@ -107,7 +113,7 @@ def _keep_pools_of(node: Node, have: list[PoolNow], said: list[tuple[str, ...]])
 def _write(row: Standing | PoolNow, **values: object) -> None:
     for name, value in values.items():
         setattr(row, name, value)
-    row.save(update_fields=values)
+    save(row, *values)
 
 
 def _said(row: PoolNow) -> tuple[str, ...]:

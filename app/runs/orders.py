@@ -22,7 +22,7 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.ledger.models import LedgerCheckpoint
-from app.once import WrittenOnce
+from app.once import ModelsWrittenOnce, WrittenOnce, save
 from app.runs import backing, offers, rights, sealing, services, unattended
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
@@ -39,7 +39,12 @@ def _in_hand(order_id: str, node: str = "") -> Iterator[Order | None]:
     """The order and its run, both locked, run first; None when this node has no such order."""
     with transaction.atomic():
         found = Order.objects.filter(pk=order_id, **({"node": node} if node else {}))
-        yield found.filter(run=None).select_for_update().first() or _behind_its_run(found)
+        yield next((order for order in _alone(order_id) if node in ("", order.node)), None) or _behind_its_run(found)
+
+
+@ModelsWrittenOnce
+def _alone(order_id):
+    return Order.objects.filter(pk=order_id, run=None).select_for_update()
 
 
 def _behind_its_run(found: QuerySet[Order]) -> Order | None:
@@ -325,7 +330,7 @@ def _move(
     order.status, order.reason = status, reason
     if status not in ORDER_IS_OUT:
         order.ended_at = now
-    order.save(update_fields=["status", "reason", "claimed_at", "started_at", "ended_at", *(("receipt", "receipt_digest") if told else ())])
+    save(order, "status", "reason", "claimed_at", "started_at", "ended_at", *(("receipt", "receipt_digest") if told else ()))
     if order.run is None:
         if status not in ORDER_IS_OUT:  # that it was offered changes no page
             ring(f"looks:{order.node}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.shortcuts import get_object_or_404
+from django.http import Http404
 from django.utils import timezone
 
 from agents.collectors import COLLECTORS
@@ -15,6 +15,7 @@ from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
 from app.ledger.words import said
+from app.once import ModelsWrittenOnce
 from app.runs import collecting, desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
@@ -275,9 +276,16 @@ def for_node(node: str) -> dict[str, Any]:
 SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest", "sealed_by")
 
 
+@ModelsWrittenOnce
+def _look(order_id):
+    return Order.objects.filter(pk=order_id, operation="look").only(*SHOWN)
+
+
 def answer(order_id: str) -> dict[str, Any]:
     """One look, as far as it has come."""
-    order = get_object_or_404(Order.objects.only(*SHOWN), pk=order_id, operation="look")
+    order = next(iter(_look(order_id)), None)
+    if order is None:
+        raise Http404(f"There is no look {order_id}.")
     shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
     if order.status in ("SEALED", "OFFERED"):
         now = timezone.now()

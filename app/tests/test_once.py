@@ -1,8 +1,10 @@
 import pytest
+from django.db import DatabaseError
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.once import WrittenOnce
+from app.fleet.models import Node, Report, Standing
+from app.once import ModelsWrittenOnce, WrittenOnce, save
 
 pytestmark = pytest.mark.django_db
 
@@ -24,3 +26,41 @@ def test_it_gives_the_rows_of_the_values_it_is_asked_with(django_assert_num_quer
 
 def test_a_value_is_never_taken_for_sql():
     assert named_since("ann' OR 'a' = 'a", timezone.now()) == []
+
+
+@ModelsWrittenOnce
+def nodes(name):
+    return Node.objects.filter(name=name).select_related("report", "standing").defer("version")
+
+
+def test_models_come_as_django_makes_them(django_assert_num_queries):
+    now = timezone.now()
+    for name in ("oss01", "oss02"):
+        Report.objects.create(
+            node=Node.objects.create(name=name, asked={"zpool_status": 1.5}), captures={"zpool_status": "ab"}, changed_at=now
+        )
+    Standing.objects.create(node=Node.objects.get(name="oss01"), settled_at=now, changed_at=now, rank=0, tone="bad", why="", restless=False)
+    nodes("nobody")
+    with django_assert_num_queries(2):
+        [one], [two] = nodes("oss01"), nodes("oss02")
+        assert (one.asked, one.report.captures, one.standing.tone) == ({"zpool_status": 1.5}, {"zpool_status": "ab"}, "bad")
+        assert getattr(two, "standing", None) is None
+    with django_assert_num_queries(1):
+        assert one.version == "", "asked for when it is wanted"
+    assert [one, two] == list(Node.objects.order_by("name"))
+
+
+def test_saving_writes_the_named_fields_and_nothing_else(django_assert_num_queries):
+    node = Node.objects.create(name="oss01")
+    node.asked, node.version = {"lsscsi": 2.0}, "9"
+    with django_assert_num_queries(1):
+        save(node, "asked")
+    again = Node.objects.get()
+    assert (again.asked, again.version) == ({"lsscsi": 2.0}, "")
+
+
+def test_a_row_that_is_gone_is_not_saved_in_silence():
+    node = Node.objects.create(name="oss01")
+    Node.objects.all().delete()
+    with pytest.raises(DatabaseError, match="its row is gone"):
+        save(node, "version")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from workflows.facts.model import Known, Unknown, known
@@ -91,16 +92,24 @@ class ConditionFacts:
 
 
 def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts]:
-    """Of one disk, by the first of its devices about which something was said. A report on another disk says nothing."""
-    for device in devices:
-        smart, logs = sources.read(f"smart/{device.name}"), sources.read(f"sg_logs/{device.name}")
-        about = known(smart) and smart.wwid is not None and smart.wwid == device.wwid
-        if about:
-            return _condition(smart, logs)
+    """Of one disk, by the first of its devices about which something was said. A report on another disk says nothing.
+
+    The log pages are asked for through one path, perhaps another one than the first that smartctl got an answer through.
+    """
+    reports = ((device, sources.read(f"smart/{device.name}")) for device in devices)
+    about = ((device, smart) for device, smart in reports if _is_about(smart, device))
+    first = next(about, None)
+    if first is not None:
+        logs = next((f"sg_logs/{d.name}" for d, _ in chain([first], about) if sources.has(f"sg_logs/{d.name}")), f"sg_logs/{first[0].name}")
+        return _condition(first[1], sources.read(logs))
     said = sources.read(f"smart/{devices[0].name}")
     return (
         said if not known(said) else Unknown(f"smartctl's report on {devices[0].name} is about {said.wwid or 'a disk it does not name'}.")
     )
+
+
+def _is_about(smart: Any, device: Any) -> bool:
+    return known(smart) and smart.wwid is not None and smart.wwid == device.wwid
 
 
 def _condition(smart: Any, logs: Any) -> ConditionFacts:

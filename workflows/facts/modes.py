@@ -40,7 +40,8 @@ class ModeFacts:
 
 def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
     """By the first of its devices that told."""
-    told = [sources.read(f"drive_modes/{device.name}") for device in devices]
+    asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
+    told = [sources.read(f"drive_modes/{device.name}") for device in asked]
     said = next((each for each in told if known(each)), told[0])
     if not known(said):
         return said

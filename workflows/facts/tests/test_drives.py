@@ -83,6 +83,19 @@ def test_a_report_that_is_not_there_or_about_another_disk_is_unknown(smart):
     assert isinstance(facts, Unknown)
 
 
+class Other(Device):
+    name = "sdfw"
+
+
+def test_what_was_asked_through_another_path_is_of_the_same_disk():
+    told = {"smart/sdda": SMART, "smart/sdfw": SMART, "sg_logs/sdfw": LOGS}
+    assert read_condition(Sources(told), [Device, Other]).non_medium == 41
+    elsewhere = told | {"smart/sdfw": body(SMART["text"].replace("c5fb", "c5ff"))}
+    assert not known(read_condition(Sources(elsewhere), [Device, Other]).non_medium)
+    asleep = body("", "nothing", "sdfw sleeps and was not woken")
+    assert read_modes(Sources({"drive_modes/sdfw": asleep}), [Device, Other]).reason == "drive_modes/sdfw: sdfw sleeps and was not woken."
+
+
 def modes(pattern):
     return read_modes(Sources({"drive_modes/sdda": said("drive_modes", pattern)}), [Device])
 
