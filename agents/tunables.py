@@ -199,9 +199,30 @@ _ALL: Tuple[Tunable, ...] = (
         defaults=(750, 1000),
         cost=_TXG_COST,
     ),
-    Tunable("zfs_vdev_scrub_min_active", "I/Os per disk", "scan I/Os a disk always gets", illumos=True, why_not=_NO_RANGE),
-    Tunable("zfs_vdev_rebuild_min_active", "I/Os per disk", "rebuild I/Os a disk always gets", since=(2, 0), why_not=_NO_RANGE),
-    Tunable("zfs_vdev_rebuild_max_active", "I/Os per disk", "rebuild I/Os at once on one disk", since=(2, 0), why_not=_NO_RANGE),
+    Tunable(
+        "zfs_vdev_scrub_min_active",
+        "I/Os per disk",
+        "scan I/Os a disk always gets",
+        freebsd="vfs.zfs.vdev.scrub_min_active",
+        illumos=True,
+        why_not=_NO_RANGE,
+    ),
+    Tunable(
+        "zfs_vdev_rebuild_min_active",
+        "I/Os per disk",
+        "rebuild I/Os a disk always gets",
+        since=(2, 0),
+        freebsd="vfs.zfs.vdev.rebuild_min_active",
+        why_not=_NO_RANGE,
+    ),
+    Tunable(
+        "zfs_vdev_rebuild_max_active",
+        "I/Os per disk",
+        "rebuild I/Os at once on one disk",
+        since=(2, 0),
+        freebsd="vfs.zfs.vdev.rebuild_max_active",
+        why_not=_NO_RANGE,
+    ),
     Tunable(
         "zfs_rebuild_vdev_limit",
         "bytes per disk",
@@ -308,7 +329,14 @@ _ALL: Tuple[Tunable, ...] = (
         successors=("zfs_dirty_data_sync_percent",),
         why_not=_NO_SCAN_KNOB,
     ),
-    Tunable("zfs_dirty_data_sync_percent", "%", "dirty bytes that begin a transaction group", since=SEQUENTIAL, why_not=_NO_SCAN_KNOB),
+    Tunable(
+        "zfs_dirty_data_sync_percent",
+        "%",
+        "dirty bytes that begin a transaction group",
+        since=SEQUENTIAL,
+        freebsd="vfs.zfs.dirty_data_sync_percent",
+        why_not=_NO_SCAN_KNOB,
+    ),
     Tunable(
         "zfs_prefetch_disable",
         "0 or 1",
@@ -319,7 +347,12 @@ _ALL: Tuple[Tunable, ...] = (
         why_not=_NO_SCAN_KNOB,
     ),
     Tunable(
-        "zfs_dbgmsg_enable", "0 or 1", "keep a log of what ZFS does", freebsd="vfs.zfs.dbgmsg_enable", why_not="it is no knob of a scan"
+        "zfs_dbgmsg_enable",
+        "0 or 1",
+        "keep a log of what ZFS does",
+        since=(0, 6, 5),
+        freebsd="vfs.zfs.dbgmsg_enable",
+        why_not="it is no knob of a scan",
     ),
     *(
         Tunable(
@@ -339,13 +372,42 @@ _ALL: Tuple[Tunable, ...] = (
         "0 or 1",
         "stop all scans where they are",
         since=SEQUENTIAL,
+        freebsd="vfs.zfs.scan_suspend_progress",
         why_not="no scrub and no resilver gets any further with it",
     ),
     Tunable(
-        "zfs_no_scrub_io", "0 or 1", "scan without reading", illumos=True, why_not="a resilver then finishes without having done anything"
+        "zfs_no_scrub_io",
+        "0 or 1",
+        "scan without reading",
+        freebsd="vfs.zfs.no_scrub_io",
+        freebsd_old="vfs.zfs.no_scrub_io",
+        illumos=True,
+        why_not="a resilver then finishes without having done anything",
     ),
     Tunable(
-        "zfs_no_scrub_prefetch", "0 or 1", "scan without reading ahead", illumos=True, why_not="a resilver then does less than it says"
+        "zfs_no_scrub_prefetch",
+        "0 or 1",
+        "scan without reading ahead",
+        freebsd="vfs.zfs.no_scrub_prefetch",
+        freebsd_old="vfs.zfs.no_scrub_prefetch",
+        illumos=True,
+        why_not="a resilver then does less than it says",
+    ),
+    Tunable(
+        "zfs_scan_ignore_errors",
+        "0 or 1",
+        "count a resilver as complete whatever it could not repair",
+        since=(0, 8, 0),
+        freebsd="vfs.zfs.scan_ignore_errors",
+        why_not="it hides what is lost",
+    ),
+    Tunable(
+        "zfs_max_missing_tvds",
+        "top-level vdevs",
+        "how many may be missing in an import",
+        since=(0, 8, 0),
+        freebsd="vfs.zfs.max_missing_tvds",
+        why_not="what is on them is gone from the pool that is imported",
     ),
 )
 

@@ -30,6 +30,13 @@ class Walk:
         self.plan(title, confirm, seconds, approved)
         self.insist(title, title, seconds)
 
+    def order_if_asked(self, title: str, seconds: float = 300) -> None:
+        """Where the run comes to it before its end: what is as it should be already is passed over."""
+        ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
+        page = self.asker.until(lambda page: DONE.search(page.text) or ask in page.current, f"the step {ask!r}, or the end", "", seconds)
+        if ask in page.current:
+            self.order(title)
+
     def plan(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
         ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
         self.insist("Ask the node for its plan", ask, seconds)

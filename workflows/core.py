@@ -34,6 +34,7 @@ def unknown(reason: str) -> Verdict:
 
 Params = Mapping[str, str]  # a run's parameters: text only, guids as decimal strings
 Guard = Callable[[FleetFacts, Params], Verdict]
+Warns = Callable[[FleetFacts, Params], str]  # what a person must know before going on, and what forbids nothing; "" when there is nothing
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ class Step:
     lasts: Callable[[Params], int] | None = None  # WAIT: over after so many seconds, whatever the facts say
     unattended: bool = False  # PLAN, EXECUTE on the way back: the portal goes on by itself, as there is nothing left to decide
     undoes: str = ""  # on the way back: the loop this step is about; passed over when that is not open
+    warns: tuple[Warns, ...] = ()  # CHECK, PLAN: said before the step, and bound into the plan; unlike a guard it never stops anybody
 
     @property
     def needs_approval(self) -> bool:
@@ -206,6 +208,11 @@ def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[V
         verdict = guard(facts, params)
         verdicts.append(Verdict(verdict.outcome, verdict.reason, guard.__name__))
     return tuple(verdicts)
+
+
+def warnings(step: Step, facts: FleetFacts, params: Params) -> tuple[str, ...]:
+    """What whoever takes this step must have read."""
+    return tuple(said for warns in step.warns if (said := warns(facts, params)))
 
 
 def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

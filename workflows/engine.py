@@ -13,13 +13,14 @@ from typing import Any
 
 from workflows import events as ev
 from workflows import glass, outcomes, plans, turning
-from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse
+from workflows.core import Runbook, Step, Verdict, ask, blockers, refuse, warnings
 from workflows.facts import known
 from workflows.state import ENDED, Approval, Asked, OrderSeen, RunState
 from workflows.walk import RING_SECONDS, Decision, Refused, back, blocked, enter, finish, lines, look, plan_behind, trim, void, with_hand
 
 __all__ = ["Decision", "Refused", "decide"]
 
+WARNINGS = "warnings"  # of a plan: whoever approves it has read them
 PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
 
 
@@ -185,9 +186,12 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
     if blockers(verdicts):
         return _plan_is_no_good(state, event, "The node's plan cannot be used.", verdicts)
     added = dict(step.adds(event.facts, state.params, event.plan)) if step.adds else {}
-    plan = {**event.plan, **added, "round": str(state.rounds + 1)}  # the round keeps approvals of an equal older plan from counting
+    told = list(warnings(step, event.facts, state.params))
+    said = {name: value for name, value in event.plan.items() if name != WARNINGS}  # the node warns of nothing in our words
+    # the round keeps approvals of an equal older plan from counting
+    plan = {**said, **added, **({WARNINGS: told} if told else {}), "round": str(state.rounds + 1)}
     planned = replace(state, rounds=state.rounds + 1, plan=plan, plan_digest=plans.digest(plan), planned_at=event.at, asked=None)
-    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"]})
+    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"], WARNINGS: told})
     return finish(runbook, planned, event, "The node made the plan.", state.verdicts + verdicts, record)
 
 

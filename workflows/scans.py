@@ -67,5 +67,7 @@ def _end(entry: Entry) -> tuple[str, int | None] | None:
     if found is None:
         return None
     errors = re.search(r"\berrors=([0-9]{1,18})\b", entry.text)
+    if "complete=0" in entry.text.split():  # until 0.6 one that was cancelled is "done" too
+        return "cancelled", None
     words = {"done": "finished", "cancelled": "cancelled", "aborted, restarting": "broken off to begin anew"}[found.group(1)]
     return words, int(errors.group(1)) if errors else None

@@ -67,6 +67,20 @@ _ONLY = {
 }
 
 
+def ahead(runbook: Runbook, slug: str) -> frozenset[str]:
+    """Every step that may still come once a run stands at this one, whatever is chosen and whatever fails."""
+    found: set[str] = set()
+    todo = [runbook.step(slug)]
+    while todo:
+        step = todo.pop()
+        after = runbook.following(step)
+        to = [*([after.slug] if after else []), *step.branches, *([step.fails_to] if step.fails_to else [])]
+        new = [one for one in to if one != END and one not in found]
+        found.update(new)
+        todo += [runbook.step(one) for one in new]
+    return frozenset(found)
+
+
 def leads(runbook: Runbook, place: int, to: str) -> str:
     """Why a step may not lead there; "" when it may."""
     if to == END:

@@ -18,6 +18,7 @@ NAME = "enclosure"
 EVERY_SECONDS = 60
 BUDGET_SECONDS = 45
 ROOT = "/sys/class/enclosure"
+SENSED = 4  # in `fault`: the enclosure itself senses one
 
 _ATTRIBUTES = ("slot", "type", "status", "locate", "fault", "active", "power_status")
 
@@ -30,10 +31,11 @@ class Slot:
     number: int | None
     status: str | None
     locate: bool | None
-    fault: bool | None
+    fault: bool | None  # whether the light is on, whoever wants it so
     active: bool | None
     power: str | None
     device: str | None
+    fault_asked: bool | None = None  # whether the node asked for it
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,18 @@ def _slot(name: str, said: dict[str, str]) -> Slot:
         whole(said.get("slot")),
         said.get("status", "").strip() or None,
         _flag(said.get("locate")),
-        _flag(said.get("fault")),  # 2 is "sensed", 1 is "requested": both mean on
+        _flag(said.get("fault")),
         _flag(said.get("active")),
         said.get("power_status", "").strip() or None,
         devices[0] if len(devices) == 1 else None,
+        _asked(said.get("fault")),
     )
+
+
+def _asked(fault: str | None) -> bool | None:
+    """The driver shows 2 for what the node asked for and 4 for what the enclosure senses by itself."""
+    number = whole(fault)
+    return None if number is None else number & ~SENSED != 0
 
 
 def _flag(value: str | None) -> bool | None:

@@ -55,6 +55,8 @@ class LabelVdev:
     degraded: bool = False
     removed: bool = False
     children: tuple[LabelVdev, ...] = ()
+    draid_ndata: int | None = None
+    draid_nspares: int | None = None
 
 
 @dataclass(frozen=True)
@@ -281,6 +283,8 @@ def _vdev(tree: _Tree) -> LabelVdev:
         bool(_int(tree, "degraded")),
         bool(_int(tree, "removed")),
         tuple(_vdev(tree[f"children[{i}]"]) for i in range(count)),
+        _int(tree, "draid_ndata"),
+        _int(tree, "draid_nspares"),
     )
 
 

@@ -3,6 +3,7 @@
 from agents.operations import (
     disk_delete,
     disk_rescan,
+    fault_led_off,
     locate_led,
     look,
     plan,
@@ -34,6 +35,7 @@ OPERATIONS = {
         plan,
         zpool_replace,
         locate_led,
+        fault_led_off,
         zpool_offline,
         zpool_online,
         zpool_detach,

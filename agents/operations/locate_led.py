@@ -69,8 +69,8 @@ class Lamp:
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     return {
-        "led.way": known(lambda: "sysfs" if _lamps(host, params)[0].folder else "sg_ses"),
-        "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in _lamps(host, params))),
+        "led.way": known(lambda: "sysfs" if lamps(host, params)[0].folder else "sg_ses"),
+        "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in lamps(host, params))),
         "led.lit": known(lambda: _lit_bays(host, params)),
         "bay.disk": known(lambda: disk_in(host, params)),
         "bay.status": known(lambda: status_of(host, params)),
@@ -142,7 +142,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 def _write(host: Host, params: Mapping[str, str], said: list[str]) -> bool:
     """Whether every path shows what is wanted, after those that did not were written to."""
     wanted = params["light"] == "on"
-    for lamp in _lamps(host, params):
+    for lamp in lamps(host, params):
         if _shows(host, lamp, params) != wanted:
             _set(host, lamp, params)
             said.append(f"{lamp.folder or lamp.enclosure}: {'lit' if _shows(host, lamp, params) else 'dark'}")
@@ -156,13 +156,13 @@ def _write(host: Host, params: Mapping[str, str], said: list[str]) -> bool:
 
 def _is_lit(host: Host, params: Mapping[str, str]) -> bool:
     """What all paths show alike. Raises Unread when they differ."""
-    shown = {_shows(host, lamp, params) for lamp in _lamps(host, params)}
+    shown = {_shows(host, lamp, params) for lamp in lamps(host, params)}
     if len(shown) != 1:
         raise Unread("the paths to the enclosure show different lights")
     return shown.pop()
 
 
-def _lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
+def lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
     """Every way to the bay. An enclosure with two paths has two kernel names and one id."""
     found = [
         Lamp(enclosure.name, f"{ROOT}/{enclosure.name}/{slot.name}")
@@ -173,10 +173,10 @@ def _lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
     names = [lamp.enclosure for lamp in found]
     if len(set(names)) != len(names):
         raise Unread(f"the enclosure {params['enclosure']} shows the slot {params['slot']} twice")
-    lamps = tuple(found) or tuple(Lamp(key, "") for key in ses.keys(host) if _has_slot(host, key, params))
-    if not lamps:
+    ways = tuple(found) or tuple(Lamp(key, "") for key in ses.keys(host) if _has_slot(host, key, params))
+    if not ways:
         raise Unread(f"neither the kernel nor sg_ses shows bay {params['slot']} of the enclosure {params['enclosure']}")
-    return lamps
+    return ways
 
 
 def _enclosures(host: Host):
@@ -230,9 +230,9 @@ def _sg_ses(host: Host, lamp: Lamp, params: Mapping[str, str], what: str) -> str
 
 def _lit_bays(host: Host, params: Mapping[str, str]) -> str:
     """Every lit bay of the enclosure, over all its paths. By sg_ses only the bay itself is asked."""
-    lamps = _lamps(host, params)
-    if not lamps[0].folder:
-        return params["slot"] if any(_shows(host, lamp, params) for lamp in lamps) else NONE
+    ways = lamps(host, params)
+    if not ways[0].folder:
+        return params["slot"] if any(_shows(host, lamp, params) for lamp in ways) else NONE
     slots = [slot for enclosure in _enclosures(host) if enclosure.id == params["enclosure"] for slot in enclosure.slots]
     unread = [slot.name for slot in slots if slot.locate is None and slot.number is not None]
     if unread:
@@ -243,7 +243,7 @@ def _lit_bays(host: Host, params: Mapping[str, str]) -> str:
 def disk_in(host: Host, params: Mapping[str, str]) -> str:
     """The WWID of the disk that the kernel, or the enclosure's own page, has in that bay now."""
     disks = _disks(host)
-    folders = {lamp.folder for lamp in _lamps(host, params)}
+    folders = {lamp.folder for lamp in lamps(host, params)}
     found = {disk.wwid or disk.name for disk in disks if disk.slot_link and disk.slot_link in folders}
     if not found and "" in folders:
         found = {disk.wwid or disk.name for disk in disks if disk.sas_address in _addresses(host, params)}
@@ -267,6 +267,6 @@ def _disks(host: Host):
 
 
 def status_of(host: Host, params: Mapping[str, str]) -> str:
-    lamps = {lamp.folder for lamp in _lamps(host, params)}
-    said = {slot.status or "not said" for e in _enclosures(host) for slot in e.slots if f"{ROOT}/{e.name}/{slot.name}" in lamps}
+    folders = {lamp.folder for lamp in lamps(host, params)}
+    said = {slot.status or "not said" for e in _enclosures(host) for slot in e.slots if f"{ROOT}/{e.name}/{slot.name}" in folders}
     return ", ".join(sorted(said)) or "not said"

@@ -59,6 +59,10 @@ GOOD = {
     },
     "zpool_detach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_online": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
+    "fault_led_off": {
+        **{"pool": "p", "pool_guid": "1", "enclosure": "0x50050cc11ac016e2", "slot": "68"},
+        "wwid": "naa:5000c500a65b207b",
+    },
     "locate_led": {
         **{"pool": "p", "pool_guid": "1", "enclosure": "0x50050cc11ac016e2", "slot": "68"},
         **{"wwid": "naa:5000c500a65b207b", "light": "on"},

@@ -14,7 +14,7 @@ from agents.tests.scenarios import step
 from agents.twin import scan
 from agents.twin.build import add_pool, guid_of, member, top
 from agents.twin.figures import nicenum, si_size
-from agents.twin.model import Pool, Scan
+from agents.twin.model import Pool, Scan, Vdev
 from agents.twin.scenarios import LAB_DISK_BYTES, Clock, drifted, host, lab_disk, lab_node, leaf_on, pull, take_away, tiny
 from agents.twin.vdevs import kind_name
 
@@ -111,6 +111,46 @@ def mixed(release, name):
     return named_as_in(node, name)
 
 
+def cached(release, name):
+    """A mirror, a log of two, a cache device, two spares."""
+    ids = iter(map(int, GUID.findall(text(name, "zpool-status-gv.txt").split("NAME")[1])))
+    disks = [lab_disk(n, n) for n in range(7)]
+    node = lab_node(release, disks)
+    tops = []
+    for pair, cls in ((disks[0:2], "data"), (disks[2:4], "log")):
+        own = next(ids)
+        tops.append(top("mirror", own, [member(node, disk, next(ids)) for disk in pair], LAB_DISK_BYTES, cls=cls))
+    cache, *spares = (member(node, disk, next(ids)) for disk in disks[4:])
+    for spare in spares:
+        spare.state = "AVAIL"
+    pool = Pool("scratch", 1, tops, int(node.hostid, 16), node.hostname, spares=spares, caches=[cache], alloc_bytes=42467328)
+    leaves = [leaf for vdev in tops for leaf in vdev.leaves()] + [cache, *spares]
+    return _put_together(node, name, pool, disks, leaves)
+
+
+def draid(release, name):
+    """Eight disks in a draid2 with room for one spare spread over them."""
+    own, *ids, spare = map(int, GUID.findall(text(name, "zpool-status-gv.txt").split("NAME")[1]))
+    disks = [lab_disk(n, n) for n in range(8)]
+    node = lab_node(release, disks)
+    leaves = [member(node, disk, guid) for disk, guid in zip(disks, ids)]
+    vdev = top("draid", own, leaves, LAB_DISK_BYTES, parity=2, spares=1)
+    vdev.ndata, vdev.nspares, vdev.asize, vdev.metaslab_shift = 4, 1, 3321888768, 28
+    spares = [Vdev(type="dspare", guid=spare, path="draid2-0-0", state="AVAIL")]
+    pool = Pool("dpool", 1, [vdev], int(node.hostid, 16), node.hostname, spares=spares, alloc_bytes=65396736)
+    return _put_together(node, name, pool, disks, leaves)
+
+
+def _put_together(node, name, pool, disks, leaves):
+    for leaf in leaves:
+        leaf.enc_path = ""
+        leaf.phys_path = leaf.phys_path.replace("0000:00:05.0", "0000:00:06.0")
+    labels = "".join(path.read_text() for path in sorted(step(name).glob("zdb-l-sd?1.txt")))
+    pool.guid = int(re.search("pool_guid: ([0-9]+)", labels).group(1))
+    add_pool(node, pool, disks, leaves)
+    return named_as_in(node, name)
+
+
 SITUATIONS = [
     ("2.1.11-1", "healthy-raidz2", healthy),
     ("2.3.2-1", "healthy-raidz2-zfs2.3", healthy),
@@ -123,6 +163,8 @@ SITUATIONS = [
     ("2.1.11-1", "mmp-suspended/2-suspended", suspended),
     ("2.1.11-1", "healthy-mixed", mixed),
     ("2.3.2-1", "healthy-mixed-zfs2.3", mixed),
+    ("2.1.11-1", "healthy-mixed-cache-draid/1-cache", cached),
+    ("2.1.11-1", "healthy-mixed-cache-draid/2-draid", draid),
 ]
 FILES = (
     ("zpool-status.txt", ()),
@@ -247,6 +289,14 @@ def test_it_prints_labels_of_mirror_special_log_and_spare(release, name, tmp_pat
     for disk in "abcdefgh":
         said = say(node, "zdb", "-l", f"/dev/sd{disk}1", folder=tmp_path)
         assert like_ours(said) == like_ours(text(name, f"zdb-l-sd{disk}1.txt")), disk
+
+
+@pytest.mark.parametrize(("name", "build"), [("1-cache", cached), ("2-draid", draid)])
+def test_it_prints_labels_of_a_cache_device_and_of_a_draid(name, build, tmp_path):
+    name = f"healthy-mixed-cache-draid/{name}"
+    for path in sorted(step(name).glob("zdb-l-sd?1.txt")):
+        said = say(build("2.1.11-1", name), "zdb", "-l", f"/dev/{path.stem[len('zdb-l-') :]}", folder=tmp_path)
+        assert like_ours(said) == like_ours(path.read_text()), path.name
 
 
 @pytest.mark.parametrize("device", ["sdg", "sda-wholedisk"])

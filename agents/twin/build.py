@@ -6,7 +6,7 @@ import random
 from typing import List, Optional, Sequence
 
 from agents.twin.model import SECTOR, Disk, Label, Node, Partition, Pool, Vdev
-from agents.twin.vdevs import leaf_asize, zfs_partitions
+from agents.twin.vdevs import DRAID_RESERVE_BYTES, leaf_asize, zfs_partitions
 
 MS_SHIFT_DEFAULT, MS_SHIFT_MAX = 29, 34
 MS_COUNT_MIN, MS_COUNT_DEFAULT = 16, 200
@@ -49,12 +49,14 @@ def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
     )
 
 
-def top(kind: str, guid: int, children: Sequence[Vdev], disk_bytes: int, parity: int = 0, cls: str = "data") -> Vdev:
+def top(kind: str, guid: int, children: Sequence[Vdev], disk_bytes: int, parity: int = 0, cls: str = "data", spares: int = 0) -> Vdev:
     """A top-level vdev of `children` on disks of `disk_bytes`; kind "disk" makes the only child itself the top."""
     leaf = leaf_asize(zfs_partitions(disk_bytes)[0][2] * SECTOR)
     vdev = children[0] if kind == "disk" else Vdev(type=kind, guid=guid, children=list(children), nparity=parity)
     vdev.cls = cls
     vdev.asize = leaf * (len(children) if kind == "raidz" else 1)
+    if kind == "draid":
+        vdev.asize = (leaf - DRAID_RESERVE_BYTES) * (len(children) - spares)
     vdev.metaslab_shift = metaslab_shift(vdev.asize)
     vdev.ashift = 12
     vdev.metaslab_array = 64 + guid % 100

@@ -21,7 +21,7 @@ from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
 from agents.twin.memory import MemoryStore
-from agents.twin.model import Bay, Enclosure, Node
+from agents.twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
 from agents.twin.scan import is_due, settle
 from agents.twin.store import Store
 from agents.twin.view import View
@@ -178,7 +178,7 @@ class TwinHost:
                 raise PermissionError(errno.EACCES, "Permission denied", path)
             # The kernel refuses other words without telling the writer: only reading back says what came of it.
             if data.strip() in (b"0", b"1"):
-                setattr(bay, attribute, int(data))
+                setattr(bay, attribute, int(data) if attribute == "locate" else _fault(bay, int(data)))
 
     def list(self, pattern: str) -> Tuple[str, ...]:
         return self.view().tree.glob(pattern)
@@ -190,6 +190,10 @@ class TwinHost:
     def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
         hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
         return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+
+
+def _fault(bay: Bay, asked: int) -> int:
+    return (bay.fault & FAULT_SENSED) | (FAULT_ASKED if asked else 0)
 
 
 def _bay_attribute(node: Node, real: str) -> Optional[Tuple[Bay, str]]:

@@ -87,7 +87,7 @@ def _state(vdev: Vdev, present: Set[int]) -> str:
         return "ONLINE" if vdev.guid in present else "UNAVAIL"
     states = [_state(child, present) for child in vdev.children]
     down = sum(state in DOWN for state in states)
-    if down > (vdev.nparity if vdev.type == "raidz" else len(states) - 1):
+    if down > (vdev.nparity if vdev.type in ("raidz", "draid") else len(states) - 1):
         return "UNAVAIL"
     return "DEGRADED" if down or "DEGRADED" in states else "ONLINE"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Iterator, List, Sequence, Tuple
 
-from agents.twin.model import Label, Node, Pool, Vdev
+from agents.twin.model import SECTOR, Label, Node, Pool, Vdev
 from agents.twin.vdevs import find
 from agents.twin.view import View
 
 RULE = "-" * 36
 COPIES = (0, 1, 2, 3)
+CACHE_STARTS_AT = 4198400
 
 Line = Tuple[int, str, object]  # depth, key, value
 
@@ -24,7 +25,19 @@ def dump(view: View, path: str) -> Tuple[int, str]:
         return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
     failed = [n for n in COPIES if n not in label.copies]
     text = "".join(f"failed to unpack label {n}\n" for n in failed) + label_text(view.node, label)
+    if any(cache.guid == label.guid for pool in view.node.pools for cache in pool.caches):
+        text += _cache_header(view.node.pool(label.pool), device.partition.sectors * SECTOR)  # type: ignore[union-attr]
     return (1 if failed else 0), text
+
+
+def _cache_header(pool: Pool, partition_bytes: int) -> str:
+    """As zdb tells it of a cache device that holds nothing yet."""
+    end = partition_bytes // (256 * 1024) * (256 * 1024) - 512 * 1024
+    told = [("magic", 6504978260106102853), ("version", 1), ("pool_guid", pool.guid), ("flags", 1)]
+    told += [("start_lbps[0]", 0), ("start_lbps[1]", 0), ("log_blk_ent", 0), ("start", CACHE_STARTS_AT), ("end", end)]
+    told += [("evict", CACHE_STARTS_AT), ("lb_asize_refcount", 0), ("lb_count_refcount", 0), ("trim_action_time", 0), ("trim_state", 0)]
+    lines = [RULE, "L2ARC device header", RULE, *(f"    {name}: {value}" for name, value in told), ""]
+    return "\n".join([*lines, RULE, "L2ARC device log blocks", RULE, "No log blocks to read", "", ""])
 
 
 def label_text(node: Node, label: Label) -> str:
@@ -50,16 +63,17 @@ def _printed(value: object) -> str:
 def _label(node: Node, label: Label) -> Iterator[Line]:
     pool = node.pool(label.pool)
     spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
+    cache = next((v for v in pool.caches if v.guid == label.guid), None)
     yield 1, "version", 5000
-    if spare is not None:
-        yield from _spare(node, spare)
+    if spare is not None or cache is not None:
+        yield from _aside(node, spare or cache, 3 if spare else 4)
         return
     top = label.top or _top(pool, label.guid)
     yield from _head(pool, top, label)
     yield 1, "vdev_tree:", None
     yield from _vdev(top, [t.guid for t in pool.tops].index(top.guid), 2, True)
     yield 1, "features_for_read:", None
-    for feature in _features(node):
+    for feature in _features(node, pool):
         yield 2, feature, None
 
 
@@ -69,11 +83,12 @@ def _top(pool: Pool, guid: int) -> Vdev:
     return found[1].top
 
 
-def _spare(node: Node, spare: Vdev) -> Iterator[Line]:
-    yield 1, "state", 3
-    yield 1, "guid", spare.guid
+def _aside(node: Node, leaf: Vdev, state: int) -> Iterator[Line]:
+    """Of a hot spare (3) and a cache device (4), which say little."""
+    yield 1, "state", state
+    yield 1, "guid", leaf.guid
     if node.release >= (2, 2):
-        yield from ((1, key, value) for key, value in _strings(spare))
+        yield from ((1, key, value) for key, value in _strings(leaf))
 
 
 def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
@@ -87,7 +102,7 @@ def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "hostname", hostname
     yield 1, "top_guid", top.guid
     yield 1, "guid", label.guid
-    if top.cls == "log":
+    if top.cls == "log" and top.guid == label.guid:  # a leaf of a mirror does not say it
         yield 1, "is_log", 1
     yield 1, "vdev_children", len(pool.tops)
 
@@ -98,6 +113,8 @@ def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False) -> Iterator[
     yield depth, "guid", vdev.guid
     if vdev.nparity:
         yield depth, "nparity", vdev.nparity
+    if vdev.type == "draid":
+        yield from ((depth, key, value) for key, value in _layout(vdev))
     if not vdev.children:
         yield from ((depth, key, value) for key, value in _strings(vdev))
         yield depth, "whole_disk", vdev.whole_disk
@@ -113,6 +130,13 @@ def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False) -> Iterator[
     for i, child in enumerate(vdev.children):
         yield depth, f"children[{i}]:", None
         yield from _vdev(child, i, depth + 1)
+
+
+def _layout(draid: Vdev) -> Sequence[Tuple[str, int]]:
+    """The groups go round until they fill the disks evenly."""
+    width, disks = draid.ndata + draid.nparity, len(draid.children) - draid.nspares
+    groups = next(n for n in range(1, disks + 1) if n * width % disks == 0)
+    return (("draid_ndata", draid.ndata), ("draid_nspares", draid.nspares), ("draid_ngroups", groups))
 
 
 def _strings(leaf: Vdev) -> List[Tuple[str, str]]:
@@ -144,6 +168,7 @@ def _condition(leaf: Vdev) -> List[Tuple[str, int]]:
     return [(key, value) for key, value in pairs if value]
 
 
-def _features(node: Node) -> Sequence[str]:
+def _features(node: Node, pool: Pool) -> Sequence[str]:
     common = ("com.delphix:hole_birth", "com.delphix:embedded_data")
+    common += ("org.openzfs:draid",) if any(top.type == "draid" for top in pool.tops) else ()
     return common + (("com.klarasystems:vdev_zaps_v2",) if node.release >= (2, 2) else ())

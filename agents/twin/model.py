@@ -96,6 +96,9 @@ class Disk:
         return next((p for p in self.partitions if p.number == number), None)
 
 
+FAULT_ASKED, FAULT_SENSED = 2, 4
+
+
 @dataclass
 class Bay:
     """One slot of an enclosure. `wwid` is the disk in it, None for an empty one."""
@@ -105,7 +108,7 @@ class Bay:
     wwid: Optional[str] = None
     status: str = "OK"
     locate: int = 0
-    fault: int = 0
+    fault: int = 0  # as the driver shows it: 2 for what the node asked for, 4 for what the enclosure senses
     active: int = 0
     power: str = "on"
 
@@ -129,10 +132,12 @@ class Vdev:
     opened), "err_exceeded" (it was faulted).
     """
 
-    type: str  # "disk", "mirror", "raidz", "replacing"
+    type: str  # "disk", "mirror", "raidz", "draid", "replacing"; among the spares "dspare" too, which is a part of every disk of a draid
     guid: int
     children: List[Vdev] = field(default_factory=list)
     nparity: int = 0
+    ndata: int = 0  # of a draid: disks of data in a group, and distributed spares
+    nspares: int = 0
     cls: str = "data"  # of a top-level vdev: "data", "special", "dedup", "log"
     metaslab_array: int = 0
     metaslab_shift: int = 0
@@ -211,6 +216,7 @@ class Pool:
     state: int = 0  # as in the label: 0 active, 1 exported
     txg: int = 4
     spares: List[Vdev] = field(default_factory=list)
+    caches: List[Vdev] = field(default_factory=list)
     scan: Optional[Scan] = None
     suspended: str = ""  # "", "io", "mmp"
     data_errors: int = 0
@@ -313,7 +319,7 @@ _INSIDE: Dict[type, Dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "scan": Scan, "deeds": Deed},
+    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

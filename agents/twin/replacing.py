@@ -76,7 +76,7 @@ def _is_member(node: Node, label: Label) -> bool:
     pool = node.pool(label.pool)
     if not pool.imported:
         return False
-    return find(pool, label.guid) is not None or any(spare.guid == label.guid for spare in pool.spares)
+    return find(pool, label.guid) is not None or any(one.guid == label.guid for one in (*pool.spares, *pool.caches))
 
 
 def _labelled(node: Node, partitions: Sequence[Tuple[str, Partition]], force: bool) -> Optional[Answer]:

@@ -11,7 +11,7 @@ from typing import Callable, Dict, Optional, Sequence
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
-from agents.twin.model import Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
+from agents.twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from agents.twin.store import Store
 
 LAB_DISK_BYTES = 536870912
@@ -73,6 +73,19 @@ def tiny(
     return node
 
 
+def draid() -> Node:
+    """Eight disks in a draid2 of groups of four and two, with room for one spare spread over all of them; two blank disks beside it."""
+    disks = [lab_disk(n, n) for n in range(10)]
+    node = lab_node(disks=disks)
+    leaves = [member(node, disk, guid_of("draid", disk.wwid)) for disk in disks[:8]]
+    vdev = top("draid", guid_of("draid", 0), leaves, LAB_DISK_BYTES, parity=2, spares=1)
+    vdev.ndata, vdev.nspares = 4, 1
+    spare = Vdev(type="dspare", guid=guid_of("draid", "spare"), path="draid2-0-0", state="AVAIL")
+    pool = Pool("dpool", guid_of("dpool"), [vdev], int(node.hostid, 16), node.hostname, spares=[spare], alloc_bytes=65396736)
+    add_pool(node, pool, disks, leaves)
+    return node
+
+
 # release -> (lab disks in the order of the leaves, their names after the boot, the name the lost one had)
 DRIFT = {
     "2.1": ((0, 1, 2, 3, 4, 5), {0: "sdb", 1: "sda", 3: "sdd", 4: "sdc", 5: "sdf", 8: "sde"}, "/dev/sdc1"),
@@ -125,6 +138,7 @@ def sick_disk(faulted: bool = False) -> Node:
     node = tiny()
     leaf = node.pool("ost_0").leaves()[2]
     leaf.state, leaf.aux, leaf.errors = ("FAULTED", "err_exceeded", [14, 3, 0]) if faulted else ("DEGRADED", "err_exceeded", [0, 0, 29])
+    node.enclosures[0].bays[2].fault = FAULT_ASKED
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     return node
 

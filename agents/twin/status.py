@@ -162,6 +162,10 @@ def rows(view: View, pool: Pool, style: Style, now: float) -> Iterator[Row]:
             yield 0, heading, "", "", ""
         for index, top in tops:
             yield from _rows(view, pool, top, index, 1, style, now)
+    if pool.caches:
+        yield 0, "cache", "", "", ""
+    for cache in pool.caches:
+        yield 1, leaf_name(view, cache, style), cache.state, _counters(cache, style), note(pool, cache, now)
     if pool.spares:
         yield 0, "spares", "", "", ""
     for spare in pool.spares:

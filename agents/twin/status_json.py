@@ -39,8 +39,9 @@ def pool_object(view: View, pool: Pool, style: Style, now: float) -> Dict[str, A
     for cls, section in SECTIONS:
         if any(top.cls == cls for top in pool.tops):
             out[section] = _tops(view, pool, cls, style, now)
-    if pool.spares:
-        out["spares"] = {leaf_name(view, spare, style): _spare(view, spare, style) for spare in pool.spares}
+    for heading, cls, those in (("l2cache", "l2cache", pool.caches), ("spares", "spare", pool.spares)):
+        if those:
+            out[heading] = {leaf_name(view, one, style): _aside(view, one, cls, style) for one in those}
     out["error_count"] = pool.data_errors
     return out
 
@@ -151,8 +152,9 @@ def _partition_bytes(node: Node, leaf: Vdev) -> int:
     return sizes.get(leaf.guid) or max(sizes.values(), default=0)
 
 
-def _spare(view: View, spare: Vdev, style: Style) -> Dict[str, Any]:
-    out: Dict[str, Any] = {"name": leaf_name(view, spare, style), "vdev_type": "disk", "guid": spare.guid}
-    out.update(_strings(spare))
-    out.update({"class": "spare", "state": spare.state})
-    return out
+def _aside(view: View, leaf: Vdev, cls: str, style: Style) -> Dict[str, Any]:
+    """A spare, which has no counters, or a cache device."""
+    out: Dict[str, Any] = {"name": leaf_name(view, leaf, style), "vdev_type": leaf.type, "guid": leaf.guid}
+    out.update(_strings(leaf) if leaf.type == "disk" else {})
+    out.update({"class": cls, "state": leaf.state})
+    return {**out, **_errors(leaf.errors)} if cls == "l2cache" else out

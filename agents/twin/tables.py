@@ -59,7 +59,13 @@ def partition_bytes(view: View, leaf: Vdev) -> int:
         for partition in disk.partitions:
             if partition.label and partition.label.guid == leaf.guid:
                 return partition.sectors * SECTOR
+    if leaf.type == "dspare":
+        return max((partition_bytes(view, other) for top in pool_of(view.node, leaf).tops for other in top.leaves()), default=0)
     return leaf.asize
+
+
+def pool_of(node: Node, spare: Vdev) -> Pool:
+    return next(pool for pool in node.pools if any(one.guid == spare.guid for one in pool.spares))
 
 
 # zpool list -v -p -H -g
@@ -69,12 +75,17 @@ def space(view: View, pool: Pool, row: Tuple[str, ...]) -> str:
     """`row` is the pool's own, which is printed without -v too."""
     lines = ["\t".join(row)]
     total = sum(usable(top) for top in pool.tops if top.cls != "log")
-    width = max(len(str(v.guid)) + 4 for v in (*pool.walk(), *pool.spares))
+    width = max(len(str(v.guid)) + 4 for v in (*pool.walk(), *pool.caches, *pool.spares))
     for heading, tops in classes(pool):
         lines += [_section(heading, width, view.node)] if heading else []
         for top in tops:
             alloc = 0 if top.cls == "log" else pool.alloc_bytes * usable(top) // total
             lines += _space(view, top, alloc, True)
+    if pool.caches:
+        lines.append(_section("cache", width, view.node))
+    for cache in pool.caches:
+        size = partition_bytes(view, cache)
+        lines.append("\t" + "\t".join([str(cache.guid), str(size), "0", str(size), "-", "-", "0", "0", "-", cache.state]))
     if pool.spares:
         lines.append(_section("spare", width, view.node))
         lines += [f"\t{spare.guid}\t{partition_bytes(view, spare)}" + "\t-" * 7 + f"\t{spare.state}" for spare in pool.spares]
@@ -146,6 +157,10 @@ def _averages(view: View, pool: Pool, strain: float) -> str:
             for vdev in top.walk():
                 amounts = (alloc, usable(top) - alloc) if vdev is top else (0, 0)
                 lines.append(_row(view.node, str(vdev.guid), vdev.leaves(), *amounts, strain))
+    if pool.caches:
+        lines.append("")
+    for cache in pool.caches:
+        lines.append(_row(view.node, str(cache.guid), [cache], 0, partition_bytes(view, cache), strain))
     return "\n".join(lines) + "\n"
 
 

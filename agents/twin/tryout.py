@@ -68,7 +68,7 @@ def own(node: Node, scenario: str, writers: Dict[int, Writer]) -> Node:
             pool.hostname, hostid = writers[pool.hostid]
             pool.hostid = int(hostid, 16)
     node.hostname, node.hostid = writers[int(node.hostid, 16)]
-    guids = {v.guid for pool in node.pools for v in (*pool.walk(), *pool.spares)} | {pool.guid for pool in node.pools}
+    guids = {v.guid for pool in node.pools for v in (*pool.walk(), *pool.spares, *pool.caches)} | {pool.guid for pool in node.pools}
     return load(Node, _with_guids(json.loads(_renumbered(json.dumps(asdict(node)), _number(scenario))), guids, scenario))
 
 

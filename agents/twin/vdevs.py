@@ -9,6 +9,7 @@ from agents.twin.model import SECTOR, Pool, Vdev
 
 DOWN = ("FAULTED", "UNAVAIL", "OFFLINE", "REMOVED")
 LABELS_BYTES = 4608 * 1024  # four labels of 256 KiB and the boot block: what a leaf loses of its partition
+DRAID_RESERVE_BYTES = 32 << 20  # what each disk of a draid keeps free
 ALIGN_SECTORS = 2048  # partitions begin and end on 1 MiB
 RESERVED_SECTORS = 16384  # partition 9 of a whole disk
 GPT_SECTORS = 34
@@ -77,7 +78,9 @@ def put(pool: Pool, place: Place, vdev: Vdev) -> None:
 
 
 def kind_name(vdev: Vdev, index: int) -> str:
-    """The name of an interior vdev: "raidz2-0", "mirror-1", "replacing-3"."""
+    """The name of an interior vdev: "raidz2-0", "draid2:4d:8c:1s-0", "mirror-1", "replacing-3"."""
+    if vdev.type == "draid":
+        return f"draid{vdev.nparity}:{vdev.ndata}d:{len(vdev.children)}c:{vdev.nspares}s-{index}"
     return f"{vdev.type}{vdev.nparity}-{index}" if vdev.type == "raidz" else f"{vdev.type}-{index}"
 
 
@@ -121,4 +124,6 @@ def min_asize(pool: Pool, guid: int) -> int:
         return 0
     top = found[1].top
     usable = top.asize >> top.metaslab_shift << top.metaslab_shift
+    if top.type == "draid":
+        return DRAID_RESERVE_BYTES - (-top.asize // (len(top.children) - top.nspares))
     return -(-usable // len(top.children)) if top.type == "raidz" else usable

@@ -14,7 +14,7 @@ from app.api.problems import Problem, VerdictOut
 from app.api.scopes import APPROVE, OPERATE, READ
 from app.api.words import PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
 from app.fleet.models import Situation
-from app.runs import byhand, doing, loops, pages, services, takeover
+from app.runs import byhand, doing, loops, pages, safety, services, takeover
 from app.runs.models import OpenLoop, Order, Run
 from workflows.runbooks import RUNBOOKS
 from workflows.state import ENDED, RunState
@@ -80,6 +80,7 @@ class RunFull(RunOut):
     alarm: str
     acts: list[str] = Field(description="What may be asked of it now, by somebody with the right")
     guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
+    warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
     options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
     phrase: str = Field(description="What `confirm` must be sent as text, at a step that asks for it")
     steps: list[StepOut]
@@ -184,6 +185,7 @@ def full(run: Run) -> Said:
         "alarm": state.alarm,
         "acts": acts(state, step),
         "guards": services.verdicts_now(run) if open_now else state.verdicts,
+        "warnings": safety.warned(run, state, step) if step else [],
         "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
         "phrase": step.phrase(state.params, state.plan or {}) if step and step.kind == "CONFIRM" and step.phrase else "",
         "steps": [step_line(line) for line in pages.steps(book, state)] if book else [],

@@ -57,7 +57,7 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
     nodes = list(touching.reporting() if names is None else _named(list(names)))
     changes = history.leaf_changes(at, nodes)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes))
+    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at.timestamp())
 
 
 @ModelsWrittenOnce

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.operations import OPERATIONS
 from app.runs import refusals
-from workflows.core import END, Guard, Runbook, Step
+from workflows.core import END, Guard, Runbook, Step, Warns
 from workflows.facts import FleetFacts
 from workflows.lint import definition_digest
 from workflows.rehearsal.play import WHO
@@ -46,6 +46,7 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
         "who": WHO[step.kind],
         "argv": argv(runbook, step),
         "guards": [said(guard) for guard in step.guards],
+        "warns": [said(warns) for warns in step.warns],
         "until": said(step.until) if step.until else None,
         "alarm": said(step.alarm) if step.alarm else None,
         "needed": said(step.needed) if step.needed else None,
@@ -57,7 +58,7 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
     }
 
 
-def said(guard: Guard) -> dict[str, Any]:
+def said(guard: Guard | Warns) -> dict[str, Any]:
     """A guard's name is a sentence; its docstring says why it is asked, and its code with which words it refuses."""
     sentence = guard.__name__.replace("_", " ")
     why = " ".join((guard.__doc__ or "").split("\n\n")[0].split())

@@ -101,6 +101,8 @@ def _facts(line: Mapping[str, Any], step: Step) -> Iterator[str]:
         yield f"Until: {_plain(line['until']['sentence'])} {_plain(line['until']['why'])}{late}"
     if line["alarm"]:
         yield f"**Alarm** whenever it is not so: {_plain(line['alarm']['sentence'])} {_plain(line['alarm']['why'])}"
+    for warns in line["warns"]:
+        yield f"**Warns** when it is so, and stops nobody: {_plain(warns['sentence'])} {_plain(warns['why'])}"
     if line["leads"]:
         yield f"May lead to: {_plain(', '.join(line['leads']))}."
     if line["then"]:

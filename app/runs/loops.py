@@ -4,11 +4,13 @@ While a run is under way its own steps close what they opened. Afterwards it is 
 or by a person who says by what that can be told; where the node shows that it is not over, a person's word does not count.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -21,6 +23,15 @@ from workflows.facts import FleetFacts, known
 from workflows.runbooks import RUNBOOKS
 
 FILTERS = ("node", "of", "kind")
+KINDS = {  # of the loops that runbooks open, in the words of the filter
+    "offline": "a member out of service",
+    "resting": "a member out of service for a mode",
+    "lit": "a bay's light",
+    "raised": "a tunable",
+    "imported": "a pool imported read-only",
+    "young": "a pool that writes past what it left",
+    "deleted": "a deleted device",
+}
 
 
 def listed(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -33,11 +44,17 @@ def listed(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
         "topics": "loops,fleet",
         "left": [one | {"may_act": may(user, OPERATE, one["node"])} for one in found if one["run"].ended_at],
         "under_way": [one for one in found if not one["run"].ended_at],
-        "filters": [(name, chosen[name], sorted({one[name] for one in every} | ({chosen[name]} - {""}))) for name in FILTERS],
+        "filters": [(name, chosen[name], _values(name, chosen[name], every)) for name in FILTERS],
         "narrowed": any(chosen.values()),
         "here": f"?{urlencode({name: value for name, value in chosen.items() if value})}" if any(chosen.values()) else "",
         "hidden": len(every) - len(found),
     }
+
+
+def _values(name: str, chosen: str, every: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """What a list can be narrowed to: (value, words)."""
+    values = {one[name] for one in every} | ({chosen} - {""})
+    return sorted(((value, KINDS.get(value, value) if name == "kind" else value) for value in values), key=lambda pair: pair[1])
 
 
 def line(one: OpenLoop) -> dict[str, Any]:
@@ -50,7 +67,35 @@ def line(one: OpenLoop) -> dict[str, Any]:
         "node": one.node,
         "of": minder,
         "kind": one.loop,
+        "things": list(_things(one)),
+        "back_by": _back_by(one, runbook),
     }
+
+
+def _things(one: OpenLoop) -> Iterator[tuple[str, str]]:
+    """(words, address) of what it is about."""
+    params = one.run.here.params
+    if params.get("pool"):
+        yield f"pool {params['pool']}", reverse("pool", args=[one.node, params["pool"]])
+    if params.get("enclosure") and params.get("slot"):
+        yield f"bay {params['slot']}", reverse("enclosure", args=[one.node, params["enclosure"]])
+    wwid = params.get("old_wwid") or params.get("wwid")
+    if wwid:
+        yield f"disk {params.get('old_serial') or wwid}", reverse("disk", args=[wwid])
+
+
+def _back_by(one: OpenLoop, runbook: Runbook | None) -> datetime | None:
+    """When the run that is under way puts it back by itself at the latest; None where that takes a person."""
+    if runbook is None or one.run.ended_at or one.run.here.ending or not runbook.undo or one.loop not in runbook.loops:
+        return None
+    opener = next(i for i, step in enumerate(runbook.steps) if step.opens and step.opens.slug == one.loop)
+    steps = runbook.steps[opener + 1 : runbook.place(runbook.undo)]
+    waits = [step for step in steps if step.kind == "WAIT" and step.lasts]
+    by_itself = all(step in waits or step.kind == "VERIFY" for step in steps)
+    back = all(step.unattended or step.kind == "VERIFY" for step in runbook.steps[runbook.place(runbook.undo) :])
+    if not (waits and by_itself and back):
+        return None
+    return one.at + timedelta(seconds=sum(step.lasts(one.run.here.params) for step in waits))
 
 
 def count() -> int:

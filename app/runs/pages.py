@@ -1,5 +1,6 @@
 """What the run pages show of a run: where it stands in words and tone, its steps, its plan, who did what."""
 
+import itertools
 import json
 import shlex
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from app.once import ModelsWrittenOnce
 from app.runs import collecting, desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
+from workflows import ways
 from workflows.core import END, Option, Runbook, Step, Verdict, blockers
 from workflows.engine import PLAN_AGE_SECONDS_MAX
 from workflows.runbooks import RUNBOOKS
@@ -78,7 +80,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         "standing": words,
         "tone": tone,
         **stepper(runbook, state),
-        **place(runbook, step),
+        **place(runbook, state),
         "plan": state.plan,
         "plan_used": state.plan_digest in state.sealed,
         **panels.planned(state.plan or {}),
@@ -93,6 +95,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **judging(run, state, user),
         **panels.beside(run, state, step, user),
         **safety.answers(run, state, step),
+        "warned": safety.warned(run, state, step),
         "afterwards": safety.afterwards(state.plan),
         "stopping": "" if state.status in ENDED else safety.stopping(run, state, step),
         **desk.around(run, user),
@@ -125,10 +128,16 @@ def waits(run: Run, user: User) -> dict[str, Any]:
     }
 
 
-def place(runbook: Runbook, step: Step) -> dict[str, int]:
-    """Which of how many steps this is, counted forward or on the way back."""
-    here, back = runbook.place(step.slug), runbook.place(runbook.undo) if runbook.undo else len(runbook.steps)
-    return {"place": here + 1, "places": back} if here < back else {"place": here - back + 1, "places": len(runbook.steps) - back}
+def place(runbook: Runbook, state: RunState) -> dict[str, int]:
+    """Which of how many steps this is, counted as they are listed: forward without what this run does not come by, or on the way back."""
+    here, back = runbook.place(state.step), runbook.place(runbook.undo) if runbook.undo else len(runbook.steps)
+    if here >= back:
+        return {"place": here - back + 1, "places": len(runbook.steps) - back}
+    listed = [part for part in parts(steps(runbook, state)[:back]) if part.get("why") != ""]
+    here = next(
+        i for i, part in enumerate(listed, 1) if state.step in [line["step"].slug for line in part.get("folded") or (part["line"],)]
+    )
+    return {"place": here, "places": len(listed)}
 
 
 def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
@@ -136,11 +145,35 @@ def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
     lines = steps(runbook, state)
     back = runbook.place(runbook.undo) if runbook.undo else len(lines)
     walked = any(line["finished"] for line in lines[back:])
-    return {"steps": lines[:back], "way_back": lines[back:], "back_walked": walked}
+    return {"steps": lines[:back], "parts": parts(lines[:back]), "way_back": lines[back:], "back_walked": walked}
+
+
+def parts(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps as they are listed: those done, the one now, those that may come. What this run does not come by, and an order that was not
+    needed, is one line each that can be opened.
+    """
+    found: list[dict[str, Any]] = []
+    for why, group in itertools.groupby(lines, _folded_for):
+        several = list(group)
+        if why is None or (why and len(several) == 1):
+            found += [{"line": line} for line in several]
+        else:
+            found.append(
+                {"folded": several, "why": why, "slug": several[0]["step"].slug, "no_return": any(one["no_return"] for one in several)}
+            )
+    return found
+
+
+def _folded_for(line: dict[str, Any]) -> str | None:
+    """Why a step is folded away with its neighbours: "" when the run does not come by it, the reason when it was passed over; else None."""
+    if line["aside"]:
+        return ""
+    return line["finished"].note if line["finished"] and line["finished"].passed_over else None
 
 
 def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
     finished = {f.step: f for f in state.finished}
+    coming = frozenset() if state.status in ENDED else ways.ahead(runbook, state.step)
     return [
         {
             "step": step,
@@ -149,6 +182,7 @@ def steps(runbook: Runbook, state: RunState) -> list[dict[str, Any]]:
             "when": datetime.fromtimestamp(finished[step.slug].at, UTC) if step.slug in finished else None,
             "no_return": step.slug == runbook.point_of_no_return,
             "css": css(step, state, finished.get(step.slug)),
+            "aside": step.slug not in (*finished, *coming, state.step),
         }
         for step in runbook.steps
     ]

@@ -9,7 +9,8 @@ from typing import Any
 from app.runs import services
 from app.runs.models import Order, Run
 from workflows import grounds
-from workflows.core import Runbook, Step
+from workflows.core import Runbook, Step, warnings
+from workflows.engine import WARNINGS
 from workflows.runbooks import RUNBOOKS
 from workflows.state import RunState
 
@@ -36,6 +37,15 @@ def answers(run: Run, state: RunState, step: Step) -> dict[str, Any]:
         "answers_for": [line for line in found if line["outcome"] == "pass"],
         "answers_count": len(found),
     }
+
+
+def warned(run: Run, state: RunState, step: Step) -> list[str]:
+    """What must be read before the step, and forbids nothing: told of this moment until there is a plan, then as the plan binds it."""
+    if state.status != "open":
+        return []
+    if step.kind in ("CONFIRM", "APPROVE", "EXECUTE"):
+        return list((state.plan or {}).get(WARNINGS, ()))
+    return list(warnings(step, services.facts_for(run), state.params)) if step.warns else []
 
 
 def _questions(runbook: Runbook, step: Step):
@@ -101,7 +111,12 @@ def _between(run: Run, state: RunState, step: Step) -> str:
             words.append("Ending the run stops only the watching, not the work.")
     if state.loops:
         open_now = " ".join(one.what for one in state.loops)
-        words.append(f"Still switched on: {open_now} Ending the run leads back over switching that off first.")
+        ending = (
+            "Ending the run now leaves it so, among the open loops"
+            if state.ending
+            else "Ending the run leads back over switching that off first"
+        )
+        words.append(f"Still switched on: {open_now} {ending}.")
     elif state.status != "waiting":
         words.append("Leave it here and somebody goes on later, or end the run.")
     return " ".join(words)

@@ -136,10 +136,14 @@ def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(ope
 
 def test_the_member_is_taken_out_of_service_with_the_second_persons_word(operator, approver):
     operator.step("Check pool, member, disk and bay")
+    never = operator.page.get_by_role("note").filter(has_text="No scrub of ost_0 came to its end")
+    expect(never).to_be_visible()
+    picture(operator, "scrub-warning")
     operator.press("Check now")
     plan(operator, "Have the node plan it: take the member out of service")
     confirm_and_approve(operator, approver, "Confirm what is taken out of service")
     operator.step("Take the member out of service")
+    expect(never).to_be_visible()
     picture(operator, "offline-plan")
     assert faults(operator) == []
     operator.press("Take the member out of service")
@@ -226,6 +230,11 @@ def test_the_pool_is_made_whole_and_the_light_goes_out(operator, technician, app
     operator.press("Ask the node for its plan")
     operator.step("Switch the light off")
     operator.press("Switch the light off")
+    fault = operator.page.locator("[aria-current=step]").filter(has_text="Have the node plan it: switch the fault light off")
+    expect(fault).to_be_visible(timeout=PATIENCE)
+    operator.press("Ask the node for its plan")
+    operator.step("Switch the fault light off")
+    operator.press("Switch the fault light off")
     expect(operator.page.locator(".sl-head .sl-state")).to_have_text("done", timeout=PATIENCE)
     picture(operator, "done")
     now(technician, "Done")

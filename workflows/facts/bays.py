@@ -46,6 +46,7 @@ def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:
                 status=_said(slot.status, "status", slot),
                 locate=_said(slot.locate, "locate light", slot),
                 fault=_said(slot.fault, "fault light", slot),
+                fault_asked=_said(slot.fault_asked, "fault light", slot),
                 device=slot.device,
                 evidence=KERNEL_LINK,
                 model=model,

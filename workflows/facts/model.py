@@ -178,6 +178,9 @@ class BayFacts:
     device: str | None  # kernel name of the disk in it, when linked
     evidence: int = 1
     conflict: str = ""  # what says otherwise
+    fault_asked: Known[bool] = Unknown(
+        "Who wants its fault light on was not told."
+    )  # the node; else the enclosure senses a fault by itself
     model: str = ""  # of the enclosure, as it calls itself: "SEAGATE EXOS-E 5U84 6020"; "" when it was not asked
 
 
@@ -298,3 +301,4 @@ class FleetFacts:
     nodes: Mapping[str, NodeFacts]
     remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
     gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act
+    at: Known[float] = Unknown("Which moment this is was not told.")  # in seconds since 1970, by the portal's clock

@@ -82,6 +82,37 @@ def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
     return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
 
 
+def the_fault_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
+    """As the node asks for it: ZED does for a disk that it gave up."""
+    bay = _with_a_fault_light(facts, params)
+    if not known(bay):
+        return unknown(bay.reason)
+    return ok(f"The fault light of {words(params)} is on, as the node asked.") if bay.fault_asked else refuse(_not_asked(bay, params))
+
+
+def the_fault_light_is_off(facts: FleetFacts, params: Params) -> Verdict:
+    """As far as the node asks for it. A fault that the enclosure senses by itself is said; no command ends it."""
+    bay = _with_a_fault_light(facts, params)
+    if not known(bay):
+        return unknown(bay.reason)
+    if bay.fault_asked:
+        return refuse(f"The fault light of {words(params)} is on. It sends the next person to a good disk; switch it off.")
+    return ok(_not_asked(bay, params))
+
+
+def _with_a_fault_light(facts: FleetFacts, params: Params) -> Known[BayFacts]:
+    bay = the_bay(facts, params)
+    if known(bay) and not known(bay.fault_asked):
+        return Unknown(f"Whether the fault light of {words(params)} is on is not known: {bay.fault_asked.reason}")
+    return bay
+
+
+def _not_asked(bay: BayFacts, params: Params) -> str:
+    if known(bay.fault) and bay.fault:
+        return f"The enclosure itself senses a fault in {words(params)}. Nobody on the node asks for that light; look at the bay."
+    return f"The fault light of {words(params)} is off."
+
+
 def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     """The enclosure calls it empty, no disk is linked to it, and the disk that was in it is not seen any more."""
     bay, inside = the_bay(facts, params), disks_in(facts, params)

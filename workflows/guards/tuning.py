@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, TUNABLES, Tunable, by_hand_on_illumos, number
+from agents.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
 from workflows import measure
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, known, lookup
@@ -161,8 +161,7 @@ def judged(node: NodeFacts, tunables: TunablesFacts, setting: Setting) -> Verdic
     tunable, name = setting.tunable, setting.tunable.name
     numbers = release_numbers(node.zfs_module)
     if tunables.platform == ILLUMOS:
-        put, back = by_hand_on_illumos(name, setting.value), by_hand_on_illumos(name, setting.before)
-        return refuse(f"On illumos a person does it: `{put}`, and back with `{back}`. Capital W: the small one writes half of the value.")
+        return on_illumos(setting)
     if not known(numbers):
         return unknown(f"Whether {name} is in the release of {node.node} is not known: {numbers.reason}")
     if not tunable.is_in(numbers):
@@ -173,10 +172,29 @@ def judged(node: NodeFacts, tunables: TunablesFacts, setting: Setting) -> Verdic
         return unknown(f"{node.node} shows no {name}, although its release has it. Nothing is written to what cannot be read back.")
     low, high = tunable.safe
     if not low <= setting.value <= high:
-        return refuse(f"{name} may be set from {low} to {high} {tunable.unit}; {setting.value} is outside.")
+        return out_of_range(tunable, setting.value)
     if not tunable.may_be(setting.before):
         return refuse(f"{name} is {setting.before}, which is neither safe nor a default, so no order could put it back. Ask who set it.")
     return ok(f"{setting.words} {tunable.unit}: within {low} to {high}, and {setting.before} can be put back. {tunable.cost}")
+
+
+def on_illumos(setting: Setting) -> Verdict:
+    """No order is given there: what a person does, or why nobody should."""
+    tunable, name = setting.tunable, setting.tunable.name
+    if not tunable.illumos:
+        return refuse(f"illumos has no {name}.")
+    if tunable.safe is None:
+        return refuse(f"{name} is not set from here: {tunable.why_not}.")
+    if not tunable.safe[0] <= setting.value <= tunable.safe[1]:
+        return out_of_range(tunable, setting.value)
+    put, back = by_hand_on_illumos(name, setting.value), by_hand_on_illumos(name, setting.before)
+    idle = " An illumos with the sequential scan still shows it and makes no use of it." if tunable.gone == SEQUENTIAL else ""
+    return refuse(f"On illumos a person does it: `{put}`, and back with `{back}`. Capital W: the small one writes half of the value.{idle}")
+
+
+def out_of_range(tunable: Tunable, value: int) -> Verdict:
+    low, high = tunable.safe or (0, 0)
+    return refuse(f"{tunable.name} may be set from {low} to {high} {tunable.unit}; {value} is outside.")
 
 
 def absent(tunable: Tunable, numbers: tuple[int, ...]) -> str:

@@ -60,7 +60,8 @@ def _trees(mine: PoolFacts, theirs: PoolFacts) -> Iterator[str]:
 def _rows(pool: PoolFacts) -> dict[Any, tuple]:
     tops = pool.tops if known(pool.tops) else ()
     found = {_value(v.guid): (cls, *_row(v)) for cls, top in tops for v in top.walk()}
-    return found | {_value(spare.guid): ("spare", spare.state) for spare in pool.spares}
+    beside = (("spare", pool.spares), ("cache", pool.caches))
+    return found | {_value(leaf.guid): (what, leaf.state) for what, leaves in beside for leaf in leaves}
 
 
 def _row(vdev: VdevFacts) -> tuple:

@@ -96,7 +96,8 @@ class Stage:
         return Seen(report, host, made, node_facts(report.facts.node, first, AGE_SECONDS, ()), first, before)
 
     def facts(self) -> FleetFacts:
-        return FleetFacts({**self.others.nodes, **{name: self._facts(name) for name in self.seen}}, self._remembered)
+        nodes = {**self.others.nodes, **{name: self._facts(name) for name in self.seen}}
+        return FleetFacts(nodes, self._remembered, at=self.clock.at)
 
     @property
     def _remembered(self) -> Mapping[str, Remembered]:

@@ -16,7 +16,7 @@ from agents.operations import OPERATIONS, base
 from agents.twin.host import TwinHost
 from agents.twin.model import Node
 from workflows import events as ev
-from workflows.core import Option, Runbook, Step, Verdict, blockers
+from workflows.core import Option, Runbook, Step, Verdict, blockers, warnings
 from workflows.engine import Decision, Refused, decide
 from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
@@ -206,7 +206,10 @@ class Play:
 
     def _ask(self, act: Act, kind: type[ev.Event], **said: Any) -> None:
         """A step that guards answer. What they said is told, whatever it was."""
-        outcome = self._must(kind, facts=self._facts(), **said)
+        facts, step = self._facts(), self.step
+        before = {said for other in self.told.acts for said in other.warned}
+        act.warned = tuple(said for said in warnings(step, facts, self.params) if said not in before)
+        outcome = self._must(kind, facts=facts, **said)
         act.lines = _lines(_verdicts_told(outcome))
         act.note = act.note or _note(self.state, act.step)
 

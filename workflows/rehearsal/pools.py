@@ -12,7 +12,7 @@ from agents.twin import build, model
 from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
 from workflows.facts.sources import Sources
 
-KINDS = ("disk", "mirror", "raidz", "replacing", "spare")
+KINDS = ("disk", "mirror", "raidz", "draid", "replacing", "spare")
 CLASSES = ("data", "special", "dedup", "log")
 AUX = {"corrupted data": "corrupt_data", "cannot open": "open_failed", "invalid label": "bad_label", "too many errors": "err_exceeded"}
 SPARE, CACHE = 3, 4  # states of a label
@@ -101,11 +101,9 @@ def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: floa
     if strange := sorted({v.kind for _, top in pool.tops for v in top.walk()} - set(KINDS)):
         gaps.append(f"The pool {pool.name} is left out: a twin plays no {', '.join(strange)}.")
         return None
-    if any(not known(v.guid) for _, top in pool.tops for v in top.walk()):
+    if any(not known(v.guid) for v in (*(v for _, top in pool.tops for v in top.walk()), *pool.spares, *pool.caches)):
         gaps.append(f"The pool {pool.name} is left out, because the guids of its vdevs are not known.")
         return None
-    if pool.caches:
-        gaps.append(f"The cache devices of {pool.name} are left out.")
     trees = {tree.guid: tree for label in mine if label.tree for tree in _walk(label.tree)}
     tops = [_vdev(top, trees, pool, cls) for cls, top in pool.tops]
     _sized(tops, pool, gaps)
@@ -118,7 +116,8 @@ def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: floa
         hostid=newest.hostid if newest and newest.hostid is not None else int(node.hostid, 16),
         hostname=newest.hostname if newest and newest.hostname else node.hostname,
         txg=max((label.txg or 4 for label in mine), default=4),
-        spares=[_spare(spare, trees) for spare in pool.spares],
+        spares=[_aside(spare) for spare in pool.spares],
+        caches=[_aside(cache) for cache in pool.caches],
         scan=_scan(pool.scans, at) if known(pool.scans) else None,
         suspended=_suspended(pool),
         data_errors=_data_errors(pool.errors),
@@ -160,7 +159,9 @@ def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str =
         type=vdev.kind,
         guid=vdev.guid,
         children=[_vdev(child, trees, pool) for child in vdev.children],
-        nparity=vdev.parity if vdev.kind == "raidz" else 0,
+        nparity=vdev.parity if vdev.kind in ("raidz", "draid") else 0,
+        ndata=(tree.draid_ndata if tree else None) or _of_its_name(vdev, "d"),
+        nspares=(tree.draid_nspares if tree else None) or _of_its_name(vdev, "s"),
         cls=cls,
         create_txg=(tree.create_txg if tree else None) or 4,
         ashift=(tree.ashift if tree else None) or (vdev.ashift if known(vdev.ashift) else 0) or ASHIFT,
@@ -171,6 +172,12 @@ def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str =
     if not vdev.children:
         _leaf(made, vdev, tree, pool)
     return made
+
+
+def _of_its_name(vdev: VdevFacts, letter: str) -> int:
+    """`draid2:4d:8c:1s-0`: 4 disks of data in a group, 8 children, 1 distributed spare."""
+    found = re.search(rf":([0-9]+){letter}(?=[:-])", vdev.name) if vdev.kind == "draid" else None
+    return int(found.group(1)) if found else 0
 
 
 def _leaf(made: model.Vdev, vdev: VdevFacts, tree: Any, pool: PoolFacts) -> None:
@@ -195,8 +202,15 @@ def _aux(vdev: VdevFacts, pool: PoolFacts) -> str:
     return "corrupt_data" if vdev.state == "FAULTED" else "bad_label" if "label is missing" in pool.status else "open_failed"
 
 
-def _spare(spare: VdevFacts, trees: Mapping[int, Any]) -> model.Vdev:
-    return model.Vdev(type="disk", guid=spare.guid, path=spare.name, state=spare.state, devid=spare.devid or "")
+def _aside(leaf: VdevFacts) -> model.Vdev:
+    """A hot spare, a spare spread over the disks of a draid, or a cache device."""
+    kind = "dspare" if re.fullmatch("draid[1-3]-[0-9]+-[0-9]+", leaf.name) else "disk"
+    path, absent = leaf.was or leaf.name, leaf.was is not None
+    errors = list(leaf.errors) if known(leaf.errors) else [0, 0, 0]
+    aux = next((aux for words, aux in AUX.items() if words in leaf.note), "")
+    return model.Vdev(
+        type=kind, guid=leaf.guid, path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
+    )
 
 
 def _suspended(pool: PoolFacts) -> str:
@@ -316,6 +330,8 @@ def _of_tree(tree: Any, top: Any) -> model.Vdev:
         guid=tree.guid,
         children=[_of_tree(child, top) for child in tree.children],
         nparity=tree.nparity or 0,
+        ndata=tree.draid_ndata or 0,
+        nspares=tree.draid_nspares or 0,
         create_txg=tree.create_txg or 4,
         ashift=tree.ashift or (ASHIFT if tree is top else 0),
         asize=tree.asize or 0,
@@ -352,7 +368,7 @@ def _as_listed(node: model.Node, pool: model.Pool, facts: NodeFacts, listed: Imp
 def _put(node: model.Node, each: Carried, gaps: list[str]) -> None:
     label = each.label
     if label.pool_guid is None:
-        pool = next((pool for pool in node.pools if any(spare.guid == label.guid for spare in pool.spares)), None)
+        pool = next((pool for pool in node.pools if any(one.guid == label.guid for one in (*pool.spares, *pool.caches))), None)
         if pool is None:
             what = "hot spare" if label.state == SPARE else "cache device" if label.state == CACHE else "device"
             _unplayable(node, each.disk, gaps, f"{each.disk.paths[0].name} is the {what} of a pool that is not known here")
@@ -365,7 +381,7 @@ def _put(node: model.Node, each: Carried, gaps: list[str]) -> None:
         return
     written = (label.hostname or "unknown", label.hostid or 0)
     own = (pool.hostname, pool.hostid)
-    foreign = label.guid not in {vdev.guid for vdev in (*pool.walk(), *pool.spares)}
+    foreign = label.guid not in {vdev.guid for vdev in (*pool.walk(), *pool.spares, *pool.caches)}
     each.partition.label = model.Label(
         pool.name,
         label.guid,

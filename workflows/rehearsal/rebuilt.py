@@ -110,13 +110,21 @@ def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
     swaps = _swaps(sources)
     for disk in facts.disks if known(facts.disks) else ():
         if not known(disk.wwid) or not disk.wwid.startswith("naa:"):
-            made.gaps.append(f"{' and '.join(disk.names)} has no WWID that a twin could carry, so it is left out.")
+            made.gaps.append(_left_out(disk))
             continue
         twin = _disk(disk, [devices[name] for name in disk.names], swaps)
         made.node.disks.append(twin)
         if not known(disk.labels) and any(path.state == "running" for path in twin.paths):
             made.node.faults.hangs.append(twin.wwid)
             made.gaps.append(f"{disk.names[0]} answers nothing in the rehearsal, because its label is not known: {disk.labels.reason}")
+
+
+def _left_out(disk: DiskFacts) -> str:
+    """A twin's disks are SCSI disks named by an NAA: every text it prints of one, and every by-id link, has that name in it."""
+    names = " and ".join(disk.names)
+    if not known(disk.wwid):
+        return f"{names} is left out: it gives no WWID, and a twin's disk has one. {disk.wwid.reason}"
+    return f"{names} is left out: its WWID is {disk.wwid}, and a twin plays only SCSI disks, whose WWID is an NAA name."
 
 
 def _swaps(sources: Sources) -> frozenset[str]:
@@ -218,7 +226,7 @@ def _bay(slot: Any, carried: Mapping[str, str]) -> model.Bay:
         wwid=carried.get(slot.device or ""),
         status=slot.status or "unknown",
         locate=int(bool(slot.locate)),
-        fault=int(bool(slot.fault)),
+        fault=model.FAULT_ASKED if slot.fault_asked else model.FAULT_SENSED if slot.fault else 0,
         active=int(bool(slot.active)),
         power=slot.power or "on",
     )

@@ -47,6 +47,7 @@ class Act:
     exit_code: int | None = None
     printed: str = ""
     pool: str = ""  # `zpool status` of the pool after a command
+    warned: tuple[str, ...] = ()  # what forbids nothing and must be known
 
 
 @dataclass

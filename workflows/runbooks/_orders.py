@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse
+from workflows.core import Guard, Loop, Params, Step, Verdict, Warns, ok, refuse
 from workflows.facts import FleetFacts
 
 Build = Callable[[FleetFacts, Params], Mapping[str, str]]
@@ -34,6 +34,7 @@ def order(
     learns: Callable[[str], Mapping[str, str]] | None = None,
     learned: tuple[str, ...] = (),
     fails_to: str = "",
+    warns: tuple[Warns, ...] = (),
 ) -> tuple[Step, ...]:
     plan = Step(
         slug=f"plan-{slug}",
@@ -41,6 +42,7 @@ def order(
         kind="PLAN",
         why=PLAN_WHY,
         guards=guards,
+        warns=warns,
         operation=operation.NAME,
         params=params,
         needed=needed,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import locate_led, zpool_offline, zpool_online, zpool_replace
+from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
 from workflows import redundancy
 from workflows.core import Loop, Params, Progress, Runbook, Step
 from workflows.facts import FleetFacts, known
@@ -27,6 +27,8 @@ from workflows.guards.bay import (
     the_bay_is_empty,
     the_bay_is_lit,
     the_disk_sits_in_the_bay_meant,
+    the_fault_light_is_off,
+    the_fault_light_is_on,
     the_old_disk_is_in_its_bay,
     the_planned_disk_is_in_the_bay,
     words,
@@ -41,7 +43,7 @@ from workflows.guards.member import (
     the_vdev_can_do_without_the_member,
 )
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
-from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
+from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over, the_new_disk_is_in_service
 from workflows.guards.spare import NEW_DISK_GUARDS
 from workflows.guards.subject import the_target
 from workflows.guards.target import (
@@ -65,6 +67,7 @@ from workflows.runbooks._replacing import (
     replace_params,
     what_is_left_meanwhile,
 )
+from workflows.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
 
 AT_THE_RACK_SECONDS = 2 * 3600
 POOL_GUARDS = (
@@ -105,20 +108,22 @@ def _bay_params(params: Params) -> dict[str, str]:
     return {name: params[name] for name in ("pool", "pool_guid", "enclosure", "slot")}
 
 
+fault_light_off = named(*fault_led_off.PARAMS)
 member_params = named(*zpool_offline.PARAMS)
 
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The disk as the person at the rack will meet it, and what the vdev survives once it is out."""
+    """The disk as the person at the rack will meet it, what the vdev survives once it is out, and how long ago the rest was read."""
+    scrub = of_the_last_scrub(facts, params)
     disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
     target = the_target(facts, params)
     margin = redundancy.top_margin(target.pool, target.top) if known(target) else target
     if not known(target) or not known(margin):
         why = target.reason if not known(target) else margin.reason
-        return {"leaving": disk, "redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": why}}
+        return {"leaving": disk, "scrub": scrub, "redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": why}}
     during = margin - (1 if redundancy.leaf_counts(target.leaf) else 0)
     why = redundancy.explain(target.top, target.pool.scans)
-    return {"leaving": disk, "redundancy": {"margin_now": str(margin), "margin_during": str(during), "why": why}}
+    return {"leaving": disk, "scrub": scrub, "redundancy": {"margin_now": str(margin), "margin_during": str(during), "why": why}}
 
 
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -151,13 +156,14 @@ def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
 OFFLINE = Loop(
     slug="offline",
     what=lambda params: f"The member {params['vdev_guid']} of {params['pool']} on {params['node']} is OFFLINE.",
-    undo="Put its own disk back and bring it online, or replace it.",
+    undo="Put its own disk back and bring it online (`zpool online` with the pool and this guid), or replace it.",
     over=the_member_serves_again,
 )
 LIT = Loop(
     slug="lit",
     what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
-    undo="Switch the light off.",
+    undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
+    "--clear=ident` on the enclosure's own /dev/sg device.",
     over=the_bay_is_dark,
 )
 
@@ -205,6 +211,7 @@ RUNBOOK = Runbook(
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
             guards=(*LEAVING_GUARDS, no_other_bay_is_lit),
+            warns=(the_last_scrub_is_long_ago,),
         ),
         *order(
             "offline",
@@ -219,6 +226,7 @@ RUNBOOK = Runbook(
             approvals=1,
             adds=what_goes,
             opens=OFFLINE,
+            warns=(the_last_scrub_is_long_ago,),
         ),
         verify(
             "verify-offline",
@@ -335,6 +343,23 @@ RUNBOOK = Runbook(
         ),
         verify(
             "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), BAY_SOURCES, closes=(LIT.slug,)
+        ),
+        *order(
+            "fault-off",
+            "Switch the fault light off",
+            fault_led_off,
+            fault_light_off,
+            (facts_are_fresh, the_planned_disk_is_in_the_bay, the_new_disk_is_in_service),
+            "ZED lit it for the disk that is gone, and does not always hear of the new one. Left on, it has somebody pull a good disk. The node "
+            "asks once more which disk is in the bay.",
+            needed=the_fault_light_is_on,
+        ),
+        verify(
+            "verify-fault-off",
+            "Verify that the fault light is off",
+            "The light is read back; where it comes on again, somebody on the node holds the new disk for faulty.",
+            (the_fault_light_is_off,),
+            BAY_SOURCES,
         ),
         # the way back
         Step(

@@ -6,6 +6,7 @@ Everything is `walks.Walk`; here a step that is refused is an answer, not the en
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Stage:
     def facts(self, bend: Callable[[NodeFacts], NodeFacts] = lambda node: node) -> FleetFacts:
         """`bend` makes a node say less than it does."""
         found = _Looking(self).facts()
-        return FleetFacts({name: bend(node) for name, node in found.nodes.items()})
+        return replace(found, nodes={name: bend(node) for name, node in found.nodes.items()})
 
     def change(self, name: str, how: Callable[[Node], Any]) -> None:
         with self.hosts[name].store.changing() as node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -16,9 +17,10 @@ from agents.twin.host import TwinHost
 from agents.twin.memory import MemoryStore
 from agents.twin.scenarios import Clock
 from workflows.core import Answer
-from workflows.facts import FleetFacts, node_facts
+from workflows.facts import FleetFacts, Unknown, node_facts
 from workflows.facts.tests.played import captures, fleet
 from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, rehearse
+from workflows.rehearsal.fidelity import of_the_pool
 from workflows.rehearsal.hands import HANDS, NEW_WWID
 from workflows.rehearsal.looking import merged
 from workflows.rehearsal.play import SUPPOSE
@@ -275,3 +277,52 @@ def test_every_hand_is_a_step_that_hands_do():
         assert RUNBOOKS[runbook].step(step).kind in ("MANUAL", "WAIT")
     stated = {(runbook.slug, step.slug) for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "MANUAL" and step.judges}
     assert stated <= set(HANDS)
+
+
+# --- draids, cache devices, disks with other names
+
+
+@pytest.mark.parametrize("name", ["healthy-mixed-cache-draid/1-cache", "healthy-mixed-cache-draid/2-draid"])
+def test_a_twin_of_a_genuine_draid_and_of_a_cache_device_shows_the_pool_as_the_node_did(name):
+    facts = fleet(name)
+    real = facts.nodes["oss01"]
+    said = {where: capture.body() for where, capture in captures(name).items()}
+    stage = Stage({"oss01": Report(real, said)}, facts, NOW)
+    seen = stage.seen["oss01"]
+    (pool,) = real.pools
+    assert of_the_pool(real, seen.at_first, str(pool.guid)) == ()
+    assert not any("left out" in gap for gap in seen.made.gaps), seen.made.gaps
+    (played,) = seen.at_first.pools
+    assert [vdev.name for _, top in pool.tops for vdev in top.walk()] == [vdev.name for _, top in played.tops for vdev in top.walk()]
+    assert [leaf.name for leaf in (*pool.caches, *pool.spares)] == [leaf.name for leaf in (*played.caches, *played.spares)]
+
+
+def test_a_lost_disk_of_a_draid_is_replaced_in_a_rehearsal(tmp_path):
+    node = scenarios.draid()
+    scenarios.pull(node, node.disks[2].wwid)
+    said = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
+    report = Report(node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), said)
+    facts = FleetFacts({"oss01": report.facts})
+    answer = next(answer for s in detect_all(facts) for answer in s.answers if answer.runbook == "wwid-mismatch-replace")
+    told = to_the_end(answer, {"oss01": report}, facts)
+    assert told.ending == "done", told.reason
+    assert [argv[:2] for argv in told.commands] == [["zpool", "replace"]]
+    assert "draid2:4d:8c:1s-0" in told.pool
+    assert told.gaps == []
+
+
+def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
+    facts, known = demo_reports()
+    report = known["oss03"]
+    blank = next(disk for disk in report.facts.disks if not disk.labels and not disk.in_use)
+    unnamed = replace(blank, wwid=Unknown("It answers no page 83h."))
+    for odd, why in (
+        (replace(blank, wwid="eui:0025385b71b0a1d3"), "its WWID is eui:0025385b71b0a1d3"),
+        (unnamed, "It answers no page 83h."),
+    ):
+        disks = tuple(odd if disk is blank else disk for disk in report.facts.disks)
+        stage = Stage({"oss03": replace(report, facts=replace(report.facts, disks=disks))}, facts, NOW)
+        gaps = [gap for gap in stage.seen["oss03"].made.gaps if why in gap]
+        assert gaps, stage.seen["oss03"].made.gaps
+        assert_readable(gaps[0])
+        assert all(one.wwid != blank.wwid for one in stage.seen["oss03"].made.node.disks)

@@ -236,6 +236,23 @@ def test_on_illumos_it_says_what_a_person_types(stage):
     assert by_hand_on_illumos("zfs_scrub_delay", 4) in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("zfs_vdev_nia_credit", 20, "illumos has no zfs_vdev_nia_credit."),
+        ("zfs_scan_idle", 10, "zfs_scan_idle is not set from here: no safe range is known for it."),
+        ("zfs_top_maxinflight", 1000, "zfs_top_maxinflight may be set from 32 to 128 I/Os per top-level vdev; 1000 is outside."),
+        ("zfs_scrub_delay", 0, "still shows it and makes no use of it."),
+        ("zfs_scan_vdev_limit", 16 * 1024 * 1024, "Capital W: the small one writes half of the value."),
+    ],
+)
+def test_on_illumos_no_line_to_type_is_shown_for_what_should_not_be_typed(stage, name, value, said):
+    node = stage.facts().nodes["oss01"]
+    verdict = tuning.judged(node, replace(node.tunables, platform="illumos"), tuning.Setting(TUNABLES[name], 1, value))
+    assert verdict.outcome == "refuse"
+    assert verdict.reason.endswith(said)
+
+
 def test_a_value_it_could_not_put_back_is_not_touched(stage):
     stage.change("oss01", lambda node: node.parameters.update({NAME: "400"}))
     stage.change("oss01", lambda node: node.modprobe.append(f"options zfs {NAME}=400"))

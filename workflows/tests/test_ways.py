@@ -20,6 +20,7 @@ OPERATIONS = {
     "wipe": SimpleNamespace(EFFECT="at_most_once", DESTRUCTIVE=True, probe=lambda host, params, pre: None),
 }
 LIT = Loop("lit", lambda params: f"Bay 7 of {params['node']} is lit.", "Switch its LED off.", turned("dark"))
+WARNED = "The pool was never scrubbed."
 GONE = Loop("gone", lambda params: "The disk is gone.", "Put it back.", turned("back"))
 
 
@@ -34,6 +35,14 @@ def ways(facts, params):
         Option("astray", "Somewhere", "", (ok("Well."),), leads_to="wipe"),
         Option("next", "The next step", "", (ok("It may be looked at."),)),
     )
+
+
+def warned(facts, params):
+    return WARNED
+
+
+def has_nothing_to_say(facts, params):
+    return ""
 
 
 def is_seven(facts, params, said):
@@ -68,6 +77,7 @@ RUNBOOK = Runbook(
             "wipe",
             "wipe",
             (Step("approve", "Approve", "APPROVE", "Why."),),
+            plan={"warns": (warned, has_nothing_to_say)},
             opens=GONE,
             learns=lambda said: {"word": said},
             learned=("word",),
@@ -273,6 +283,19 @@ def test_a_loop_of_a_run_that_is_under_way_is_closed_by_its_own_steps():
 
 
 # --- what a command says, and alarms
+
+
+def test_a_warning_is_bound_into_the_plan_and_stops_nobody():
+    walk = wiped()
+    assert walk.state.plan["warnings"] == [WARNED]
+    planned = [body["warnings"] for kind, body in walk.told if kind == "run.planned"]
+    assert planned == [[], [WARNED]]
+
+
+def test_a_node_cannot_put_a_warning_into_a_plan(monkeypatch):
+    monkeypatch.setitem(PLAN, "warnings", ["Pull the disk beside it."])
+    assert [body["warnings"] for kind, body in lit().told if kind == "run.planned"] == [[]]
+    assert wiped().state.plan["warnings"] == [WARNED]
 
 
 def wiped() -> Walk:

@@ -82,6 +82,8 @@ class Told(Walk):
             self._say(f"{by} types {said['text']} at {title}")
         elif kind is ev.PlanArrived:
             self._say(f"{self.state.params['node']} has planned: {' '.join(said['plan']['argv'])}")
+            for warned in (self.state.plan or {}).get("warnings", ()):
+                self._say(f"! a warning: {warned}")
         elif kind is ev.FactsArrived:
             note = next(done.note for done in reversed(self.state.finished) if done.step == at)
             self._say(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")

@@ -86,7 +86,8 @@ class Walk:
     # --- what is known
 
     def facts(self) -> FleetFacts:
-        return FleetFacts({name: self.history.seen(self._facts_of(name, host), self.clock.at) for name, host in self.hosts.items()})
+        nodes = {name: self.history.seen(self._facts_of(name, host), self.clock.at) for name, host in self.hosts.items()}
+        return FleetFacts(nodes, at=self.clock.at)
 
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""

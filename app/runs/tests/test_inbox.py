@@ -3,10 +3,12 @@
 import pytest
 from django.utils import timezone
 
+from app.runs.loops import KINDS
 from app.runs.models import OpenLoop, Run
 from app.runs.tests.cast import act, begin, walk_to
 from workflows import events as ev
 from workflows.engine import PLAN_AGE_SECONDS_MAX
+from workflows.runbooks import RUNBOOKS
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +86,16 @@ def test_open_loops_are_narrowed(loops, ann, client, asked, seen, hidden):
 
 def test_an_open_loop_says_who_sees_to_it(loops, ann, client):
     assert "<strong>eve</strong> sees to it" in page(client, ann, "/open-loops/")
+
+
+def test_the_list_is_narrowed_in_words_and_not_in_slugs(loops, ann, client):
+    shown = page(client, ann, "/open-loops/")
+    assert '<option value="lit">a bay&#x27;s light</option>' in shown
+    assert '<option value="offline">a member out of service</option>' in shown
+
+
+def test_every_loop_that_a_runbook_opens_has_words():
+    assert set(KINDS) == {slug for runbook in RUNBOOKS.values() for slug in runbook.loops}
 
 
 def test_no_open_loops_says_what_would_stand_there(ann, client):

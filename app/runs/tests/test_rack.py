@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents.twin import rack
 from agents.twin.tables import TXG_SECONDS
 from app.ledger.models import LedgerEvent
-from app.runs import loops, services
+from app.runs import loops, safety, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.tests.cast import RESILVER_SECONDS, Played, act, try_out
 from app.runs.tests.walks import Walk, told
@@ -50,11 +50,31 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
     assert not ResourceLock.objects.exists()
     assert [argv[:2] for argv in walk.node.commands()] == [["zpool", "offline"], ["zpool", "replace"]]
     ordered = Order.objects.filter(run=run).exclude(effect="pure").order_by("sealed_at").values_list("operation", "status")
-    assert list(ordered) == [(name, "SUCCEEDED") for name in ("zpool_offline", "locate_led", "zpool_replace", "locate_led")]
+    wanted = ("zpool_offline", "locate_led", "zpool_replace", "locate_led", "fault_led_off")
+    assert list(ordered) == [(name, "SUCCEEDED") for name in wanted]
     assert told(run).count("loop.opened") == told(run).count("loop.closed") == 2
     shown = walk.page(client)
     assert "Put back what was switched on: walked when this run ends" in shown
     assert "saw it switched off again: The locate light of bay 3" in shown
+
+
+def test_that_the_last_scrub_is_long_ago_is_read_before_the_disk_is_taken_out_and_approved_with_the_plan(walk, client):
+    """The pool of this node was never scrubbed. It stops nobody."""
+    head, said = "<strong>Before you go on.</strong>", "No scrub of ost_0 came to its end in the"
+    for step in ("check", "plan-offline", "confirm-offline", "offline"):
+        walk.to(step)
+        assert f"{head} {said}" in walk.page(client), step
+        if step == "confirm-offline":
+            assert said in walk.run.here.plan["warnings"][0]
+            walk.to("approve-offline")
+            shown = walk.page(client, walk.bob)
+            assert shown.count(said) == 1, "once, and where it is approved"
+            assert "none since" in shown, "the plan says since when"
+    walk.to("light")
+    shown = walk.page(client)
+    assert head not in shown
+    planned = LedgerEvent.objects.filter(run=str(walk.run.pk), type="run.planned").order_by("run_seq").first()
+    assert said in planned.said["body"]["warnings"][0]
 
 
 def test_a_wrong_serial_and_a_wrong_bay_are_refused_and_kept_in_the_field(walk, client):
@@ -138,8 +158,13 @@ def test_a_run_that_is_ended_walks_its_way_back(walk, client):
 def left_lit(walk: Walk) -> OpenLoop:
     """A run that a person ended twice over a lit bay and a member out of service."""
     walk.to("blinks")
-    for reason in ("Not tonight.", "Nor its way back."):
+    for reason, ahead in (
+        ("Not tonight.", "leads back over switching that off first"),
+        ("Nor its way back.", "leaves it so, among the open"),
+    ):
+        assert ahead in safety.stopping(walk.run, walk.run.here, services.step_of(walk.run))
         act(walk.run, ev.Aborted, walk.ann, reason=reason)
+        walk.run.refresh_from_db()
     walk.run.refresh_from_db()
     assert walk.run.status == "aborted"
     return OpenLoop.objects.get(run=walk.run, loop="lit")
@@ -151,6 +176,9 @@ def test_what_is_left_on_is_listed_and_counted_until_the_node_shows_it_off(walk,
     shown = client.get("/open-loops/").content.decode()
     assert "The locate light of bay 3" in shown
     assert "OFFLINE" in shown
+    for words in ("pool ost_0", f"bay {BAY}", f"disk {walk.run.params['old_serial']}"):
+        assert f">{words}</a>" in shown, "what it is about is a click away"
+    assert "--clear=ident" in shown, "how to switch it off by hand stands beside it"
     assert "2 open loops" in client.get("/").content.decode()
     walk.node.report()
     loops.close_by_facts(walk.node.name)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from agents.twin import demo, stories
 from agents.twin.store import Store
 from app.ledger.models import LedgerEvent
-from app.runs import locks, orders, services, tasks, unattended
+from app.runs import locks, loops, orders, services, tasks, unattended
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.tests.cast import Played, act
 from app.runs.tests.walks import told
@@ -112,6 +112,15 @@ def test_what_was_raised_is_put_back_by_itself(raised, node, ann):
     assert not OpenLoop.objects.exists()
     assert not ResourceLock.objects.exists()
     assert LedgerEvent.objects.get(type="run.ordered", run=str(run.pk), actor="portal")
+
+
+def test_the_open_loop_says_by_when_it_is_put_back_at_the_latest(raised, node, ann):
+    one = OpenLoop.objects.get(run=raised)
+    raised.refresh_from_db()
+    measuring, window = RUNBOOK.step("compare").lasts(raised.here.params), 3600
+    assert (loops.line(one)["back_by"] - one.at).total_seconds() == measuring + window
+    end(raised, ann)
+    assert loops.line(OpenLoop.objects.get(pk=one.pk))["back_by"] is None, "it is put back now, and not by the clock"
 
 
 def page(run: Run, reader) -> str:

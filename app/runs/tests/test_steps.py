@@ -1,0 +1,104 @@
+"""The list of a run's steps: those done, the one now, those that may come; what the run does not come by is one line."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.runs import pages
+from app.runs.tests.cast import begin, walk_to
+from workflows.runbooks import RUNBOOKS
+from workflows.state import Finished, RunState
+
+BOOK = RUNBOOKS["wwid-mismatch-replace"]
+REPLACE = ["check", "plan", "confirm", "approve", "replace", "resilver", "verify"]
+BACK = [step.slug for step in BOOK.steps if step.slug not in ("choose", *REPLACE)]
+
+
+def at(step: str, *finished: str, status: str = "open", passed: tuple[str, ...] = (), why: str = "It is so already.", **more) -> RunState:
+    done = tuple(Finished(slug, "ann", 1.0, "Done.") for slug in finished)
+    over = tuple(Finished(slug, "", 1.0, why, passed_over=True) for slug in passed)
+    return RunState(params={"node": "oss01"}, requester="ann", step=step, status=status, finished=(*done, *over), **more)
+
+
+def listed(state: RunState, book=BOOK) -> list:
+    """Slugs, a tuple for what is folded away."""
+    found = pages.stepper(book, state)["parts"]
+    return [part["line"]["step"].slug if "line" in part else tuple(line["step"].slug for line in part["folded"]) for part in found]
+
+
+def test_before_a_way_is_chosen_every_step_may_come():
+    assert listed(at("choose")) == ["choose", *REPLACE, *BACK]
+    assert pages.place(BOOK, at("choose")) == {"place": 1, "places": 18}
+
+
+def test_on_one_way_the_other_is_one_line():
+    assert listed(at("plan", "choose", "check")) == ["choose", *REPLACE, tuple(BACK)]
+    assert pages.place(BOOK, at("plan", "choose", "check")) == {"place": 3, "places": 8}
+
+
+def test_on_the_other_way_it_is_the_first_that_is():
+    state = at("online", "choose", "plan-online")
+    assert listed(state) == ["choose", tuple(REPLACE), *BACK]
+    assert pages.place(BOOK, state) == {"place": 3, "places": 1 + len(BACK)}
+    folded = pages.stepper(BOOK, state)["parts"][1]
+    assert folded["no_return"], "what is folded away says that the point of no return is in it"
+
+
+def test_what_a_run_that_ended_did_not_come_by_is_folded_wherever_it_ended():
+    assert listed(at("verify", "choose", *REPLACE, status="done"))[-1] == tuple(BACK)
+    assert listed(at("confirm", "choose", "check", "plan", status="aborted")) == [
+        "choose",
+        "check",
+        "plan",
+        "confirm",
+        (*REPLACE[3:], *BACK),
+    ]
+
+
+def test_an_order_that_was_not_needed_is_one_line_with_its_reason():
+    book = RUNBOOKS["blink-and-replace"]
+    order = ("plan-offline", "confirm-offline", "approve-offline", "offline")
+    state = at("verify-offline", "spare", "check", passed=order)
+    assert listed(state, book)[:4] == ["spare", "check", order, "verify-offline"]
+    assert pages.place(book, state)["place"] == 4
+    assert pages.stepper(book, state)["parts"][2]["why"] == "It is so already."
+
+
+def test_two_orders_that_were_not_needed_for_two_reasons_are_two_lines():
+    book = RUNBOOKS["blink-and-replace"]
+    state = at("verify-light", passed=("plan-offline", "confirm-offline", "approve-offline", "offline"))
+    two = replace(state, finished=(*state.finished, *(Finished(slug, "", 2.0, "It is lit.", True) for slug in ("plan-light", "light"))))
+    assert ("plan-light", "light") in listed(two, book)
+
+
+@pytest.mark.parametrize("slug", RUNBOOKS)
+def test_wherever_a_run_stands_its_step_is_listed_and_counted(slug):
+    book = RUNBOOKS[slug]
+    for step in book.steps:
+        before = [s.slug for s in book.steps[: book.place(step.slug)]]
+        for status in ("open", "aborted"):
+            state = at(step.slug, *before[:1], status=status)
+            shown = pages.stepper(book, state)
+            assert any("line" in part and part["line"]["step"] is step for part in shown["parts"]) or step in [
+                line["step"] for line in shown["way_back"]
+            ]
+            counted = pages.place(book, state)
+            assert 1 <= counted["place"] <= counted["places"]
+
+
+@pytest.mark.django_db
+def test_the_page_folds_what_is_not_taken_and_says_how_much(oss01, ann, bob, client):
+    run = walk_to("confirm", oss01, ann, bob)
+    client.force_login(ann)
+    shown = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    assert "<summary>10 steps this run does not come by</summary>" in shown
+    assert "Now · step 4 of 8" in shown
+
+
+@pytest.mark.django_db
+def test_nothing_is_folded_while_no_way_is_chosen(oss01, ann, client):
+    run = begin(ann)
+    client.force_login(ann)
+    shown = client.get(run.get_absolute_url()).content.decode()
+    assert "does not come by" not in shown
+    assert "Now · step 1 of 18" in shown
