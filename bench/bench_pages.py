@@ -99,7 +99,9 @@ def pages() -> Pages:
     disk, pool = Disk.objects.order_by("?").first(), PoolNow.objects.select_related("node").first()
     nodes, some = list(Node.objects.order_by("?")), list(Disk.objects.order_by("?")[:ASKED])
     apart = [nodes[first : first + ASKED] or nodes[:ASKED] for first in range(0, 4 * ASKED, ASKED)]  # read by no row before
-    there = Sighting.objects.filter(NOW).exclude(enclosure_id="").select_related("node", "disk").order_by("node", "name").distinct("node")
+    there = (
+        Sighting.objects.filter(NOW).exclude(enclosure_id="").select_related("node", "disk").order_by("node_id", "name").distinct("node_id")
+    )
     pools = PoolNow.objects.filter(node__in=apart[1]).select_related("node")
     return {
         "fleet": ["/"],
@@ -116,6 +118,7 @@ def pages() -> Pages:
         "situation": [f"/situations/{pk}/" for pk in Situation.objects.filter(closed_at=None).values_list("pk", flat=True)[:ROUNDS]],
         "search: a WWID": [f"/search/?q={one.wwid[4:].upper()}" for one in some],
         "search: part of a serial": [f"/search/?q={one.serial[-6:]}" for one in some],
+        "search: part of a guid": [f"/search/?q={one.guid[:9]}" for one in pools],
         "search: four digits": ["/search/?q=5000"],
         "search: sdX": ["/search/?q=sdab"],
         "search: a bay": [f"/search/?q={pool.node.name}+bay+7"],

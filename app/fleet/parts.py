@@ -1,10 +1,13 @@
-"""Finding a disk by a part of its WWID or serial number, as it stands on a sticker or came through the phone.
+"""Finding a disk by a part of its WWID or serial number, and a pool or vdev by a part of its guid, as it came through the phone.
 
-Each disk's row holds every run of four characters in them, under an index. What is looked for has its own runs: a disk that holds
-them all is looked at, and no other. PostgreSQL needs no extension for that.
+Each disk's row holds every run of four characters in them, under an index; the runs of a guid PostgreSQL takes itself for its index.
+What is looked for has its own runs: a row that holds them all is looked at, and no other. PostgreSQL needs no extension for that.
 """
 
 from collections.abc import Iterable
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Func, QuerySet, TextField
 
 RUN = 4  # characters: what is shorter names too many disks
 
@@ -17,3 +20,16 @@ def runs(text: str) -> set[str]:
     """Every run of characters in it, without regard to case."""
     text = text.lower()
     return {text[at : at + RUN] for at in range(len(text) - RUN + 1)}
+
+
+class Runs(Func):
+    """The same in the database; see `0007_parts_of_guids.py`."""
+
+    function = "fleet_runs"
+    arity = 1
+    output_field = ArrayField(TextField())
+
+
+def holding(found: QuerySet, field: str, part: str) -> QuerySet:
+    """Those of `found` whose `field` holds this part, by the index over its runs."""
+    return found.alias(held=Runs(field)).filter(held__contains=sorted(runs(part)), **{f"{field}__contains": part})
