@@ -43,7 +43,8 @@ def pool(node: Node, name: str, situations: list[Situation]) -> dict[str, Any] |
 
 def disk(this: Disk) -> dict[str, Any]:
     places = list(Sighting.objects.filter(NOW, disk=this).select_related("node").order_by("node__name", "name"))
-    return {"places": places, "heard": {place.node.name: _heard(place.node) for place in places}}
+    nodes = {place.node.name: place.node for place in places}
+    return {"places": places, "nodes": list(nodes), "silent": [name for name, node in nodes.items() if _heard(node)["is_old"]]}
 
 
 def enclosure(name: str, enclosure_id: str, nodes: list[str]) -> dict[str, Any] | None:

@@ -134,7 +134,7 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
 
 def _disk_top(request: HttpRequest, this: Disk, context: dict) -> HttpResponse:
     top = tops.disk(this)
-    nodes = list(top["heard"])[:TOPICS_MAX]
+    nodes = top["nodes"][:TOPICS_MAX]
     context |= top | {"topics": _topics(nodes), "seen_on": nodes, **tops.asking(request, *nodes)}
     return render_page(request, "fleet/disk_top.html", context, partial="disk")
 
