@@ -142,6 +142,11 @@ def test_a_part_of_a_guid_is_looked_up_in_an_index(disk):
         assert "_part" in holding(found, field, "26092393").explain(), field
 
 
+def test_of_a_part_that_every_guid_holds_no_more_is_read_than_anybody_reads(fleet, monkeypatch):
+    monkeypatch.setattr("app.fleet.parts.HELD_MAX", 7)
+    assert len([hit for hit in find("0000000") if hit.by and hit.by.what == "vdev guid" and hit.kind == "disk"]) == 7
+
+
 def test_the_page_says_what_matched(disk):
     client = Client()
     client.force_login(User.objects.create_user("ann"))
