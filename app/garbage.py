@@ -16,10 +16,11 @@ _looks = count(1)
 
 
 def settle() -> None:
-    """Once, when all is imported: that is no garbage, and looking it through again and again is a tenth of all work."""
+    """When all is imported: that is no garbage, and looking it through again and again is a tenth of all work."""
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
-    gc.callbacks.append(_set_aside)
+    if _set_aside not in gc.callbacks:
+        gc.callbacks.append(_set_aside)
 
 
 def _set_aside(phase: str, info: dict[str, Any]) -> None:
