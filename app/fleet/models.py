@@ -12,10 +12,16 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from app.fleet.parts import Runs
-
 NODE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 NOW = Q(until__isnull=True)
+
+
+class Runs(models.Func):
+    """Every run of four characters of a text, for an index; see `0007_parts_of_guids.py` and `parts.py`."""
+
+    function = "fleet_runs"
+    arity = 1
+    output_field = ArrayField(models.TextField())
 
 
 class Node(models.Model):

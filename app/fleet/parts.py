@@ -6,8 +6,9 @@ What is looked for has its own runs: a row that holds them all is looked at, and
 
 from collections.abc import Iterable
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import Func, QuerySet, TextField
+from django.db.models import QuerySet
+
+from app.fleet.models import Runs
 
 RUN = 4  # characters: what is shorter names too many disks
 HELD_MAX = 1000
@@ -21,14 +22,6 @@ def runs(text: str) -> set[str]:
     """Every run of characters in it, without regard to case."""
     text = text.lower()
     return {text[at : at + RUN] for at in range(len(text) - RUN + 1)}
-
-
-class Runs(Func):
-    """The same in the database; see `0007_parts_of_guids.py`."""
-
-    function = "fleet_runs"
-    arity = 1
-    output_field = ArrayField(TextField())
 
 
 def holding(found: QuerySet, field: str, part: str) -> QuerySet:

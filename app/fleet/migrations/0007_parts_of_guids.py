@@ -1,7 +1,7 @@
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
-import app.fleet.parts
+import app.fleet.models
 
 # Every run of four characters, for an index. A text that is shorter has none. Only names of pg_catalog: an index may rest on nothing else.
 RUNS = """
@@ -12,7 +12,7 @@ $$
 
 
 def index(model, field, name, **more):
-    runs = app.fleet.parts.Runs(field)
+    runs = app.fleet.models.Runs(field)
     made = django.contrib.postgres.indexes.GinIndex(runs, fastupdate=False, name=name, **more)
     return migrations.AddIndex(model_name=model, index=made)
 
