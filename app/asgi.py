@@ -2,7 +2,6 @@
 more than is allowed."""
 
 import asyncio
-import gc
 import os
 import resource
 import signal
@@ -16,6 +15,7 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.urls import set_script_prefix
 
+from app import garbage
 from app.threads import Threads
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
@@ -65,9 +65,6 @@ def _headers(response):
         yield b"Set-Cookie", cookie.OutputString().encode("ascii")
 
 
-# Facts are remembered by the hundred thousand and have no cycles. Looking all of them through stops everything for a third of a second,
-# so it is done after ten million new objects, not after seventy thousand; the young are looked at as they come.
-GARBAGE = (10_000, 20, 50)
 pages = Pages(Threads(16, "page"))
 # A report that changes something is almost all computing: of more at a time none is done sooner, and pages wait among them.
 reports = Pages(Threads(3, "report"))
@@ -112,8 +109,7 @@ async def lifespan(receive, send):
         message = await receive()
         if message["type"] == "lifespan.startup":
             let_many_wait()
-            gc.freeze()  # what was imported is no garbage; looking it through again and again is a tenth of all work
-            gc.set_threshold(*GARBAGE)
+            garbage.settle()
             hang_up_on_signals(asyncio.get_running_loop())
         else:
             await live.FANOUT.stop()

@@ -180,7 +180,7 @@ def _short(body: dict) -> str:
 
 
 def bundle(asked: argparse.Namespace, portal: Ask) -> int:
-    data = portal().ask("GET", f"runs/{asked.run}/bundle")
+    data = portal().download(f"runs/{asked.run}/bundle", f"The bundle of run {asked.run}")
     target = Path(asked.output or f"slotlight-run-{asked.run}.zip")
     try:
         with target.open("xb") as out:
@@ -195,7 +195,7 @@ def bundle(asked: argparse.Namespace, portal: Ask) -> int:
 
 def evidence(asked: argparse.Namespace, portal: Ask) -> int:
     """As the node said it, for a person; with --json or into a pipe the bytes themselves."""
-    data = portal().ask("GET", f"evidence/{asked.digest}")
+    data = portal().download(f"evidence/{asked.digest}", "The evidence")
     if asked.json or not sys.stdout.isatty():
         sys.stdout.buffer.write(data)
         return DONE

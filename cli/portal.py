@@ -4,13 +4,18 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from cli.config import Config
+from cli.far import Far, told
 from cli.problems import DOWN, Trouble, of_answer
 
 PATIENCE_SECONDS = 30
+MAKING_SECONDS = 600  # of what the portal gathers, proves and packs before its first byte
+CHUNK = 1 << 16
 PAGE = 200
 
 
@@ -44,18 +49,40 @@ class Portal:
                 return
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        with self._answer(method, path, body, PATIENCE_SECONDS) as answer:
+            return answer.read()
+
+    def download(self, path: str, what: str) -> bytes:
+        """What takes its time to be made and to come; whoever waits at a terminal is told how far it is."""
+        with told(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
+            return _whole(answer, far)
+
+    @contextmanager
+    def _answer(self, method: str, path: str, body: bytes | None, seconds: int) -> Iterator[HTTPResponse]:
         headers = {"Authorization": f"Bearer {self.config.token}", "Content-Type": "application/json", "User-Agent": "slotlight-cli"}
         request = urllib.request.Request(f"{self.config.url}/api/v1/{path}", body, headers, method=method)
         try:
-            with self._opener.open(request, timeout=PATIENCE_SECONDS) as answer:
-                return answer.read()
+            with self._opener.open(request, timeout=seconds) as answer:
+                yield answer
         except urllib.error.HTTPError as error:
             raise of_answer(error.code, _problem(error.read())) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             why = getattr(error, "reason", error)
             raise Trouble(
                 f"{self.config.url} cannot be reached: {why}.", "Check the address and the network; /readyz there says what is down.", DOWN
             ) from None
+
+
+def _whole(answer: HTTPResponse, far: Far) -> bytes:
+    """In pieces; an answer that ends before it said it would is none."""
+    far.of = answer.length
+    data = bytearray()
+    while piece := answer.read(CHUNK):
+        data += piece
+        far.through = len(data)
+    if far.of is not None and len(data) != far.of:
+        raise Trouble(f"{far.what} broke off after {len(data)} of {far.of} bytes.", "Ask for it again.", DOWN)
+    return bytes(data)
 
 
 def _path(parts: tuple) -> str:

@@ -111,6 +111,13 @@
     var seen = event.detail.verb === "get" && event.detail.elt.querySelector(":scope > .sl-seen");
     if (seen) event.detail.parameters.seen = seen.value;
   });
-  document.addEventListener("DOMContentLoaded", function () { remember(document.documentElement); });
-  document.addEventListener("htmx:afterSettle", function (event) { if (event.target.matches) remember(event.target); });
+  var sought = ""; // what the address points at, while the part of the page that holds it is still to come
+  document.addEventListener("DOMContentLoaded", function () {
+    remember(document.documentElement);
+    if (!document.getElementById(location.hash.slice(1))) sought = location.hash;
+  });
+  document.addEventListener("htmx:afterSettle", function (event) {
+    if (event.target.matches) remember(event.target);
+    if (sought && document.getElementById(sought.slice(1))) { location.replace(sought); sought = ""; }
+  });
 })();

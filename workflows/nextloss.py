@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from workflows.facts import Known, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.lookup import LOST_STATES
-from workflows.redundancy import COUNTED_CLASSES, class_margins, leaf_counts
+from workflows.redundancy import COUNTED_CLASSES, class_margins, leaf_counts, margin_if
 
 SHORT = {
     "lost": "lost already",
@@ -87,7 +87,7 @@ def _top(pool: PoolFacts, place: int, role: str, top: VdevFacts, now: Known[int]
 
 def _of_leaf(pool: PoolFacts, place: int, role: str, leaf: VdevFacts, now: Known[int]) -> Loss:
     top = pool.tops[place][1] if known(pool.tops) else leaf
-    after = _margin_without(pool, place, leaf)
+    after = _margin_without(pool, top, leaf)
     if not known(now) or not known(after):
         return Loss("unknown", next(m.reason for m in (now, after) if isinstance(m, Unknown)))
     if leaf.state in LOST_STATES:
@@ -101,18 +101,15 @@ def _of_leaf(pool: PoolFacts, place: int, role: str, leaf: VdevFacts, now: Known
     return _costs(pool, top, role, after)
 
 
-def _margin_without(pool: PoolFacts, place: int, leaf: VdevFacts) -> Known[int]:
-    """The margin of the vdev at `place` when this leaf is lost too; what was being filled stays marked, so that only the loss counts."""
-    tops = pool.tops if known(pool.tops) else ()
-    tried = tuple((role, _without(top, leaf) if i == place else top) for i, (role, top) in enumerate(tops))
-    margins = class_margins(replace(pool, tops=tried))
-    return margins[place][2] if known(margins) else margins
+def _margin_without(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Known[int]:
+    """The margin of this vdev when this leaf is lost too; what was being filled stays marked, so that only the loss counts."""
+    return margin_if(pool, _without(top, leaf))
 
 
 def _without(vdev: VdevFacts, leaf: VdevFacts) -> VdevFacts:
     if vdev is leaf:
         return replace(vdev, state="UNAVAIL")
-    return replace(vdev, children=tuple(_without(child, leaf) for child in vdev.children))
+    return replace(vdev, children=tuple(_without(child, leaf) for child in vdev.children)) if vdev.children else vdev
 
 
 def _changes_nothing(top: VdevFacts, leaf: VdevFacts, now: int) -> Loss:

@@ -33,8 +33,25 @@ def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[in
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     if not known(pool.scans):
         return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    blip = unsettled(pool.scans) and not any(being_rebuilt(top, pool.scans) for _, top in pool.tops)
+    blip = _blip(pool)
     return tuple((kind, top, _margin(top, pool.scans, blip, False)) for kind, top in pool.tops)
+
+
+def margin_if(pool: PoolFacts, top: VdevFacts) -> Known[int]:
+    """The margin of one of its top-level vdevs as it would be if it stood like `top`, while the others stand as they do.
+
+    What is being filled must be marked in `top` as it is in the pool: whether a running resilver names its leaf is asked of the pool.
+    """
+    if not known(pool.tops):
+        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    if not known(pool.scans):
+        return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    return _margin(top, pool.scans, _blip(pool), False)
+
+
+def _blip(pool: PoolFacts) -> bool:
+    """Whether a resilver is not over and names its leaf nowhere in the pool."""
+    return unsettled(pool.scans) and not any(being_rebuilt(top, pool.scans) for _, top in pool.tops)
 
 
 def pool_margin(pool: PoolFacts) -> Known[int]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from agents.collectors.sas_phys import gigabits
 from agents.collectors.sg_logs import SelfTest
 
 TESTS_MAX = 21
-PORTS_MAX = 4
+TESTS = tuple(f"scsi_self_test_{number}" for number in range(TESTS_MAX))
+PORTS = tuple((port, f"scsi_sas_port_{port}") for port in range(4))
+KEYS_REMEMBERED = 256  # a shelf of disks has the same few dozen
 # ATA attributes that tell of a medium or a link going bad; what the others mean differs by vendor.
 ATTRIBUTES = {5: "reallocated", 187: "reported uncorrectable", 197: "pending", 198: "offline uncorrectable", 199: "CRC errors of the link"}
 
@@ -92,8 +95,8 @@ def _keeps_tests(said: dict[str, Any]) -> bool:
 
 
 def _self_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
-    for number in range(TESTS_MAX):
-        test = _dict(said.get(f"scsi_self_test_{number}"))
+    for name in TESTS:
+        test = _dict(said.get(name))
         result = _int(test, "result", "value")
         if result is not None:
             what, words = _text(test, "code", "string") or "", _text(test, "result", "string") or ""
@@ -108,9 +111,8 @@ def _self_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
 
 
 def _links(said: dict[str, Any]) -> Iterator[SmartLink]:
-    for port in range(PORTS_MAX):
-        phys = _dict(said.get(f"scsi_sas_port_{port}"))
-        for name, value in sorted(phys.items()):
+    for port, title in PORTS:
+        for name, value in sorted(_dict(said.get(title)).items()):
             phy = {_key(key): inner for key, inner in _dict(value).items()}
             words = phy.get("negotiated_logical_link_rate")
             if re.fullmatch("phy_[0-9]{1,3}", name) and isinstance(words, str):
@@ -136,8 +138,9 @@ def _address(phy: dict[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and re.fullmatch("0x[0-9a-f]{16}", value) else None
 
 
-def _key(name: object) -> str:
-    return re.sub("[^a-z0-9]+", "_", str(name).lower())  # versions differ between spaces and underscores
+@lru_cache(maxsize=KEYS_REMEMBERED)
+def _key(name: str) -> str:
+    return re.sub("[^a-z0-9]+", "_", name.lower())  # versions differ between spaces and underscores
 
 
 def _attributes(said: dict[str, Any]) -> Iterator[tuple[str, int]]:
@@ -154,7 +157,9 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _deep(said: Any, path: tuple[str, ...]) -> Any:
     for name in path:
-        said = _dict(said).get(name)
+        if not isinstance(said, dict):
+            return None
+        said = said.get(name)
     return said
 
 

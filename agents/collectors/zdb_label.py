@@ -143,7 +143,7 @@ def parse(text: str) -> Labels | Unparsed:
         header = _HEADER.fullmatch(title)
         if header is None:
             continue  # the L2ARC header and its log blocks
-        label = _label(int(header.group(1)), bool(header.group(2)), body.split("\n"))
+        label = _label(int(header.group(1)), bool(header.group(2)), body)
         if isinstance(label, Unparsed):
             return label
         _add(labels, label)
@@ -160,24 +160,19 @@ _TITLE = re.compile(r"^-{10,}\n(.*)\n-{10,}\n", re.MULTILINE)
 _HEADER = re.compile(r"LABEL ([0-3])( \(Bad label cksum\))? *")
 _FAILURE = re.compile(r"^failed to (unpack|read) label ([0-3])$", re.MULTILINE)
 _NOT_FAILURES = re.compile(r"^(?!failed to (?:unpack|read) label [0-3]$).+$", re.MULTILINE)
-_COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *")
+# A text has thousands of lines, and a node hundreds of texts: where a label ends is found without taking it apart.
+_COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *(?:\n|\Z)")
+_FIELDS = re.compile(r"(?: {4}(?!labels = (?:[0-3] )*[0-3] *(?:\n|\Z)|Uberblock\[).*(?:\n|\Z))*")
+_INNER = re.compile(r"^ {4}vdev_tree:\n((?: {8}.*(?:\n|\Z))*)", re.MULTILINE)
 _TREE = "    vdev_tree:"
 _Tree = dict  # key -> int, str, True (a key without value) or another _Tree
 
 
-def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unparsed:
-    copies = (number,)
-    fields: list[str] = []
-    for line in lines:
-        found = (
-            _COPIES.fullmatch(line) if line.startswith("    labels = ") else None
-        )  # a text has thousands of lines, and a node hundreds of texts
-        if found:
-            copies = tuple(map(int, found.group(1).split()))
-        if found or not line.startswith("    ") or line.startswith("    Uberblock["):
-            break  # what follows are uberblocks, statistics or copies that failed
-        fields.append(line)
-    fields, inner = _apart(fields)
+def _label(number: int, bad_checksum: bool, body: str) -> Label | Unparsed:
+    end = _FIELDS.match(body).end()
+    found = _COPIES.match(body, end)  # else uberblocks follow, statistics, or copies that failed
+    copies = tuple(map(int, found.group(1).split())) if found else (number,)
+    fields, inner = _apart(body[:end])
     tree = nvlist(fields)
     if isinstance(tree, Unparsed):
         return tree
@@ -188,14 +183,12 @@ def _label(number: int, bad_checksum: bool, lines: Sequence[str]) -> Label | Unp
         return Unparsed(f"label {number} lacks or garbles {missing}")
 
 
-def _apart(fields: list[str]) -> tuple[list[str], str]:
+def _apart(fields: str) -> tuple[list[str], str]:
     """What the label says of itself, and the lines below its first `vdev_tree:`."""
-    if _TREE not in fields:
-        return fields, ""
-    begin = end = fields.index(_TREE) + 1
-    while end < len(fields) and fields[end].startswith(8 * " "):
-        end += 1
-    return (fields[: begin - 1] + fields[end:], "\n".join(fields[begin:end])) if end > begin else (fields, "")
+    found = _INNER.search(fields)
+    inner = found.group(1) if found else ""
+    own = fields[: found.start()] + fields[found.end() :] if inner else fields
+    return own.removesuffix("\n").split("\n") if own else [], inner.removesuffix("\n")
 
 
 @lru_cache(maxsize=TREES_REMEMBERED)
@@ -232,10 +225,7 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
 def _value(said: str) -> int | str | None:
     if len(said) > 1 and said[0] == said[-1] == "'":
         return said[1:-1]
-    return int(said) if _NUMBER.fullmatch(said) else None
-
-
-_NUMBER = re.compile(r"[0-9]{1,20}")
+    return int(said) if said.isascii() and said.isdigit() and len(said) <= 20 else None
 
 
 def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool, vdevs: LabelVdev | None = None) -> Label:

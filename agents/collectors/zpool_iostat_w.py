@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Optional, Tuple
 
 from agents.collectors._figures import NO_POOLS, ask_pools
 from agents.collectors._lines import whole_lines
@@ -26,7 +27,10 @@ KINDS = (
 )
 KINDS_MIN = 9
 BUCKETS = 37  # the last one ends at 137 s
-COUNTS_REMEMBERED = 4096
+ROWS_REMEMBERED = 8192  # most buckets of most vdevs count nothing, or what they counted before
+
+
+Row = Tuple[Optional[int], ...]
 
 
 @dataclass(frozen=True)
@@ -51,16 +55,17 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def parse(text: str) -> tuple[Histogram, ...] | Unparsed:
     """Every histogram, or the first line that made no sense. Reads the table for people too. Never raises."""
-    blocks: list[tuple[str, list[list[int | None]]]] = []
+    blocks: list[tuple[str, list[Row]]] = []
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
     for line in lines:
-        words = line.split()
-        row = _row(words)  # most lines are one, so it is tried first
-        if row is not None and blocks:
+        words = line.split(None, 1)
+        row = _counts(words[1]) if blocks and len(words) == 2 and _is_bucket(words[0]) else None
+        if row is not None:  # most lines are one, so it is tried first
             blocks[-1][1].append(row)
             continue
+        words = line.split()
         if not words or line == NO_POOLS or set(line) <= {"-", " "} or words[0] == "latency":
             continue
         name = _name(words, line)
@@ -78,26 +83,25 @@ def _name(words: list[str], line: str) -> str:
     return words[0] if words[1:3] == ["total_wait", "disk_wait"] else ""
 
 
-def _row(words: list[str]) -> list[int | None] | None:
-    if not KINDS_MIN < len(words) <= len(KINDS) + 1 or not _BUCKET.fullmatch(words[0]):
+@lru_cache(maxsize=64)
+def _is_bucket(word: str) -> bool:
+    return _BUCKET.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=ROWS_REMEMBERED)
+def _counts(tail: str) -> Row | None:
+    """What stands behind the name of a bucket: None inside is a count that was printed rounded. None when it is no row of counts."""
+    words = tail.split()
+    if not KINDS_MIN <= len(words) <= len(KINDS) or not all(_COUNT.fullmatch(word) for word in words):
         return None
-    counts = [_count(word) for word in words[1:]]
-    return None if -1 in counts else counts
-
-
-@lru_cache(maxsize=COUNTS_REMEMBERED)
-def _count(word: str) -> int | None:
-    """None for one that is printed rounded, -1 for what is no count. Nearly all are 0."""
-    if not _COUNT.fullmatch(word):
-        return -1
-    return int(word) if word.isdigit() else None
+    return tuple(int(word) if word.isdigit() else None for word in words)
 
 
 _BUCKET = re.compile(r"[0-9]{1,12}(?:|ns|us|ms|s)")
 _COUNT = re.compile(r"[0-9]{1,20}|[0-9]{1,4}(?:\.[0-9]{1,2})?[KMGTPE]")
 
 
-def _histograms(blocks: list[tuple[str, list[list[int | None]]]]) -> tuple[Histogram, ...] | Unparsed:
+def _histograms(blocks: list[tuple[str, list[Row]]]) -> tuple[Histogram, ...] | Unparsed:
     found = []
     for name, rows in blocks:
         if len(rows) != BUCKETS or len({len(row) for row in rows}) != 1:

@@ -16,6 +16,14 @@ NODE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 NOW = Q(until__isnull=True)
 
 
+class Runs(models.Func):
+    """Every run of four characters of a text, for an index; see `0007_parts_of_guids.py` and `parts.py`."""
+
+    function = "fleet_runs"
+    arity = 1
+    output_field = ArrayField(models.TextField())
+
+
 class Node(models.Model):
     """A storage server with an agent."""
 
@@ -163,6 +171,8 @@ class LabelSeen(models.Model):
             models.Index(fields=["vdev_guid"], name="label_vdev"),
             models.Index(fields=["pool_guid"], name="label_pool"),
             models.Index(fields=["pool"], name="label_pool_name"),
+            GinIndex(Runs("vdev_guid"), name="label_vdev_part", fastupdate=False),
+            GinIndex(Runs("pool_guid"), name="label_pool_part", fastupdate=False),
         ]
 
     def __str__(self):
@@ -187,7 +197,11 @@ class LeafHistory(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["node", "pool_guid", "vdev_guid"], condition=NOW, name="one_state_per_leaf"),
         ]
-        indexes = [models.Index(fields=["since"], name="leaf_since"), models.Index(fields=["vdev_guid"], name="leaf_vdev")]
+        indexes = [
+            models.Index(fields=["since"], name="leaf_since"),
+            models.Index(fields=["vdev_guid"], name="leaf_vdev"),
+            GinIndex(Runs("vdev_guid"), condition=NOW, name="leaf_vdev_part", fastupdate=False),
+        ]
 
     def __str__(self):
         return f"{self.name} of {self.pool} is {self.state}"
@@ -290,7 +304,11 @@ class PoolNow(models.Model):
     class Meta:
         ordering = ["node", "place"]
         constraints = [models.UniqueConstraint(fields=["node", "place"], name="one_pool_per_place")]
-        indexes = [models.Index(fields=["name"], name="pool_name"), models.Index(fields=["guid"], name="pool_guid")]
+        indexes = [
+            models.Index(fields=["name"], name="pool_name"),
+            models.Index(fields=["guid"], name="pool_guid"),
+            GinIndex(Runs("guid"), name="pool_guid_part", fastupdate=False),
+        ]
 
     def __str__(self):
         return f"{self.name} on {self.node}"

@@ -1,5 +1,6 @@
 """An enclosure as a page, and as a sheet of paper for the person who goes to it."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import rows, services, stamps
+from app.fleet import rows, services, stamps, tops
 from app.fleet.chassis import Chassis, chassis, remembering
 from app.fleet.drawing import TINTS, draw
 from app.fleet.models import NOW, Node, Sighting
@@ -32,13 +33,15 @@ def stamp(request: HttpRequest, name: str, enclosure_id: str) -> Any:
 @require_safe
 @live(stamp)
 def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpResponse:
+    if (top := _top(request, name, enclosure_id)) is not None:
+        return render_page(request, "fleet/enclosure_top.html", top, partial="enclosure")
     fleet, found = _found(name, enclosure_id, vdev := request.GET.get("vdev", ""))
     tint = request.GET.get("tint", "state")
     tint = tint if tint in TINTS else "state"
     here = reverse("enclosure", args=[name, enclosure_id])
     context = {
         "section": "fleet",
-        "topics": ",".join(f"node:{one}" for one in found.nodes),
+        "topics": _topics(found.nodes),
         "node": name,
         "this": found,
         "sheets": draw(found, tint),
@@ -50,6 +53,18 @@ def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespons
         "heard": heard(fleet, found),
     }
     return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
+
+
+def _top(request: HttpRequest, name: str, enclosure_id: str) -> dict[str, Any] | None:
+    """What is shown at once where the nodes are still to be read; None where the page is made whole."""
+    if not tops.may_come_first(request) or services.held_facts(names := seen_by(name, enclosure_id)) is not None:
+        return None
+    top = tops.enclosure(name, enclosure_id, names)
+    return top and {"section": "fleet", "topics": _topics(names), "node": name, **top, **tops.asking(request, *names)}
+
+
+def _topics(nodes: Iterable[str]) -> str:
+    return ",".join(f"node:{one}" for one in nodes)
 
 
 @login_required

@@ -53,16 +53,7 @@ def fleet_facts(at: datetime | None = None, names: Iterable[str] | None = None) 
 
     All of them is more than one process holds of a large fleet. Who knows what it asks about takes `facts_near`.
     """
-    at = at or timezone.now()
-    nodes = list(touching.reporting() if names is None else _named(list(names)))
-    changes = history.leaf_changes(at, nodes)
-    aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at.timestamp())
-
-
-@ModelsWrittenOnce
-def _named(names):
-    return touching.reporting().filter(among("fleet_node.name", names))
+    return _joined(_nodes(names), at or timezone.now())
 
 
 def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
@@ -74,9 +65,44 @@ def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
     at = at or timezone.now()
     near = near_things(named_in(words), at)
     known_near = fleet_facts(at, near)
-    asked = frozenset().union(*(questions(facts) for facts in known_near.nodes.values()))
-    wider = near | near_things(asked, at) if asked else near
+    wider = _wider(known_near, near, at)
     return known_near if wider == near else fleet_facts(at, wider)
+
+
+def facts_at_hand(words: Iterable[str], at: datetime | None = None) -> FleetFacts | None:
+    """The same, where this process holds all of it; None when a node would have to be read first."""
+    at = at or timezone.now()
+    near = near_things(named_in(words), at)
+    known_near = held_facts(near, at)
+    wider = _wider(known_near, near, at) if known_near is not None else near
+    return known_near if wider == near else held_facts(wider, at)
+
+
+def held_facts(names: Iterable[str], at: datetime | None = None) -> FleetFacts | None:
+    """What these nodes said last, where this process holds all of it; None when a node would have to be read first."""
+    nodes = _nodes(names)
+    return None if any(remembered(node) is NOTHING for node in nodes) else _joined(nodes, at or timezone.now())
+
+
+def _nodes(names: Iterable[str] | None) -> list[Node]:
+    return list(touching.reporting()) if names is None else _named(list(names))
+
+
+@ModelsWrittenOnce
+def _named(names):
+    return touching.reporting().filter(among("fleet_node.name", names))
+
+
+def _joined(nodes: list[Node], at: datetime) -> FleetFacts:
+    changes = history.leaf_changes(at, nodes)
+    aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
+    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at.timestamp())
+
+
+def _wider(fleet: FleetFacts, near: frozenset[str], at: datetime) -> frozenset[str]:
+    """With the nodes that answer what these ask of others."""
+    asked = frozenset().union(*(questions(facts) for facts in fleet.nodes.values()))
+    return near | near_things(asked, at) if asked else near
 
 
 def near_things(things: Iterable[str], at: datetime) -> frozenset[str]:

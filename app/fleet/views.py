@@ -6,11 +6,11 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from app.fleet import chassis, figures, history, overview, pages_disk, pages_pool, rows, services, stamps, who
+from app.fleet import chassis, figures, history, overview, pages_disk, pages_pool, rows, services, stamps, tops, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
-from app.htmx import live, render_page, wants_partial
+from app.htmx import live, render_page
 from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.census import census
@@ -33,29 +33,19 @@ def fleet(request: HttpRequest) -> HttpResponse:
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
     about = {"section": "fleet", "topics": f"node:{name},looks:{name}", "node": this, **overview.line(this, timezone.now())}
-    if _is_to_be_read(request, this):
-        context = about | {"situations": _open_situations(this), "pools": this.pools_now.all()}
+    situations, fleet = _open_situations(this), tops.facts_near(request, name)
+    if fleet is None:
+        context = about | {"situations": situations, "pools": this.pools_now.all(), **tops.asking(request, name)}
         return render_page(request, "fleet/node_top.html", context, partial="node")
-    fleet = services.facts_near([name])
     facts = fleet.nodes.get(name)
     context = about | {
-        "situations": _open_situations(this),
+        "situations": situations,
         "fleet_facts": fleet,
         "pools": rows.pool_rows(facts) if facts is not None else (),
     }
     if facts is not None:
         context |= _node_facts(facts, fleet)
     return render_page(request, "fleet/node.html", context, partial="node")
-
-
-def _is_to_be_read(request: HttpRequest, node: Node) -> bool:
-    """Hundreds of captures of a node that this process has not read take a moment. What stands in rows is shown at once, and asks for the rest."""
-    return (
-        node.last_report_at is not None
-        and not wants_partial(request)
-        and "whole" not in request.GET
-        and services.remembered(node) is services.NOTHING
-    )
 
 
 def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
@@ -78,13 +68,17 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
 @live(stamps.pool)
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    fleet = services.facts_near([name])
+    situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
+    fleet = tops.facts_near(request, name)
+    top = tops.pool(this, pool_name, situations) if fleet is None else None
+    if top is not None:
+        return render_page(request, "fleet/pool_top.html", top | tops.asking(request, name), partial="pool")
+    fleet = fleet or services.facts_near([name])
     facts = fleet.nodes.get(name)
     pools = facts.pools if facts is not None and known(facts.pools) else ()
     found = next((p for p in pools if p.name == pool_name), None)
     if found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
-    situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
     words = [
         (k, v)
         for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
@@ -124,25 +118,44 @@ def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
 @live(stamps.disk)
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
-    fleet, now = services.facts_near([wwid]), timezone.now()
-    seen, remembered = rows.find_disk(fleet, wwid), history.remembered_of(this, now)
-    nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
-    sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
     context = {
         "section": "fleet",
-        "topics": ",".join(f"node:{name}" for name in nodes),
-        "seen_on": nodes,
-        "fleet_facts": fleet,
         "wwid": wwid,
         "disk": this,
         "serial": this.serial or "not known",
         "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
         "bytes": this.size_bytes or "not known",
+    }
+    fleet = tops.facts_near(request, wwid)
+    if fleet is None:
+        return _disk_top(request, this, context)
+    return render_page(request, "fleet/disk.html", context | _disk_facts(this, fleet), partial="disk")
+
+
+def _disk_top(request: HttpRequest, this: Disk, context: dict) -> HttpResponse:
+    top = tops.disk(this)
+    nodes = top["nodes"][:TOPICS_MAX]
+    context |= top | {"topics": _topics(nodes), "seen_on": nodes, **tops.asking(request, *nodes)}
+    return render_page(request, "fleet/disk_top.html", context, partial="disk")
+
+
+def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
+    seen, now = rows.find_disk(fleet, this.wwid), timezone.now()
+    remembered = history.remembered_of(this, now)
+    nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
+    sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
+    return {
+        "topics": _topics(nodes),
+        "seen_on": nodes,
+        "fleet_facts": fleet,
         "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
         "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
         **pages_disk.more(this, seen, who.timeline(sightings, labels), now),
     }
-    return render_page(request, "fleet/disk.html", context, partial="disk")
+
+
+def _topics(nodes: list[str]) -> str:
+    return ",".join(f"node:{name}" for name in nodes)
 
 
 def _open_situations(node: Node | None = None) -> list[Situation]:

@@ -248,7 +248,8 @@ def page(fields: dict[str, str], before: int, flat: bool = False) -> Page:
     shown = groups[:PAGE]
     wanted = {row[0] for group in shown for row in (*group[:UNFOLDED], group[-1])}
     places = {place.event_id: place for place in LedgerChain.objects.filter(event_id__in=wanted).select_related("event")}
-    lines = [line for group in shown if (line := _line(group, places))]
+    # Events are found in the order they were written in, and numbered in that of their commits: two at once may differ.
+    lines = sorted((line for group in shown if (line := _line(group, places))), key=lambda line: -line.newest.seq)
     if len(groups) > PAGE or (len(found) == most and not whole):
         return Page(lines, shown[-1][-1][0])
     return Page(lines, 0) if whole or last is None else Page(lines, last[0], last[5])
@@ -280,9 +281,11 @@ def _kind(row: tuple) -> tuple:
 
 def _line(group: list[tuple], places: dict[int, LedgerChain]) -> Line | None:
     """None for what waits for its number: it comes at the next look."""
-    rows = [places[row[0]] for row in group[:UNFOLDED] if row[0] in places]
+    rows = sorted((places[row[0]] for row in group[:UNFOLDED] if row[0] in places), key=lambda place: -place.seq)
     oldest = places.get(group[-1][0])
-    return Line(rows, len(group), oldest.seq, tuple(dict.fromkeys(row[2] for row in group))) if rows and oldest else None
+    if not rows or oldest is None:
+        return None
+    return Line(rows, len(group), min(oldest.seq, rows[-1].seq), tuple(dict.fromkeys(row[2] for row in group)))
 
 
 def query_string(fields: dict[str, str], before: int, flat: bool = False) -> str:

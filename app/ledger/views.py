@@ -66,7 +66,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
 
 def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
     rows = [told(row) | {"signed": row.seq <= signed} for row in line.rows]
-    apart = search.query_string(fields, line.newest.event_id + 1, flat=True)
+    apart = search.query_string(fields, max(row.event_id for row in line.rows) + 1, flat=True)
     return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
 
 

@@ -7,14 +7,14 @@ until when.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation, Standing
-from app.fleet.parts import runs
+from app.fleet.parts import holding, runs
 from app.runs.models import Run
 from app.search.parse import Question, parse
 from workflows.runbooks import RUNBOOKS
@@ -22,6 +22,22 @@ from workflows.runbooks import RUNBOOKS
 SHOWN = 50  # of each kind; who wants more narrows it
 FORMER_SHOWN = 10
 KINDS = ("disk", "node", "pool", "situation", "run")
+
+
+@dataclass(frozen=True)
+class Match:
+    """What of a thing holds the part that was asked for."""
+
+    what: str  # "WWID", "serial number", "vdev guid", "pool guid"
+    text: str
+    part: str
+
+    @property
+    def pieces(self) -> tuple[str, str, str]:
+        """The text before, in and after the part."""
+        at = self.text.lower().find(self.part.lower())
+        end = at + len(self.part)
+        return self.text[:at], self.text[at:end], self.text[end:]
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,7 @@ class Hit:
     detail: str
     url: str
     exact: bool = False
+    by: Match | None = None  # None: by its name, or by all of what was asked for
 
 
 def find(text: str) -> list[Hit]:
@@ -58,20 +75,27 @@ def _serial(asked: Question) -> Iterator[Hit]:
 
 def _part(asked: Question) -> Iterator[Hit]:
     """A part of a WWID or of a serial number, of now or of before."""
-    holding = Disk.objects.filter(parts__contains=sorted(runs(asked.value)))
-    yield from _disks(holding.filter(Q(wwid__icontains=asked.value) | Q(serial__icontains=asked.value)))
-    before = holding.exclude(former_serials=[]).exclude(Q(wwid__icontains=asked.value) | Q(serial__icontains=asked.value))
+    maybe = Disk.objects.filter(parts__contains=sorted(runs(asked.value)))
+    for hit, disk in _found_disks(maybe.filter(Q(wwid__icontains=asked.value) | Q(serial__icontains=asked.value))):
+        own = ("serial number", disk.serial) if asked.value.lower() in disk.serial.lower() else ("WWID", disk.wwid)
+        yield replace(hit, by=Match(*own, asked.value))
+    before = maybe.exclude(former_serials=[]).exclude(Q(wwid__icontains=asked.value) | Q(serial__icontains=asked.value))
     for disk in before[:FORMER_SHOWN]:
         for said in disk.former_serials:
             if asked.value.lower() in said["serial"].lower():
-                yield _disk(disk, f"was {said['serial']} until {said['until'][:16].replace('T', ' ')} UTC, as {said['node']} told it")
+                where = f"was {said['serial']} until {said['until'][:16].replace('T', ' ')} UTC, as {said['node']} told it"
+                yield replace(_disk(disk, where), by=Match("former serial number", said["serial"], asked.value))
 
 
 def _disks(found: QuerySet[Disk], exact: bool = False) -> Iterator[Hit]:
+    return (hit for hit, _ in _found_disks(found, exact))
+
+
+def _found_disks(found: QuerySet[Disk], exact: bool = False) -> Iterator[tuple[Hit, Disk]]:
     disks = list(found[:SHOWN])
     places = _places(disks)
     for disk in disks:
-        yield _disk(disk, places.get(disk.pk, "not seen now"), exact)
+        yield _disk(disk, places.get(disk.pk, "not seen now"), exact), disk
 
 
 def _disk(disk: Disk, where: str, exact: bool = False) -> Hit:
@@ -133,10 +157,32 @@ def _guid(asked: Question) -> Iterator[Hit]:
     yield from _pools(PoolNow.objects.filter(guid=asked.value), exact=True)
     yield from _labelled(LabelSeen.objects.filter(pool_guid=asked.value).exclude(Q(pool="")))
     for row in LabelSeen.objects.filter(vdev_guid=asked.value).select_related("disk").order_by("-since")[:FORMER_SHOWN]:
-        gone = f", until {row.until:%Y-%m-%d %H:%M} UTC" if row.until else ""
-        yield _disk(row.disk, f"{'was' if row.until else 'is'} vdev {row.vdev_guid} of {row.pool or 'no pool'}{gone}", row.until is None)
+        yield _carrier(row, exact=row.until is None)
     for leaf in LeafHistory.objects.filter(NOW, vdev_guid=asked.value).select_related("node")[:FORMER_SHOWN]:
-        yield Hit("pool", f"{leaf.pool} on {leaf.node.name}", f"its vdev {leaf.name} is {leaf.state}", _pool_url(leaf.node.name, leaf.pool))
+        yield _leaf(leaf)
+
+
+def _guid_part(asked: Question) -> Iterator[Hit]:
+    """A part of the guid of a pool or vdev: pools that are imported, disks that carry or carried such a label, and members without one."""
+    for row in holding(PoolNow.objects.select_related("node"), "guid", asked.value)[:SHOWN]:
+        yield replace(_imported(row), by=Match("pool guid", row.guid, asked.value))
+    carrying = holding(LabelSeen.objects.select_related("disk"), "vdev_guid", asked.value)
+    for row in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
+        yield replace(_carrier(row), by=Match("vdev guid", row.vdev_guid, asked.value))
+    for leaf in holding(LeafHistory.objects.filter(NOW).select_related("node"), "vdev_guid", asked.value).order_by("vdev_guid")[:SHOWN]:
+        yield replace(_leaf(leaf), by=Match("vdev guid", leaf.vdev_guid, asked.value))
+    foreign = holding(LabelSeen.objects.filter(NOW).exclude(pool=""), "pool_guid", asked.value)
+    for name, pool, guid in foreign.order_by("node__name").values_list("node__name", "pool", "pool_guid").distinct()[:SHOWN]:
+        yield Hit("node", name, f"reads labels of {pool}", reverse("node", args=[name]), by=Match("pool guid", guid, asked.value))
+
+
+def _carrier(row: LabelSeen, exact: bool = False) -> Hit:
+    gone = f", until {row.until:%Y-%m-%d %H:%M} UTC" if row.until else ""
+    return _disk(row.disk, f"{'was' if row.until else 'is'} vdev {row.vdev_guid} of {row.pool or 'no pool'}{gone}", exact)
+
+
+def _leaf(leaf: LeafHistory) -> Hit:
+    return Hit("pool", f"{leaf.pool} on {leaf.node.name}", f"its vdev {leaf.name} is {leaf.state}", _pool_url(leaf.node.name, leaf.pool))
 
 
 def _pool(asked: Question) -> Iterator[Hit]:
@@ -149,8 +195,12 @@ def _pool(asked: Question) -> Iterator[Hit]:
 
 def _pools(found: QuerySet[PoolNow], exact: bool = False) -> Iterator[Hit]:
     for row in found.select_related("node")[:SHOWN]:
-        url = _pool_url(row.node.name, row.name)
-        yield Hit("pool", f"{row.name} on {row.node.name}", f"{row.state}, {row.left}, guid {row.guid or 'not known'}", url, exact)
+        yield _imported(row, exact)
+
+
+def _imported(row: PoolNow, exact: bool = False) -> Hit:
+    url = _pool_url(row.node.name, row.name)
+    return Hit("pool", f"{row.name} on {row.node.name}", f"{row.state}, {row.left}, guid {row.guid or 'not known'}", url, exact)
 
 
 def _labelled(labels: QuerySet[LabelSeen]) -> Iterator[Hit]:
@@ -212,6 +262,7 @@ FINDERS: dict[str, Callable[[Question], Iterator[Hit]]] = {
     "port": _port,
     "bay": _bay,
     "guid": _guid,
+    "guid-part": _guid_part,
     "pool": _pool,
     "node": _node,
     "run": _run,

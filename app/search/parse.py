@@ -33,6 +33,7 @@ PLACE = re.compile(NODE + r"(?:enclosure\s+)?(?P<enclosure>0x[0-9a-f]{16})[\s/:,
 HCTL = re.compile(NODE + r"\[?(?P<hctl>\d{1,3}:\d{1,3}:\d{1,5}:\d{1,5})\]?")
 ON_NODE = re.compile(r"(?P<node>[A-Za-z0-9][A-Za-z0-9._-]{0,62})[\s:/]+(?P<name>\S{1,200})")
 NUMBERED = re.compile(r"(?P<what>run|situation)\s*#?\s*(?P<number>\d{1,9})", re.IGNORECASE)
+DIGITS = re.compile(rf"[0-9]{{{PART_MIN},20}}")  # of a guid in decimal, as zpool prints it
 NUMBER = re.compile(r"#?(?P<number>\d{1,9})")
 HEX = re.compile(r"(?:0x)?[0-9a-f]{1,16}", re.IGNORECASE)
 GROUPED = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){7}|[0-9a-f]{4}(?:[: -][0-9a-f]{4}){3}", re.IGNORECASE)
@@ -95,6 +96,8 @@ def _names(asked: str) -> Iterator[Question]:
     part = _bare(asked)
     if len(part) >= PART_MIN and " " not in part:
         yield Question("part", part)
+    if DIGITS.fullmatch(asked):
+        yield Question("guid-part", asked)
 
 
 def _bare(asked: str) -> str:

@@ -37,6 +37,7 @@ def addresses():
         "load0001",
         "missing",
         "12",
+        pool.guid[5:12],
     )
     return [
         "/",

@@ -182,7 +182,7 @@ def on_illumos(setting: Setting) -> Verdict:
     """No order is given there: what a person does, or why nobody should."""
     tunable, name = setting.tunable, setting.tunable.name
     if not tunable.illumos:
-        return refuse(f"illumos has no {name}.")
+        return refuse(f"On illumos {name} is not known to be there, so there is no line to type for it. Ask who knows that release.")
     if tunable.safe is None:
         return refuse(f"{name} is not set from here: {tunable.why_not}.")
     if not tunable.safe[0] <= setting.value <= tunable.safe[1]:

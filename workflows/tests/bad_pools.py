@@ -142,7 +142,7 @@ REFUSED = (
     Bad("the_tunable_is_back", "It is not back yet", tunable(None, "7")),
     Bad("the_tunable_is_ours_to_put_back", "somebody else changed it", tunable(None, "7")),
     Bad("the_tunable_reads_as_set", "The kernel did not take it", tunable(None, "7")),
-    Bad("the_value_may_be_set", "On illumos a person does it", node(tunables=inside(platform=ILLUMOS))),
+    Bad("the_value_may_be_set", "On illumos", node(tunables=inside(platform=ILLUMOS))),
     Bad("it_may_be_put_back", "It is held as long as was chosen", as_it_is),
 )
 

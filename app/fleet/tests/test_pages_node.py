@@ -1,4 +1,4 @@
-"""A node's page: at once what stands in rows, and the rest when it is read; whole wherever it can be, and without scripts."""
+"""Pages about nodes: at once what stands in rows, and the rest when it is read; whole wherever it can be, and without scripts."""
 
 import pytest
 from django.db import connection
@@ -7,7 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.fleet import intake, services
+from app.fleet import generated, intake, services
+from app.fleet.models import NOW, PoolNow, Sighting
 from app.fleet.tests.cast import collect, node, payload
 
 pytestmark = pytest.mark.django_db
@@ -59,3 +60,63 @@ def test_a_node_that_never_reported_has_nothing_to_be_read(client):
     page = text(client.get("/nodes/waiting/"))
     assert "has not reported yet" in page
     assert "is being read" not in page
+
+
+@pytest.fixture
+def place(oss01):
+    return Sighting.objects.filter(NOW, pool="ost_0").exclude(enclosure_id="").select_related("disk").first()
+
+
+@pytest.fixture
+def addresses(place):
+    """Each page, what its top says, and what only the whole page says."""
+    return {
+        "/nodes/oss01/pools/ost_0/": ("1 more disk may fail", "If it is lost too"),
+        place.disk.get_absolute_url(): (f"bay {place.slot} of {place.enclosure_id}", "Who says so"),
+        f"/nodes/oss01/enclosures/{place.enclosure_id}/?tint=pool": (" seen in it", "The same as a table"),
+    }
+
+
+def test_pages_of_things_that_this_process_has_not_read_show_their_rows_and_ask_for_the_rest(addresses, client):
+    for address, (first, later) in addresses.items():
+        services.forget()
+        with CaptureQueriesContext(connection) as asked:
+            top = text(client.get(address))
+        assert not [query for query in asked if "ledger_blob" in query["sql"]], address
+        assert first in top, address
+        assert f'hx-get="{address}" hx-trigger="load, ' in top, address
+        assert "What oss01 said is being read." in top, address
+        assert later not in top, address
+        rest = text(client.get(address, headers={"HX-Request": "true"}))
+        assert later in rest, address
+        assert "<html" not in rest, address
+        assert later in text(client.get(address)), address  # it is read now
+
+
+def test_without_scripts_such_a_page_leads_to_the_whole_of_it(addresses, client):
+    for address, (_, later) in addresses.items():
+        services.forget()
+        whole = f"{address}{'&amp;' if '?' in address else '?'}whole=1"
+        assert f'href="{whole}"' in text(client.get(address)), address
+        assert later in text(client.get(whole.replace("&amp;", "&"))), address
+
+
+def test_a_top_that_has_no_row_is_none(place, client):
+    services.forget()
+    assert client.get(f"/nodes/oss01/enclosures/{place.enclosure_id[:-1]}0/").status_code == 404
+    services.forget()
+    assert client.get("/nodes/oss01/pools/nowhere/").status_code == 404
+    services.forget()
+    PoolNow.objects.all().delete()
+    assert "If it is lost too" in text(client.get("/nodes/oss01/pools/ost_0/"))
+
+
+def test_a_disk_on_a_shelf_of_two_is_whole_only_when_both_are_read(client):
+    generated.load((14, 15), 20)
+    shared = Sighting.objects.filter(NOW, node__name="load0014", disk__sightings__node__name="load0015").first().disk
+    services.forget()
+    client.get("/nodes/load0014/?whole=1")
+    services._parsed.pop("load0015")
+    top = text(client.get(shared.get_absolute_url()))
+    assert "What load0014 and load0015 said is being read." in top
+    assert "Who says so" in text(client.get(f"{shared.get_absolute_url()}?whole=1"))

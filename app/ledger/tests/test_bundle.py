@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from agents.wire import canonical
+from app import progress
 from app.ledger import bundle as bundles
 from app.ledger import keys, notes, verify
 from app.ledger.bundle import NoSuchRun, bundle
@@ -229,3 +231,19 @@ def test_the_command_writes_the_bundle(cast, tmp_path, capsys):
     assert verify.verify(tmp_path / "run.zip", key).exit_code == 0
     with pytest.raises(CommandError, match="no event of the run 99"):
         call_command("ledger", "export", "99", "-o", str(tmp_path / "no.zip"))
+
+
+def test_the_command_tells_a_terminal_how_far_it_is_and_a_log_nothing(cast, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0)
+    call_command("ledger", "export", "7", "-o", str(tmp_path / "run.zip"))
+    assert capsys.readouterr().err == ""
+    terminal = Terminal()
+    call_command("ledger", "export", "7", "-o", str(tmp_path / "run.zip"), stderr=terminal)
+    assert re.search(r", [0-9]+ of [0-9]+, [0-9]+ %", terminal.getvalue())
+    assert terminal.getvalue().endswith("\r\033[K")
+    assert "\n" not in terminal.getvalue()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True

@@ -12,7 +12,7 @@ from django.urls import reverse
 from app.fleet.models import Disk
 from app.ledger import redact, search, terms
 from app.ledger.forms import moment
-from app.ledger.models import LedgerEvent, LedgerTerm
+from app.ledger.models import LedgerChain, LedgerEvent, LedgerTerm
 from app.ledger.services import record
 
 AT = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -195,3 +195,13 @@ def test_a_page_that_looked_at_enough_says_so(long, monkeypatch):
     page = search.page({"node": "oss7", "type": "run."}, 0)
     assert (page.lines, page.older > 0, page.looked_back_to > "2026") == ([], True, True)
     assert LedgerEvent.objects.get(pk=page.older).at == page.looked_back_to
+
+
+def test_events_that_were_committed_in_another_order_than_they_were_written_stand_by_their_numbers(told):
+    """Two at once: the later row may be numbered first."""
+    first, second, *_ = LedgerChain.objects.order_by("seq").select_related("event")
+    first.event, second.event = second.event, first.event
+    rows = [(one.event_id, one.event.type, one.event.actor) for one in (first, second)]
+    line = search._line(rows, {one.event_id: one for one in (first, second)})
+    assert [place.seq for place in line.rows] == [2, 1]
+    assert (line.newest.seq, line.oldest) == (2, 1)

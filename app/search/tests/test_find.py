@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet import generated
-from app.fleet.models import Disk, LabelSeen, PoolNow, Sighting, Situation
+from app.fleet.models import Disk, LabelSeen, LeafHistory, PoolNow, Sighting, Situation
+from app.fleet.parts import holding, runs
 from app.search.find import find, the_one
 
 pytestmark = pytest.mark.django_db
@@ -94,3 +96,61 @@ def test_the_page_goes_to_the_one_thing_and_else_says_what_there_is(disk):
     assert disk.wwid in page
     assert "What can be found" in client.get("/search/", {"q": "no such thing <b>"}).content.decode()
     assert client.get("/search/", {"q": "\0'\"%_\\"}).status_code == 200
+
+
+def test_a_part_of_a_guid_finds_the_disk_and_the_pool_and_says_what_matched(disk):
+    label, pool = LabelSeen.objects.get(disk=disk), PoolNow.objects.get(node__name="load0001")
+    label.vdev_guid, pool.guid = "7602440441426092393", "9138462510775318246"
+    label.save()
+    pool.save()
+    hit = next(hit for hit in find("44142609") if hit.url == disk.get_absolute_url())
+    assert "is vdev 7602440441426092393 of ost_1" in hit.detail
+    assert (hit.by.what, hit.by.pieces) == ("vdev guid", ("7602440", "44142609", "2393"))
+    (found,) = [hit for hit in find("46251077") if hit.by and hit.by.text == pool.guid]
+    assert (found.url, found.by.what) == ("/nodes/load0001/pools/ost_1/", "pool guid")
+    assert the_one(find("44142609")) is None
+    assert not [hit for hit in find("4414261") if hit.by and "guid" in hit.by.what]  # its runs are there, it is not
+
+
+def test_a_member_whose_label_nobody_read_is_found_by_a_part_of_its_guid(disk):
+    leaf = LeafHistory.objects.get(vdev_guid=LabelSeen.objects.get(disk=disk).vdev_guid, until=None)
+    leaf.vdev_guid = "5550199888777666555"
+    leaf.save()
+    (hit,) = [hit for hit in find("98887776665") if hit.by]
+    assert (hit.kind, hit.by.what) == ("pool", "vdev guid")
+    assert leaf.name in hit.detail
+
+
+def test_the_label_of_a_pool_that_is_imported_nowhere_is_found_by_a_part_of_its_guid(disk):
+    LabelSeen.objects.filter(disk=disk).update(pool_guid="3330199888777666555", pool="scratch9")
+    (hit,) = [hit for hit in find("98887776665") if hit.by]
+    assert (hit.title, hit.detail, hit.by.what) == ("load0001", "reads labels of scratch9", "pool guid")
+
+
+def test_the_database_takes_the_runs_of_a_guid_as_we_do():
+    with connection.cursor() as cursor:
+        for text in ("7602440441426092393", "18446744073709551615", "1234", "123", "", "0000000"):
+            cursor.execute("SELECT fleet_runs(%s)", [text])
+            assert set(cursor.fetchone()[0]) == runs(text)
+
+
+def test_a_part_of_a_guid_is_looked_up_in_an_index(disk):
+    asked = {"vdev_guid": LabelSeen.objects.all(), "pool_guid": LabelSeen.objects.all(), "guid": PoolNow.objects.all()}
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")  # a small table is read through otherwise
+    for field, found in asked.items():
+        assert "_part" in holding(found, field, "26092393").explain(), field
+
+
+def test_of_a_part_that_every_guid_holds_no_more_is_read_than_anybody_reads(fleet, monkeypatch):
+    monkeypatch.setattr("app.fleet.parts.HELD_MAX", 7)
+    assert len([hit for hit in find("0000000") if hit.by and hit.by.what == "vdev guid" and hit.kind == "disk"]) == 7
+
+
+def test_the_page_says_what_matched(disk):
+    client = Client()
+    client.force_login(User.objects.create_user("ann"))
+    LabelSeen.objects.filter(disk=disk).update(vdev_guid="7602440441426092393")
+    assert 'vdev guid <span class="sl-mono">76024404414<mark>26092393</mark></span>' in client.get("/search/?q=26092393").content.decode()
+    assert "serial number <span" in client.get("/search/?q=zl000100").content.decode()
+    assert "WWID <span" in client.get("/search/?q=c500000100").content.decode()

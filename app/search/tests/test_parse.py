@@ -57,6 +57,8 @@ def test_a_wwid_in_any_form_is_that_wwid(text):
         ("oss01", Question("node", "oss01")),
         ("S/N: ZA2B0176", Question("serial", "ZA2B0176")),
         ("b207", Question("part", "b207")),
+        ("4412", Question("guid-part", "4412")),
+        ("7602440441426092393", Question("guid-part", "7602440441426092393")),
         ("wwn-0x5000c500a6", Question("part", "5000c500a6")),
         ("run 12", Question("run", "12")),
         ("Run #12", Question("run", "12")),
@@ -74,9 +76,9 @@ def test_nothing_asks_nothing(text):
     assert parse(text) == ()
 
 
-@pytest.mark.parametrize("text", ["a65", "x"])
+@pytest.mark.parametrize("text", ["a65", "x", "441"])
 def test_what_is_too_short_is_no_part_of_anything(text):
-    assert not [question for question in parse(text) if question.kind == "part"]
+    assert not [question for question in parse(text) if question.kind in ("part", "guid-part")]
 
 
 @given(st.text(max_size=300))

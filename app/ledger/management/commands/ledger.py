@@ -6,6 +6,7 @@ Exit codes of verify are those of verify.py: 0 intact, 1 tampered, 2 incomplete,
 """
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def verify(self, **_):
-        with told_to(self.far):
+        with self.telling():
             found = audit()
         self.tell(found)
         if found.exit_code:
@@ -91,13 +92,28 @@ class Command(BaseCommand):
     def rotate(self, which, why, by, **_):
         self.stdout.write(f"The {which} key is now {keyring.rotate(which, why, by)}.")
 
+    @contextmanager
+    def telling(self):
+        """How far it is stands in one line of the terminal, and is gone then. A script's log is not to be filled with it."""
+        if not self.stderr.isatty():
+            yield
+            return
+        try:
+            with told_to(self.far):
+                yield
+        finally:
+            self.line("")
+
     def far(self, doing, through, of):
-        if self.stderr.isatty():  # a script's log is not to be filled with it
-            self.stderr.write(f"\r\033[K{doing}" + (f", {through} of {of}" if of else ""), ending="\r")
+        self.line(f"{doing}, {through} of {of}, {100 * through // of} %" if of else doing)
+
+    def line(self, words):
+        self.stderr.write(f"\r\033[K{words}", style_func=str, ending="")  # it is no error
+        self.stderr.flush()
 
     def export(self, run, output, withhold, **_):
         try:
-            with told_to(self.far):
+            with self.telling():
                 data = bundle(run, "command line", set(withhold))
         except NoSuchRun:
             raise CommandError(f"The ledger holds no event of the run {run}.") from None
