@@ -9,6 +9,8 @@ from typing import NamedTuple
 from launcher.say import Stop
 
 LINE_SECONDS = 300
+# On a node short of CPU udev names new partitions later than `zpool create` waits for them; it then says that a device is unavailable.
+CREATE = "for i in 1 2 3; do udevadm settle -t 60; zpool create {words} && exit 0; sleep 5; done; exit 1"
 
 
 class GuestSaid(Exception):
@@ -34,6 +36,9 @@ class Guest(NamedTuple):
         if check and ran.returncode:
             raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
         return said
+
+    def create_pool(self, words: str) -> str:
+        return self.sh(CREATE.format(words=words))
 
     def hang_up(self) -> None:
         """Close the connection that later lines would share."""

@@ -18,7 +18,8 @@ def other(stage, ann, portal, boot) -> Stage:
     stage.allow("zpool_import_readonly", "zpool_export_readonly")
     machine = boot(OTHER, DISKS, hostid=HOSTID, disks_folder=str(stage.machine.folder / "disks"), lot=stage.machine.settings.lot)
     members = " ".join(machine.disk(n).by_id for n in range(DISKS))
-    machine.guest.sh(f"zpool create -o ashift=12 {POOL} raidz1 {members}; echo kept > /{POOL}/file; zpool sync {POOL}")
+    machine.guest.create_pool(f"-o ashift=12 {POOL} raidz1 {members}")
+    machine.guest.sh(f"echo kept > /{POOL}/file; zpool sync {POOL}")
     stage.sh("for d in /sys/block/sd*; do blockdev --rereadpt /dev/${d##*/}; done; udevadm settle -t 30", check=False)
     return Stage(portal, machine)
 
