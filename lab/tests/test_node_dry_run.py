@@ -59,7 +59,7 @@ def to_the_button_that_imports(ann, walk, guid: str) -> None:
         lambda page: any(form.fields.get("offer") == offer and form.buttons for form in page.forms),
         "that it may be begun",
         f"/nodes/{NODE}/",
-        seconds=150,  # ZED rings when the pool is exported; else it would be seen up to five minutes later
+        seconds=280,  # ZED rings when the pool is exported; else it would be seen up to five minutes later
     )
     ann.press("Start", within=offer)
     walk.insist("Check now", "Check that nobody has it and enough of it is here")

@@ -30,7 +30,7 @@ def walk(ann, bob):
 
 
 def here(ann, words: str) -> None:
-    ann.until(lambda page: words in page.text, words, f"/nodes/{NODE}/", seconds=400)
+    ann.until(lambda page: words in page.text, words, f"/nodes/{NODE}/", seconds=600)
 
 
 def test_a_pool_of_a_host_that_nobody_speaks_for_is_not_imported(ann, other):
