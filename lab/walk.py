@@ -80,7 +80,7 @@ class Walk:
         while time.monotonic() < end:
             if self.asker.has_button("Ask the node for its plan"):
                 self.asker.press("Ask the node for its plan")
-            time.sleep(2)
+            time.sleep(3)
             if title not in self.asker.go(self.path).current:
                 return
         raise NotThere(f"The node never made its plan at {title!r}: {self.asker.page.text}")
@@ -91,7 +91,7 @@ class Walk:
         end = time.monotonic() + seconds
         while title in self.asker.page.current and self.asker.has_button("Done") and time.monotonic() < end:  # "Back to" names it later too
             self.asker.press("Done", evidence=evidence)
-            time.sleep(2)
+            time.sleep(3)
             self.asker.go(self.path)
 
     def to_the_button_that_replaces(self, serial: str) -> None:
