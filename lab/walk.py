@@ -6,6 +6,7 @@ import time
 from lab.visitor import NotThere, Visitor
 
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
+HEAD = re.compile(r"(?:Now · step \d+ of \d+ (?:· on the way back )?)?(.*)", re.S)  # of the current step: its title and what follows
 CHOOSE = ("Take this disk", "Go this way")
 PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
 ORDER_SECONDS = 300
@@ -81,7 +82,7 @@ class Walk:
             if self.asker.has_button("Ask the node for its plan"):
                 self.asker.press("Ask the node for its plan")
             time.sleep(3)
-            if title not in self.asker.go(self.path).current:
+            if not HEAD.match(self.asker.go(self.path).current)[1].startswith(title):  # "Back to" names it later too
                 return
         raise NotThere(f"The node never made its plan at {title!r}: {self.asker.page.text}")
 
