@@ -103,5 +103,5 @@ class Walk:
         self.confirm_and_approve("Confirm what is replaced")
         self.asker.step("Replace the disk")
 
-    def until_done(self, seconds: float = 300) -> None:
+    def until_done(self, seconds: float = 600) -> None:
         self.asker.until(lambda page: DONE.search(page.text), "that the run is done", "", seconds)
