@@ -360,12 +360,10 @@ class Machine:
         self._write()
 
 
-# The clock stood still while it slept; reseeding makes the random numbers that were handed in count. ZFS draws its own from a seed of the moment
-# it was loaded, so it is loaded anew: two pools of two nodes that woke from one sleep were seen to have the same guid.
+# The clock stood still while it slept; reseeding makes the random numbers that were handed in count.
 WHO = (
     "date -s @{now:.0f} >/dev/null; hostname {host}; zgenhostid -f {hostid}; "
-    'python3 -c \'import fcntl; fcntl.ioctl(open("/dev/urandom", "wb"), 0x5207)\'; '
-    "systemctl stop zfs-zed; modprobe -r zfs && modprobe -r spl; modprobe zfs && systemctl start zfs-zed"
+    'python3 -c \'import fcntl; fcntl.ioctl(open("/dev/urandom", "wb"), 0x5207)\''
 )
 SEEN = "udevadm settle -t 60; ls -d /sys/block/sd* 2>/dev/null | wc -l | tr '\\n' ' '; ls -d /sys/class/enclosure/* 2>/dev/null | wc -l"
 RESET = (
