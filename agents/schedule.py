@@ -13,19 +13,18 @@ from __future__ import annotations
 
 import math
 import random
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 from agents import VERSION
 from agents.asked import Heard, Source, Trouble
-from agents.collectors import COLLECTORS, zpool_status
+from agents.collectors import COLLECTORS, block, zpool_status
 from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture, Unparsed
 from agents.crew import Crew, Job
 from agents.host import Host
 from agents.kept import Kept
-from agents.times import iso
+from agents.times import iso, seconds_left
 from agents.wwid import strip_partition
 
 FAST_SECONDS = 2.0  # while a short resilver runs, so that its bar moves; a long one moves it no faster than that
@@ -42,8 +41,6 @@ AWAKE_SECONDS = 60.0  # a disk that answered so lately has not gone to sleep sin
 NAMED = 4  # disks in a sentence
 SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
 OWN = "agent"  # the source under which the agent tells of itself
-
-_SOON = re.compile(r"(?:(?P<days>\d{1,5}) days )?(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})")
 
 
 class Schedule:
@@ -70,6 +67,7 @@ class Schedule:
         self._listed: tuple[Kept, ...] | None = None
         self._scans_read: tuple[str, list] = ("", [])
         self._scans_seen: tuple[tuple[str, str], ...] | None = None
+        self._disks_seen: tuple[str, frozenset] | None = None  # digest of the text, and (kernel name, WWID)
 
     def hurry(self) -> None:
         """Ask every source again at the next round, also those that hang or are being asked now: they may say what was before."""
@@ -106,6 +104,7 @@ class Schedule:
             self._crew.pause(LOOK_SECONDS)
         with self._lock:
             self._look_at_labels_when_a_scan_ends()
+            self._ask_new_disks()
             self._tell_of_itself()
 
     def now(self) -> float:
@@ -250,7 +249,7 @@ class Schedule:
         every = float(source.module.EVERY_SECONDS)
         if source.name not in FAST_SOURCES:
             return every
-        left = [_seconds_left(scan) for _, scan in self._scans() if scan.function in ("resilver", "rebuild") and scan.state == "running"]
+        left = [seconds_left(scan.eta) for _, scan in self._scans() if scan.function in ("resilver", "rebuild") and scan.state == "running"]
         return min([every, *(max(FAST_SECONDS, seconds / 100) for seconds in left)])
 
     # What a thread of the crew does.
@@ -460,6 +459,18 @@ class Schedule:
             self._hurry([self._sources["zdb_label"]])
         self._scans_seen = seen
 
+    def _ask_new_disks(self) -> None:
+        """What is asked of disks once an hour is asked of one that came now, also under the name of one that went: else nobody knows its health."""
+        for kept in self._said.get(block.NAME, {}).get("", ()):
+            disks = block.parse(kept.text) if self._disks_seen is None or kept.digest != self._disks_seen[0] else Unparsed("as before")
+            if kept.outcome != "data" or isinstance(disks, Unparsed):
+                continue
+            here = frozenset((disk.name, disk.wwid) for disk in disks)
+            if self._disks_seen is not None and here - self._disks_seen[1]:
+                seldom = (one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
+                self._hurry(seldom)
+            self._disks_seen = (kept.digest, here)
+
     def _scans(self) -> list[tuple[zpool_status.Pool, zpool_status.Scan]]:
         said = self._said.get("zpool_status", {}).get("", ())
         digest = " ".join(kept.digest for kept in said)
@@ -488,11 +499,3 @@ def _failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
 
 def _name(source: str, key: str) -> str:
     return f"{source}/{key}" if key else source
-
-
-def _seconds_left(scan: zpool_status.Scan) -> float:
-    """0 while nobody knows how long it will take."""
-    found = _SOON.search(scan.eta or "")
-    if found is None:
-        return 0.0
-    return int(found["days"] or 0) * 86400.0 + int(found["h"]) * 3600 + int(found["m"]) * 60 + int(found["s"])

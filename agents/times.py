@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
+from typing import Optional
+
+_SOON = re.compile(r"(?:(?P<days>\d{1,5}) days )?(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})")
 
 
 def iso(seconds: float) -> str:
@@ -16,3 +20,11 @@ def seconds_of(text: str) -> float:
     if moment.tzinfo is None:
         raise ValueError(f"{text!r} has no time zone")
     return moment.timestamp()
+
+
+def seconds_left(eta: Optional[str]) -> float:
+    """Of what ZFS says is still to go, "2 days 03:04:05"; 0 while nobody knows how long it will take."""
+    found = _SOON.search(eta or "")
+    if found is None:
+        return 0.0
+    return int(found["days"] or 0) * 86400.0 + int(found["h"]) * 3600 + int(found["m"]) * 60 + int(found["s"])

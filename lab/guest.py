@@ -9,6 +9,17 @@ from typing import NamedTuple
 from launcher.say import Stop
 
 LINE_SECONDS = 300
+# On a node short of CPU udev names new partitions later than `zpool create` waits for them, and it says that a device is unavailable. Later still
+# come the events of its labelling, and ZED takes a member of the new pool for removed; it is brought back until the pool stays well.
+CREATE = """\
+for i in 1 2 3; do udevadm settle -t 60; zpool create {words} && break; sleep 5; done
+for i in 1 2 3 4 5 6 7 8; do
+  udevadm settle -t 60; sleep 5
+  zpool status -x | grep -q 'all pools are healthy' && exit 0
+  zpool status | awk '/REMOVED/ {{print $1}}' | xargs -r -n 1 zpool online $(zpool list -H -o name)
+  zpool clear $(zpool list -H -o name)
+done
+zpool status; exit 1"""
 
 
 class GuestSaid(Exception):
@@ -34,6 +45,9 @@ class Guest(NamedTuple):
         if check and ran.returncode:
             raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
         return said
+
+    def create_pool(self, words: str) -> str:
+        return self.sh(CREATE.format(words=words))
 
     def hang_up(self) -> None:
         """Close the connection that later lines would share."""

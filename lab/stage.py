@@ -52,6 +52,7 @@ while True:
             sys.exit()
 """
 CATCH_SECONDS = 300
+ASK_AGAIN_SECONDS = 10  # a management command takes seconds of the CPU that the node is waiting for
 
 
 class Stage:
@@ -112,7 +113,7 @@ class Stage:
                 return facts
             if time.monotonic() > end:
                 raise AssertionError(f"The portal never learnt that {what}. It holds: {json.dumps(facts, indent=1)}")
-            time.sleep(2)
+            time.sleep(ASK_AGAIN_SECONDS)
 
     def keep(self, moment: str) -> None:
         """With `--keep DIR`: every text that the portal holds of the node now, one file each, to be kept as test data."""

@@ -6,7 +6,10 @@ import time
 from lab.visitor import NotThere, Visitor
 
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
+HEAD = re.compile(r"(?:Now · step \d+ of \d+ (?:· on the way back )?)?(.*)", re.S)  # of the current step: its title and what follows
 CHOOSE = ("Take this disk", "Go this way")
+PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
+ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
 
 
@@ -25,7 +28,7 @@ class Walk:
     def path(self) -> str:
         return self.asker.page.path
 
-    def order(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
+    def order(self, title: str, confirm: str = "", seconds: float = ORDER_SECONDS, approved: bool = False) -> None:
         """Plan, confirm, approve and run one command, and return when its button is pressed."""
         self.plan(title, confirm, seconds, approved)
         self.insist(title, title, seconds)
@@ -37,16 +40,16 @@ class Walk:
         if ask in page.current:
             self.order(title)
 
-    def plan(self, title: str, confirm: str = "", seconds: float = 120, approved: bool = False) -> None:
+    def plan(self, title: str, confirm: str = "", seconds: float = ORDER_SECONDS, approved: bool = False) -> None:
         ask = f"Have the node plan it: {title[0].lower()}{title[1:]}"
-        self.insist("Ask the node for its plan", ask, seconds)
+        self.planned(ask)
         if confirm:
             self.confirm_and_approve(confirm, seconds)
         elif approved:
             self.asker.step(APPROVE, seconds)
             self.approve()
 
-    def confirm_and_approve(self, confirm: str, seconds: float = 120) -> None:
+    def confirm_and_approve(self, confirm: str, seconds: float = ORDER_SECONDS) -> None:
         page = self.asker.step(confirm, seconds)
         self.asker.press("Confirm", text=page.codes[0])
         self.asker.step(APPROVE, seconds)
@@ -65,7 +68,7 @@ class Walk:
         )
         self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
 
-    def insist(self, button: str, title: str, seconds: float = 120) -> None:
+    def insist(self, button: str, title: str, seconds: float = ORDER_SECONDS) -> None:
         """Press it until it is taken: a node that is short of CPU reports late, and what is not fresh is refused."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
@@ -78,22 +81,34 @@ class Walk:
                 raise NotThere(f"{button!r} is refused at {title!r}: {self.asker.page.text}")
             time.sleep(5)
 
-    def hands(self, title: str, evidence: str, seconds: float = 120) -> None:
+    def planned(self, title: str, seconds: float = PLAN_SECONDS) -> None:
+        """Ask for the plan, and again when no answer came in time, until it is there."""
+        self.asker.step(title, seconds)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.asker.has_button("Ask the node for its plan"):
+                self.asker.press("Ask the node for its plan")
+            time.sleep(3)
+            if not HEAD.match(self.asker.go(self.path).current)[1].startswith(title):  # "Back to" names it later too
+                return
+        raise NotThere(f"The node never made its plan at {title!r}: {self.asker.page.text}")
+
+    def hands(self, title: str, evidence: str, seconds: float = ORDER_SECONDS) -> None:
         """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
         while title in self.asker.page.current and self.asker.has_button("Done") and time.monotonic() < end:  # "Back to" names it later too
             self.asker.press("Done", evidence=evidence)
-            time.sleep(2)
+            time.sleep(3)
             self.asker.go(self.path)
 
     def to_the_button_that_replaces(self, serial: str) -> None:
         """wwid-mismatch-replace, from the choice of the disk up to the command."""
         self.choose("Choose the new disk", serial)
         self.insist("Check now", "Check pool, lost member and new disk")
-        self.insist("Ask the node for its plan", "Have the node plan it")
+        self.planned("Have the node plan it")
         self.confirm_and_approve("Confirm what is replaced")
         self.asker.step("Replace the disk")
 
-    def until_done(self, seconds: float = 300) -> None:
+    def until_done(self, seconds: float = 600) -> None:
         self.asker.until(lambda page: DONE.search(page.text), "that the run is done", "", seconds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workflows import events as ev
-from workflows.core import Runbook
+from workflows.core import Runbook, Step
 from workflows.state import ORDER_HAD_NO_EFFECT, ORDER_MOVES, OrderSeen, RunState, Statement
 from workflows.walk import RING_SECONDS, Decision, Refused, back, failed, finish, plan_behind
 
@@ -32,13 +32,18 @@ def order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outc
     )
     if event.status == "SUCCEEDED":
         return finish(runbook, _learnt(runbook, moved, event.said), event, "The command succeeded.", state.verdicts, record)
-    if event.status == "FAILED" and runbook.step(state.step).fails_to:
+    if _goes_on_without(runbook.step(state.step), event.status):
         return failed(runbook, _learnt(runbook, moved, event.said), event, record)
     if event.status in ORDER_HAD_NO_EFFECT:
         return _stop(moved, event, record)
     if event.status == "UNKNOWN":
         return _unknown(runbook, moved, event, probe, record)
     return Decision(replace(moved, note=_UNDER_WAY[event.status]), (record, ev.Ring(RING_SECONDS)))
+
+
+def _goes_on_without(step: Step, status: str) -> bool:
+    """A failed command may lead elsewhere. So may a refused one that only tries: a node's owner may never have allowed it by name."""
+    return bool(step.fails_to) and (status == "FAILED" or (status == "REFUSED" and step.effect == "idempotent"))
 
 
 def _learnt(runbook: Runbook, state: RunState, said: str) -> RunState:

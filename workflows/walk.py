@@ -48,9 +48,10 @@ def finish(
 
 
 def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
-    """The command ran and had no effect, and the runbook knows how to go on from there. It opened and closed nothing."""
+    """The command had no effect, and the runbook knows how to go on from there. It opened and closed nothing."""
     step = runbook.step(state.step)
-    note = f"The command failed and changed nothing: {event.reason}"
+    said = "The command failed and changed nothing" if event.status == "FAILED" else "The order was refused and nothing was run"
+    note = f"{said}: {event.reason}"
     done = replace(state, finished=(*state.finished, Finished(step.slug, event.by, event.at, note)), note=note)
     return _onward(runbook, done, runbook.step(step.fails_to), event, (record,))
 

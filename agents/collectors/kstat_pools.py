@@ -51,8 +51,9 @@ class KstatPools:
 
 
 def pool_names(host: Host) -> tuple[str, ...]:
-    """The pools of this moment, asked of the kernel and not of `zpool`."""
-    return tuple(path[len(ROOT) + 1 : -len("/state")] for path in host.list(f"{ROOT}/*/state"))[:POOLS_MAX]
+    """The pools of this moment, asked of the kernel and not of `zpool`. While `zpool import` looks, what it looks at is there as `$import`."""
+    names = (path[len(ROOT) + 1 : -len("/state")] for path in host.list(f"{ROOT}/*/state"))
+    return tuple(name for name in names if not name.startswith("$"))[:POOLS_MAX]
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
@@ -19,6 +20,7 @@ from agents.operations.base import UNKNOWN
 from agents.wwid import by_id_path
 
 BLKID_TIMEOUT_SECONDS = 20.0
+Answer = TypeVar("Answer")
 NONE = "none"
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 
@@ -78,6 +80,20 @@ def known(question: Callable[[], str]) -> str:
         return question()
     except Unread as unread:
         return f"{UNKNOWN}{unread}"
+
+
+def once(question: Callable[[], Answer]) -> Callable[[], Answer]:
+    """Asked now and once, however many facts rest on the answer: a sick disk makes every question slow, and a plan is waited for 90 s."""
+    try:
+        answer = question()
+    except Unread as unread:
+        why = str(unread)
+
+        def again() -> Answer:
+            raise Unread(why)
+
+        return again
+    return lambda: answer
 
 
 def same(candidate: Candidate, field: str) -> str:

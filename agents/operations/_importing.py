@@ -14,7 +14,7 @@ from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_import import Importable
 from agents.host import Host
 from agents.operations import _member
-from agents.operations._candidate import NONE, known
+from agents.operations._candidate import NONE, known, once
 from agents.operations._member import Question
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
@@ -56,13 +56,14 @@ def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    listed, labels = once(lambda: _listed(host, params)), once(lambda: _labels(host, params))
     return {
-        "import.listed": known(lambda: str(len(_listed(host, params)))),
-        "import.state": known(lambda: _one(host, params).state),
-        "import.says": known(lambda: says(_one(host, params))),
+        "import.listed": known(lambda: str(len(listed()))),
+        "import.state": known(lambda: _one(listed()).state),
+        "import.says": known(lambda: says(_one(listed()))),
         "import.here": known(lambda: in_the_way(host, params)),
-        "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in _labels(host, params)})) or NONE),
-        "labels.members": known(lambda: str(len({label.guid for label in _labels(host, params)}))),
+        "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in labels()})) or NONE),
+        "labels.members": known(lambda: str(len({label.guid for label in labels()}))),
         "node.hostid": known(lambda: _hostid(host)),
         **_member.versions(host),
     }
@@ -101,7 +102,10 @@ def says(pool: Importable) -> str:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    facts = preconditions(host, params)
+    return told(preconditions(host, params))
+
+
+def told(facts: dict[str, str]) -> dict[str, object]:
     listed = {name: facts[f"import.{name}"] for name in ("state", "says", "listed")}
     return {"import": {**listed, "writers": facts["labels.writers"], "members": facts["labels.members"]}, "preconditions": facts}
 
@@ -143,8 +147,7 @@ def _listed(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
     return tuple(pool for pool in said if str(pool.guid) == params["pool_guid"])
 
 
-def _one(host: Host, params: Mapping[str, str]) -> Importable:
-    listed = _listed(host, params)
+def _one(listed: tuple[Importable, ...]) -> Importable:
     if len(listed) != 1:
         raise Unread(f"`zpool import` lists the pool {len(listed)} times")
     return listed[0]

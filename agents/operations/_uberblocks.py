@@ -44,24 +44,24 @@ def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def newest(host: Host, params: Mapping[str, str]) -> str:
+def newest(rings: Mapping[str, Ring]) -> str:
     """The best uberblock over all disks. As long as it is the same, nobody has written to the pool."""
-    found = [uberblock for ring in rings(host, params).values() for uberblock in ring]
+    found = [uberblock for ring in rings.values() for uberblock in ring]
     if not found:
         raise Unread("no disk of the pool shows an uberblock")
     best: Uberblock = max(found, key=lambda u: (u.txg, u.timestamp))
     return f"txg {best.txg} of {best.timestamp}"
 
 
-def holders(host: Host, params: Mapping[str, str]) -> str:
+def holders(rings: Mapping[str, Ring], txg: str) -> str:
     """The partitions that hold the uberblock asked for."""
-    held = [key for key, ring in rings(host, params).items() if any(str(u.txg) == params["txg"] for u in ring)]
+    held = [key for key, ring in rings.items() if any(str(u.txg) == txg for u in ring)]
     return ", ".join(held) or NONE
 
 
-def times(host: Host, params: Mapping[str, str]) -> str:
+def times(rings: Mapping[str, Ring], txg: str) -> str:
     """When it was written; several times mean that two systems wrote it."""
-    found = {u.timestamp for ring in rings(host, params).values() for u in ring if str(u.txg) == params["txg"]}
+    found = {u.timestamp for ring in rings.values() for u in ring if str(u.txg) == txg}
     return ", ".join(map(str, sorted(found))) or NONE
 
 

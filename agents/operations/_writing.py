@@ -27,13 +27,15 @@ def check(params: Mapping[str, str]) -> str:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return {**_importing.preconditions(host, params), "uberblocks.newest": known(lambda: _uberblocks.newest(host, params))}
+    return {
+        **_importing.preconditions(host, params),
+        "uberblocks.newest": known(lambda: _uberblocks.newest(_uberblocks.rings(host, params))),
+    }
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     facts = preconditions(host, params)
-    said = _importing.describe(host, params)
-    return {**said, "outgoing": {"pool": params["pool"], "newest": facts["uberblocks.newest"]}, "preconditions": facts}
+    return {**_importing.told(facts), "outgoing": {"pool": params["pool"], "newest": facts["uberblocks.newest"]}, "preconditions": facts}
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -58,7 +60,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
 
 
 def _of_the_rings(host: Host, params: Mapping[str, str], pre: Mapping[str, str], evidence: tuple[Capture, ...]) -> Probe:
-    before, now = pre.get("uberblocks.newest", ""), _uberblocks.newest(host, params)
+    before, now = pre.get("uberblocks.newest", ""), _uberblocks.newest(_uberblocks.rings(host, params))
     if now == before:
         return Probe("did_not", evidence, f"{params['pool']} is not imported, and nothing was written to it: its newest is still {now}.")
     said = f"{params['pool']} is not imported, and its newest was {before or 'not read'} and is {now}: it was written to and let go of."

@@ -14,7 +14,7 @@ from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
 from agents.host import Host
 from agents.operations import _importing, _member, _uberblocks
-from agents.operations._candidate import NONE, known
+from agents.operations._candidate import NONE, known, once
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe
 
@@ -38,19 +38,19 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    rings, txg = once(lambda: _uberblocks.rings(host, params)), params["txg"]
     return {
         **_importing.preconditions(host, params),
-        "uberblocks.newest": known(lambda: _uberblocks.newest(host, params)),
-        "uberblocks.holders": known(lambda: _uberblocks.holders(host, params)),
-        "uberblocks.times": known(lambda: _uberblocks.times(host, params)),
+        "uberblocks.newest": known(lambda: _uberblocks.newest(rings())),
+        "uberblocks.holders": known(lambda: _uberblocks.holders(rings(), txg)),
+        "uberblocks.times": known(lambda: _uberblocks.times(rings(), txg)),
     }
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    said = _importing.describe(host, params)
     facts = preconditions(host, params)
     moment = {name: facts[f"uberblocks.{name}"] for name in ("newest", "holders", "times")}
-    return {**said, "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
+    return {**_importing.told(facts), "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

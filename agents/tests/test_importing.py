@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.host import Ran
-from agents.operations import _importing, disk_rescan, zpool_import_readonly
+from agents.operations import OPERATIONS, _importing, disk_rescan, zpool_import_readonly
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN
 from agents.twin import scenarios
@@ -98,3 +98,21 @@ def test_when_no_label_says_who_used_it_last_it_refuses():
 def test_a_writer_that_is_no_known_host_refuses():
     for writer in ("an unknown host", "oss07 (5b2f9c07)", "oss01 (5b2f4c01), oss07 (5b2f9c07)"):
         assert [outcome for outcome, _ in against(**{"labels.writers": writer})] == ["refuse"]
+
+
+@pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if "import.listed" in getattr(one, "FACTS", ())])
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_plan_asks_what_can_be_imported_once(name, answers, tmp_path):
+    """On a node short of CPU six such questions took longer than the 90 s that a plan is waited for; a hung disk makes each take a minute."""
+    at = scenarios.host(tmp_path, scenarios.diverged_disk(), Clock())
+    real, asked = at.run, []
+
+    def run(argv, *rest, **more):
+        asked.append(tuple(argv))
+        return real(argv, *rest, **more) if answers or argv != ("zpool", "import") else Ran(tuple(argv), None, b"", b"", 60.0, "timeout")
+
+    at.run = run
+    plan = OPERATIONS[name].describe(at, {**meant(at, "ost_0"), "txg": "4000"})
+    assert asked.count(("zpool", "import")) == 1
+    assert all(asked.count(argv) == 1 for argv in asked if argv[0] == "zdb" and "u" in argv[1])
+    assert plan["preconditions"]["import.listed"].startswith("1" if answers else UNKNOWN)

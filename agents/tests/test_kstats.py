@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.captured import CapturedHost
-from agents.collectors import dbgmsg, kstat_dmu_tx, kstat_pools, kstat_txgs
+from agents.collectors import dbgmsg, kstat_dmu_tx, kstat_pools, kstat_txgs, zpool_history
 from agents.collectors.base import Unparsed
 from agents.collectors.kstat_pools import Importing, KernelPool
 from agents.tests.scenarios import step
@@ -112,6 +112,16 @@ def test_the_newest_rows_are_kept_below_their_heading():
 
 def test_a_pool_that_went_away_gives_nothing():
     assert kstat_txgs.collect_one(CapturedHost(step("healthy-raidz2")), "gone").outcome == "nothing"
+
+
+def test_what_zpool_import_looks_at_is_no_pool():
+    """Seen on a real node: the portal takes no report with a key like that, so none came while the list of importable pools was read."""
+
+    class Host:
+        def list(self, pattern):
+            return [pattern.replace("*", name) for name in ("$import", "$import-ffff8a3-ost_5", "ost_5")]
+
+    assert kstat_pools.pool_names(Host()) == kstat_txgs.keys(Host()) == zpool_history.keys(Host()) == ("ost_5",)
 
 
 def test_it_reads_why_writers_waited():

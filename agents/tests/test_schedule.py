@@ -14,6 +14,7 @@ from agents.operations import zpool_replace
 from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
 from agents.tests import rig
 from agents.tests.questions import per_disk, said, source
+from agents.twin import scenarios
 
 
 def test_it_asks_each_source_as_often_as_it_says(make, machine, clock):
@@ -344,3 +345,25 @@ def test_it_reads_the_labels_again_when_a_resilver_ends(twin, on_twin, clock):
     clock.now += 20.0
     on_twin.round()
     assert on_twin.taken("zdb_label") == 20.0
+
+
+def test_it_asks_a_disk_that_came_what_is_else_asked_once_an_hour(twin, on_twin, clock):
+    """Seen on a real node: a new disk under the name of the one that was pulled had no health for the rest of the hour, so no run could take it."""
+    on_twin.round()
+    with twin.store.changing() as node:
+        wwid = node.disks[-1].wwid
+        gone = scenarios.unplug(node, wwid)
+    clock.now += 31.0
+    on_twin.round()
+    assert on_twin._sources["smart"].due > clock.now  # one that went is no reason to ask the others
+    clock.now += 31.0
+    with twin.store.changing() as node:
+        node.disks.append(gone)
+    on_twin.round()
+    assert on_twin._sources["smart"].due == 0.0
+    clock.now += 1.0
+    on_twin.round()
+    assert on_twin.taken("smart") == 0.0
+    clock.now += 31.0
+    on_twin.round()
+    assert on_twin.taken("smart") == 31.0

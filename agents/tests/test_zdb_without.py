@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path as FilePath
 
 import pytest
 
+from agents.host import Ran
 from agents.operations import zdb_without
 from agents.twin import scenarios
 from agents.twin.model import Path
 
 WWID = "naa:5000c500a65b203b"
+GENUINE = FilePath(__file__).parent / "captures" / "zdb_without"
 
 
 def host(tmp_path, change=lambda node: None):
@@ -138,3 +142,19 @@ def test_an_imported_pool_is_not_tried(tmp_path):
 def test_a_trial_leaves_no_trace_so_it_may_be_made_again(tmp_path):
     at = host(tmp_path)
     assert zdb_without.probe(at, params(at), {}).result == "did_not"
+
+
+def without_figures(text: str) -> str:
+    return re.sub(r"[0-9]+(\.[0-9]+)?[KM]?", "N", text)
+
+
+def test_the_twin_prints_what_a_real_node_printed(tmp_path):
+    """Genuine, of one pool: with all its disks, and where the diverged one was masked."""
+    at = host(tmp_path)
+    whole = at.run(zdb_without.trial(params(at)), 1.0)
+    masked = at.run(zdb_without.trial(params(at), ("sdd", "sdd1", "sdd9")), 1.0)
+    opens, does_not = (GENUINE / f"zdb-2.1.11--{what}.txt" for what in ("opens-without-the-diverged-disk", "does-not-open-with-it"))
+    assert without_figures(masked.stdout.decode()) == without_figures(opens.read_text())
+    assert without_figures(whole.stderr.decode()) == without_figures(does_not.read_text())
+    assert zdb_without._opens(Ran((), 0, opens.read_bytes(), b"", 1.0))
+    assert not zdb_without._opens(Ran((), 1, b"", does_not.read_bytes(), 1.0))

@@ -23,7 +23,7 @@ MINUTES = {
     "test_node_blink.py": 12,
     "test_node_drift.py": 10,
     "test_node_power.py": 15,
-    "test_node_diverged.py": 12,
+    "test_node_diverged.py": 25,
     "test_node_dry_run.py": 10,
     "test_node_mmp.py": 6,
     "test_node_slow.py": 4,

@@ -27,7 +27,7 @@ def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60) -> Lost:
     The agent is there before, and must come back by itself.
     """
     names = [stage.machine.name_of(n) for n in range(MEMBERS)]
-    stage.sh(f"zpool create -o ashift=12 {pool} raidz2 {' '.join(names)}")
+    stage.machine.guest.create_pool(f"-o ashift=12 {pool} raidz2 {' '.join(names)}")
     stage.sh(f"dd if=/dev/urandom of=/{pool}/data bs=1M count={mib} 2>/dev/null; sync; zpool sync")
     stage.enrol(ann)
     stage.allow("zpool_replace")

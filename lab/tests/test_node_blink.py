@@ -20,7 +20,7 @@ DATA = "48M"
 @pytest.fixture(scope="module")
 def pool(stage):
     members = " ".join(stage.machine.disk(n).by_id for n in MEMBERS)
-    stage.sh(f"zpool create -o ashift=12 -O compression=off {POOL} raidz2 {members}")
+    stage.machine.guest.create_pool(f"-o ashift=12 -O compression=off {POOL} raidz2 {members}")
     stage.sh(f"dd if=/dev/urandom of=/{POOL}/data bs=1M count={DATA.rstrip('M')} 2>/dev/null; zpool sync")
     return stage.sh(f"zpool get -Hpo value guid {POOL}").strip()
 

@@ -28,10 +28,21 @@ def blocked(stage, ann, boot):
     """The guid of the pool that does not come in any more."""
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
     # With sectors of 512 bytes metadata is spread over more disks, so that one disk alone cannot tell enough of its story for an import.
-    stage.sh(f"zpool create -o ashift=9 {POOL} raidz2 {members}; dd if=/dev/urandom of=/{POOL}/data bs=1M count=40 2>/dev/null")
+    stage.machine.guest.create_pool(f"-o ashift=9 {POOL} raidz2 {members}")
+    stage.sh(f"dd if=/dev/urandom of=/{POOL}/data bs=1M count=40 2>/dev/null")
     guid = stage.sh(f"zpool get -Hpo value guid {POOL}").strip()
     stage.enrol(ann)
-    stage.allow(*("disk_delete", "disk_rescan", "zpool_import_readonly", "zpool_export_readonly", "zpool_import_writable", "zpool_replace"))
+    stage.allow(
+        *(
+            "zdb_without",
+            "disk_delete",
+            "disk_rescan",
+            "zpool_import_readonly",
+            "zpool_export_readonly",
+            "zpool_import_writable",
+            "zpool_replace",
+        )
+    )
     stage.until(lambda facts: facts["pools"], "there is a pool")
     stage.sh(f"sync; zpool sync {POOL}")
     stage.machine.cut()
@@ -73,6 +84,8 @@ def test_it_is_taken_from_the_kernel_and_the_pool_is_imported_read_only_without_
     assert fitting == [stage.machine.disk(BAD).wwid]
     walk.choose("Choose the disk that blocks it", stage.machine.disk(BAD).wwid)
     walk.order("Try to open the pool without it")
+    walk.asker.step("Take it away, or hand over")
+    assert f"{POOL} opens without it only." in walk.asker.page.current
     walk.choose("Take it away, or hand over", "Take the disk away from the kernel")
     walk.insist("Check now", "Check that nobody has the pool")
     walk.order("Take the disk away from the kernel", approved=True)

@@ -26,7 +26,7 @@ def walk(ann, bob):
 def exported(stage, ann) -> str:
     """The guid of a pool that waits to be imported."""
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
-    stage.sh(f"zpool create -o ashift=12 {POOL} mirror {members}")
+    stage.machine.guest.create_pool(f"-o ashift=12 {POOL} mirror {members}")
     for n in range(8):
         stage.sh(f"dd if=/dev/urandom of=/{POOL}/{n} bs=1M count=2 2>/dev/null; zpool sync {POOL}; sleep 1")
     guid = stage.sh(f"zpool get -Hpo value guid {POOL}").strip()
@@ -59,7 +59,7 @@ def to_the_button_that_imports(ann, walk, guid: str) -> None:
         lambda page: any(form.fields.get("offer") == offer and form.buttons for form in page.forms),
         "that it may be begun",
         f"/nodes/{NODE}/",
-        seconds=150,  # ZED rings when the pool is exported; else it would be seen up to five minutes later
+        seconds=280,  # ZED rings when the pool is exported; else it would be seen up to five minutes later
     )
     ann.press("Start", within=offer)
     walk.insist("Check now", "Check that nobody has it and enough of it is here")

@@ -9,7 +9,7 @@ POOL = "ost_4"
 @pytest.fixture(scope="module")
 def suspended(stage, ann):
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
-    stage.sh(f"zpool create -o ashift=12 -o multihost=on {POOL} raidz1 {members}")
+    stage.machine.guest.create_pool(f"-o ashift=12 -o multihost=on {POOL} raidz1 {members}")
     stage.enrol(ann)
     stage.until(lambda facts: facts["pools"], "there is a pool")
     for number in range(DISKS):

@@ -18,7 +18,8 @@ def other(stage, ann, portal, boot) -> Stage:
     stage.allow("zpool_import_readonly", "zpool_export_readonly")
     machine = boot(OTHER, DISKS, hostid=HOSTID, disks_folder=str(stage.machine.folder / "disks"), lot=stage.machine.settings.lot)
     members = " ".join(machine.disk(n).by_id for n in range(DISKS))
-    machine.guest.sh(f"zpool create -o ashift=12 {POOL} raidz1 {members}; echo kept > /{POOL}/file; zpool sync {POOL}")
+    machine.guest.create_pool(f"-o ashift=12 {POOL} raidz1 {members}")
+    machine.guest.sh(f"echo kept > /{POOL}/file; zpool sync {POOL}")
     stage.sh("for d in /sys/block/sd*; do blockdev --rereadpt /dev/${d##*/}; done; udevadm settle -t 30", check=False)
     return Stage(portal, machine)
 
@@ -29,7 +30,7 @@ def walk(ann, bob):
 
 
 def here(ann, words: str) -> None:
-    ann.until(lambda page: words in page.text, words, f"/nodes/{NODE}/", seconds=400)
+    ann.until(lambda page: words in page.text, words, f"/nodes/{NODE}/", seconds=600)
 
 
 def test_a_pool_of_a_host_that_nobody_speaks_for_is_not_imported(ann, other):

@@ -16,7 +16,7 @@ done
 @pytest.fixture(scope="module")
 def loaded(stage, ann):
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
-    stage.sh(f"zpool create -o ashift=12 {POOL} raidz2 {members}")
+    stage.machine.guest.create_pool(f"-o ashift=12 {POOL} raidz2 {members}")
     stage.enrol(ann)
     stage.until(lambda facts: facts["pools"], "there is a pool")
     stage.machine.slow(SLOW, iops=5)

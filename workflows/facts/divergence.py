@@ -67,11 +67,11 @@ def rows(node: NodeFacts, pool_guid: int) -> tuple[Row, ...]:
 def suspects(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None = None) -> tuple[Suspect, ...]:
     """The disks that stand out, those with the most kinds of clues first. `listed` adds the disks that the listing names."""
     table = rows(node, pool_guid)
-    found: dict[int, tuple[DiskFacts, list[Clue]]] = {}
+    found: dict[tuple[str, ...], tuple[DiskFacts, list[Clue]]] = {}  # by its names: who asks may hold a copy of the disk
     timeline = _timeline(node, pool_guid)
     of_the_disks = (*_by_label(table), *_by_uberblock(timeline), *_listed(node, pool_guid, listed))
     for disk, clue in (*of_the_disks, *_by_log(node, timeline), *_by_waiting(node, table)):
-        found.setdefault(id(disk), (disk, []))[1].append(clue)
+        found.setdefault(disk.names, (disk, []))[1].append(clue)
     ranked = sorted(found.values(), key=lambda one: -len({clue.kind for clue in one[1]}))
     return tuple(Suspect(disk, tuple(clues)) for disk, clues in ranked)
 
@@ -153,9 +153,9 @@ def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[Di
 
 def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
     """It takes commands and does not answer them: an import waits for it, and gives up."""
-    ours = {id(row.disk) for row in table}
+    ours = {row.disk.names for row in table}
     for one in hanging(node) if table else ():
-        if one.disk is not None and id(one.disk) in ours and one.hangs_now:
+        if one.disk is not None and one.disk.names in ours and one.hangs_now:
             said = one.silent[0] if one.silent else one.aborts[-1].line
             yield one.disk, Clue("slow", "kernel_log", f"it does not answer in time ({said})")
 

@@ -23,6 +23,7 @@ from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, f
 from workflows.guards.bay import words
 from workflows.guards.importing import (
     IMPORT_GUARDS,
+    the_listing_shows_the_pool_once,
     the_pool_can_be_read,
     the_pool_is_imported_here,
     the_pool_is_not_imported_here,
@@ -310,7 +311,7 @@ RUNBOOK = Runbook(
             asks="Say what was looked at, how far the data goes, and what the next step is.",
             judges=what_was_seen,
         ),
-        *let_go_and_verify(what_can_be_imported_is_fresh, sources=SOURCES),
+        *let_go_and_verify(what_can_be_imported_is_fresh, the_listing_shows_the_pool_once, sources=SOURCES),
         Step(
             slug="next",
             title="Choose whether it is imported for writing",

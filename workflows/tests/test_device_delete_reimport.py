@@ -9,7 +9,8 @@ import pytest
 from agents.operations import disk_delete, disk_rescan
 from agents.twin import scenarios
 from agents.twin.model import Label
-from workflows.core import blockers
+from workflows import grounds
+from workflows.core import ask, blockers
 from workflows.facts import suspects
 from workflows.facts.loads import FailedLoad
 from workflows.guards import suspect
@@ -152,6 +153,16 @@ def test_a_trial_that_nobody_could_make_proves_nothing_and_stops_nothing(stages)
         node.faults.absent.append("systemd-run")
     walk.to("delete")
     assert walk.state.params.get("tried", "") == ""
+
+
+@pytest.mark.parametrize("step", ["check", "delete"])
+def test_the_page_answers_as_the_order_will_be_answered(step, stages):
+    """Seen on a real node: the page, which notes what is read, counted the one suspect twice and said that nobody may be taken away."""
+    walk = stages.at(step)
+    facts, params = walk.facts(), walk.state.params
+    told = tuple(one.verdict for one in grounds.answered(walk.step.guards, facts, params))
+    assert told == ask(walk.step.guards, facts, params)
+    assert blockers(told) == ()
 
 
 def test_only_the_suspect_can_be_chosen_and_every_member_says_why(stages):

@@ -258,6 +258,20 @@ def test_a_failure_leads_where_the_runbook_says_and_is_behind_it():
     assert (outcome.state.step, outcome.state.finished[-1].step) == ("swap", "execute")
 
 
+@pytest.mark.parametrize(("effect", "ends"), [("idempotent", ("open", "swap")), ("at_most_once", ("stopped", "execute"))])
+def test_a_refusal_leads_on_only_where_something_was_to_be_tried(effect, ends):
+    state = ordered("CLAIMED").state
+    said = {"plan_digest": state.order.plan_digest, "status": "REFUSED", "reason": "This node's policy does not list it."}
+    outcome = asked(with_step("execute", fails_to="swap", effect=effect, destructive=False), state, ev.OrderMoved, **said)
+    assert (outcome.state.status, outcome.state.step) == ends
+    assert "refused and nothing was run: This node's policy does not list it." in outcome.state.note + outcome.state.finished[-1].note
+
+
+@pytest.mark.parametrize("status", ["REFUSED", "EXPIRED"])
+def test_what_did_not_run_stops_the_run_where_nothing_else_is_said(status):
+    assert ordered("OFFERED").order(status, reason="no").state.status == "stopped"
+
+
 def test_nobody_settles_what_is_not_in_doubt():
     walk = ordered("STARTED")
     for person in (ANN, BOB):

@@ -239,7 +239,11 @@ def test_on_illumos_it_says_what_a_person_types(stage):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("zfs_vdev_nia_credit", 20, "zfs_vdev_nia_credit is not known to be there, so there is no line to type for it. Ask who knows that release."),
+        (
+            "zfs_vdev_nia_credit",
+            20,
+            "zfs_vdev_nia_credit is not known to be there, so there is no line to type for it. Ask who knows that release.",
+        ),
         ("zfs_scan_idle", 10, "zfs_scan_idle is not set from here: no safe range is known for it."),
         ("zfs_top_maxinflight", 1000, "zfs_top_maxinflight may be set from 32 to 128 I/Os per top-level vdev; 1000 is outside."),
         ("zfs_scrub_delay", 0, "still shows it and makes no use of it."),
