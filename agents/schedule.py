@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterable, Sequence
 from agents import VERSION
 from agents.asked import Heard, Source, Trouble
 from agents.collectors import COLLECTORS, block, zpool_status
-from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture, Unparsed
+from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.crew import Crew, Job
 from agents.host import Host
 from agents.kept import Kept
+from agents.noticed import Noticed
 from agents.times import iso, seconds_left
 from agents.wwid import strip_partition
 
@@ -65,9 +66,7 @@ class Schedule:
         self._slow: set[tuple[str, str]] = set()  # asked more than a moment ago
         self._notes: dict[str, str] = {}
         self._listed: tuple[Kept, ...] | None = None
-        self._scans_read: tuple[str, list] = ("", [])
-        self._scans_seen: tuple[tuple[str, str], ...] | None = None
-        self._disks_seen: tuple[str, frozenset] | None = None  # digest of the text, and (kernel name, WWID)
+        self._noticed = Noticed()
 
     def hurry(self) -> None:
         """Ask every source again at the next round, also those that hang or are being asked now: they may say what was before."""
@@ -103,8 +102,7 @@ class Schedule:
                 break
             self._crew.pause(LOOK_SECONDS)
         with self._lock:
-            self._look_at_labels_when_a_scan_ends()
-            self._ask_new_disks()
+            self._ask_what_is_news()
             self._tell_of_itself()
 
     def now(self) -> float:
@@ -249,7 +247,11 @@ class Schedule:
         every = float(source.module.EVERY_SECONDS)
         if source.name not in FAST_SOURCES:
             return every
-        left = [seconds_left(scan.eta) for _, scan in self._scans() if scan.function in ("resilver", "rebuild") and scan.state == "running"]
+        left = [
+            seconds_left(scan.eta)
+            for _, scan in self._noticed.scans(self._heard_last(zpool_status.NAME))
+            if scan.function in ("resilver", "rebuild") and scan.state == "running"
+        ]
         return min([every, *(max(FAST_SECONDS, seconds / 100) for seconds in left)])
 
     # What a thread of the crew does.
@@ -452,33 +454,16 @@ class Schedule:
         else:
             self._keep(OWN, "", (told,))
 
-    def _look_at_labels_when_a_scan_ends(self) -> None:
-        """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again."""
-        seen = tuple((pool.name, "running" if scan.state == "running" else scan.text) for pool, scan in self._scans())
-        if self._scans_seen is not None and seen != self._scans_seen:
+    def _ask_what_is_news(self) -> None:
+        """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
+        disks once an hour is asked of one that came now: else nobody knows its health."""
+        if self._noticed.a_scan_ended(self._heard_last(zpool_status.NAME)):
             self._hurry([self._sources["zdb_label"]])
-        self._scans_seen = seen
+        if self._noticed.a_disk_came(self._heard_last(block.NAME)):
+            self._hurry(one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
 
-    def _ask_new_disks(self) -> None:
-        """What is asked of disks once an hour is asked of one that came now, also under the name of one that went: else nobody knows its health."""
-        for kept in self._said.get(block.NAME, {}).get("", ()):
-            disks = block.parse(kept.text) if self._disks_seen is None or kept.digest != self._disks_seen[0] else Unparsed("as before")
-            if kept.outcome != "data" or isinstance(disks, Unparsed):
-                continue
-            here = frozenset((disk.name, disk.wwid) for disk in disks)
-            if self._disks_seen is not None and here - self._disks_seen[1]:
-                seldom = (one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
-                self._hurry(seldom)
-            self._disks_seen = (kept.digest, here)
-
-    def _scans(self) -> list[tuple[zpool_status.Pool, zpool_status.Scan]]:
-        said = self._said.get("zpool_status", {}).get("", ())
-        digest = " ".join(kept.digest for kept in said)
-        if digest != self._scans_read[0]:
-            parsed = [zpool_status.parse(kept.text) for kept in said]
-            scans = [(pool, scan) for pools in parsed if not isinstance(pools, Unparsed) for pool in pools for scan in pool.scans]
-            self._scans_read = (digest, scans)
-        return self._scans_read[1]
+    def _heard_last(self, source: str) -> tuple[Kept, ...]:
+        return self._said.get(source, {}).get("", ())
 
 
 def _sleeping(said: Iterable[Kept]) -> list[str]:
