@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.captured import CapturedHost
-from agents.collectors.base import WOULD_WAKE
+from agents.collectors.base import WOULD_WAKE, Capture
 from agents.tests.scenarios import step
 from app.fleet import intake, services
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Report, Sighting, Situation
@@ -333,3 +333,12 @@ def test_it_refuses_a_body_that_was_changed_on_the_way(oss01):
     with pytest.raises(intake.BadReport, match="changed on the way"):
         intake.receive(node().name, said, AT)
     assert not Blob.objects.exists()
+
+
+def test_a_pool_may_be_called_by_any_name_that_zfs_takes(oss01):
+    """zfs_namecheck.c: letters, digits, "-", "_", ".", ":" and spaces, 255 of them at most."""
+    for name in ("my pool", "p" * 255):
+        assert report("oss01", (*oss01, Capture("zpool_history", name, "data", "History for it:\n"))) == []
+    for name in (" pool", "a/b", "p" * 256, "pool\n"):
+        with pytest.raises(intake.BadReport, match="does not match"):
+            report("oss01", (*oss01, Capture("zpool_history", name, "data", "History for it:\n")))
