@@ -8,7 +8,7 @@ some situations come with time alone.
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -25,6 +25,7 @@ from workflows.core import Situation as Seen
 from workflows.facts import FleetFacts, NodeFacts, lookup
 from workflows.situations import detect_all
 
+JUST_SETTLED = timedelta(minutes=1)  # what comes with time alone comes no later for it than with every look at the fleet
 LOCK = 0x510_7116  # of pg_advisory_xact_lock: labels of one node bear on situations of another
 
 Settled = tuple[list[str], list[str]]  # the keys opened and the keys closed
@@ -47,18 +48,21 @@ def settle_all(at: datetime, seconds: float | None = None) -> int:
     """Look at the whole fleet, for what comes with time and for what nobody's report brought up; returns how many nodes were looked at.
 
     Nodes that bear on one another are looked at together, each such group in a transaction of its own, so that reports go on. With
-    `seconds`, those come first where something is under way, then those that were looked at longest ago, until the time is up.
+    `seconds`, those come first where something is under way, then those that were looked at longest ago, until the time is up; and whose
+    report said something new within the last minute is left out, because the report was settled then.
     """
     done: set[str] = set()
-    for name in _in_turn(seconds):
+    for name in _in_turn(at, seconds):
         if name not in done:
             done |= {name, *_settle_with(name, at)}
     return len(done)
 
 
-def _in_turn(seconds: float | None) -> Iterator[str]:
+def _in_turn(at: datetime, seconds: float | None) -> Iterator[str]:
     """Half of the time for the restless; whoever is left out is looked at first the next time."""
     by_age = touching.reporting().order_by(F("standing__settled_at").asc(nulls_first=True), "name")
+    if seconds is not None:
+        by_age = by_age.exclude(set_at__gt=at - JUST_SETTLED, set_at__lte=at)
     begun = time.monotonic()
     for part, found in ((0.5, by_age.filter(standing__restless=True)), (1.0, by_age)):
         for turn, name in enumerate(list(found.values_list("name", flat=True))):

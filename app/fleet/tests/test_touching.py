@@ -77,8 +77,19 @@ def test_the_rows_say_what_the_facts_say():
 def test_a_large_fleet_is_looked_at_in_turns():
     before = dict(Standing.objects.values_list("node__name", "settled_at"))
     for _ in before:
-        situations.settle_all(datetime.now(UTC), seconds=0)
+        situations.settle_all(datetime.now(UTC) + situations.JUST_SETTLED, seconds=0)
     assert all(at > before[name] for name, at in Standing.objects.values_list("node__name", "settled_at"))
+
+
+def test_whose_report_was_settled_within_the_minute_is_not_looked_at_again():
+    now, said = datetime.now(UTC), Node.objects.get(name="load0001")
+    assert situations.settle_all(now, seconds=60) == 0, "all have just reported"
+    Node.objects.filter(pk=said.pk).update(set_at=now - situations.JUST_SETTLED)
+    settled = situations.settle_all(now, seconds=60)
+    assert settled >= 1
+    assert Standing.objects.get(node=said).settled_at == now
+    Node.objects.filter(pk=said.pk).update(set_at=now + situations.JUST_SETTLED)
+    assert situations.settle_all(now, seconds=60) >= 1, "a time to come proves nothing"
 
 
 def test_a_node_nobody_remembers_is_taken_in_the_same():
