@@ -16,7 +16,7 @@ from agents.host import Host, Ran
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
 from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
-from agents.operations.locate_led import Lamp, check_bay, disk_in, lamps, status_of
+from agents.operations.locate_led import Lamp, check_bay, disk_in, insist, lamps, status_of
 from agents.wwid import normalise
 
 NAME = "fault_led_off"
@@ -24,7 +24,6 @@ EFFECT = "idempotent"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "enclosure", "slot", "wwid")
 TIMEOUT_SECONDS = 120.0
-WRITES_MAX = 3  # zed may write the same page at the same moment, and some enclosures take a second write to obey
 FACTS = ("fault.folders", "fault.light", "bay.disk", "bay.status")
 ASKED, SENSES, DARK = "on, as the node asked", "on, as the enclosure itself senses a fault", "off"
 
@@ -68,19 +67,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
     """Write, and read back over every path, until nobody asks for the light any more or it has been tried often enough."""
-    begun, said = host.now(), []
-    done = False
-    for _ in range(WRITES_MAX):
-        try:
-            done = _write(host, params, said)
-        except Unread as unread:
-            said.append(f"{unread}.")
-            break
-        if done:
-            break
-    text = "".join(f"{line}\n" for line in (said if done else [*said[-1:], *said[:-1]]))  # what it came to is said first
-    stdout, stderr = (text, "") if done else ("", text)
-    return Ran(argv(params), 0 if done else 1, stdout.encode(), stderr.encode(), host.now() - begun)
+    return insist(host, argv(params), lambda said: _write(host, params, said))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

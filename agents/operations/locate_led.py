@@ -11,7 +11,7 @@ every other bay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors import block, ses
@@ -111,11 +111,16 @@ def _for_lighting(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
     """Write, and read back over every path, until it is as wanted or has been tried often enough."""
+    return insist(host, argv(params), lambda said: _write(host, params, said))
+
+
+def insist(host: Host, words: tuple[str, ...], write: Callable[[list[str]], bool]) -> Ran:
+    """`write` until it says that it is done, WRITES_MAX times at most or until something cannot be read; it adds to what is said of it."""
     begun, said = host.now(), []
     done = False
     for _ in range(WRITES_MAX):
         try:
-            done = _write(host, params, said)
+            done = write(said)
         except Unread as unread:
             said.append(f"{unread}.")
             break
@@ -123,7 +128,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
             break
     text = "".join(f"{line}\n" for line in (said if done else [*said[-1:], *said[:-1]]))  # what it came to is said first
     stdout, stderr = (text, "") if done else ("", text)
-    return Ran(argv(params), 0 if done else 1, stdout.encode(), stderr.encode(), host.now() - begun)
+    return Ran(words, 0 if done else 1, stdout.encode(), stderr.encode(), host.now() - begun)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

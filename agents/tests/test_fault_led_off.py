@@ -8,6 +8,7 @@ import pytest
 
 from agents.operations import fault_led_off as op
 from agents.operations.base import act
+from agents.operations.locate_led import WRITES_MAX
 from agents.twin import scenarios
 from agents.twin.host import TwinHost
 from agents.twin.memory import MemoryStore
@@ -121,7 +122,7 @@ class Stubborn:
 def test_a_light_that_stays_on_is_a_failure_after_three_writes():
     twin = Stubborn(host())
     ran = act(op, twin, params(twin.twin))
-    assert (ran.exit_code, twin.writes) == (1, op.WRITES_MAX)
+    assert (ran.exit_code, twin.writes) == (1, WRITES_MAX)
     assert op.probe(twin, params(twin.twin), {}).result == "did_not"
 
 

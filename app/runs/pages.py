@@ -273,7 +273,7 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": [collecting.EVERY, *sorted(COLLECTORS)]}
 
 
-SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest", "sealed_by")
+SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest", "sealed_by", "digest")
 
 
 @ModelsWrittenOnce

@@ -18,7 +18,7 @@ from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
-from app.ledger.services import LedgerDown
+from app.ledger.services import LedgerDown, kept
 from app.runs import books, byhand, collecting, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Order, Run, TechnicianLink
@@ -292,5 +292,9 @@ def _answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _asked_lately(user: User, order: Order) -> bool:
-    """Who just put the question is on the record with it, and the answer with what the node said: a third event would say nothing new."""
-    return order.sealed_by_id == user.pk and timezone.now() - order.sealed_at < looking.ONCE_PER
+    """Who just put the question is on the record with it, and the answer with what the node said: a third event would say nothing new.
+
+    A question that the ledger could not take is not kept as evidence either; then the look at its answer is recorded by itself.
+    """
+    is_own = order.sealed_by_id == user.pk and timezone.now() - order.sealed_at < looking.ONCE_PER
+    return is_own and bool(kept([order.digest]))

@@ -110,6 +110,18 @@ def test_who_asked_is_on_the_record_by_asking_and_an_hour_later_by_looking(commi
     assert [event.type for event in looks()] == ["order.sealed", looking.LOOKED]
 
 
+def test_who_asked_while_the_ledger_took_nothing_is_recorded_for_looking(committed_db, tmp_path, client, monkeypatch):
+    node, eve = Oss01(tmp_path), person("eve", "operator")
+    node.report()
+    client.force_login(eve)
+    with monkeypatch.context() as down:
+        down.setattr(services, "ledger_is_well", lambda: False)
+        order = services.look(eve, "oss01", ("zpool_status",))
+    node.work()
+    assert client.get(reverse("look-answer", args=[order.pk])).status_code == 200
+    assert [event.type for event in looks()] == [looking.LOOKED]
+
+
 def test_a_look_that_is_still_out_shows_nothing_and_records_nothing(committed_db, tmp_path, client):
     node, eve = Oss01(tmp_path), person("eve", "operator")
     node.report()
