@@ -13,9 +13,11 @@ import django
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.exception import convert_exception_to_response
 from django.urls import set_script_prefix
 
 from app import garbage
+from app.measures import measured
 from app.threads import Threads
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
@@ -58,6 +60,14 @@ class Pages(ASGIHandler):
         return response.status_code, list(_headers(response)), content
 
 
+class Doors(Pages):
+    """The agents' doors: no cookie, no session, no page. Who knocks is told by a signature, so all that stands before a page is left out."""
+
+    def load_middleware(self, is_async=False):
+        self._view_middleware, self._template_response_middleware, self._exception_middleware = [], [], []
+        self._middleware_chain = measured(convert_exception_to_response(self._get_response))
+
+
 def _headers(response):
     for name, value in response.items():
         yield name.encode("ascii"), value.encode("latin-1")
@@ -65,9 +75,10 @@ def _headers(response):
         yield b"Set-Cookie", cookie.OutputString().encode("ascii")
 
 
-pages = Pages(Threads(16, "page"))
+_threads = Threads(16, "page")
+pages, doors = Pages(_threads), Doors(_threads)
 # A report that changes something is almost all computing: of more at a time none is done sooner, and pages wait among them.
-reports = Pages(Threads(3, "report"))
+reports = Doors(Threads(3, "report"))
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
 from app.nodes import heartbeats  # noqa: E402
@@ -87,8 +98,9 @@ async def application(scope, receive, send):
         return await waits(scope, receive, send)
     if scope["type"] == "http" and scope["path"] == f"{AGENTS}reports" and scope["method"] == "POST":
         return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, reports)
-    most = BODY_BYTES_MAX if scope["path"].startswith(AGENTS) else PAGE_BYTES_MAX
-    return await pages(scope, bounded(receive, most), send)
+    if scope["path"].startswith(AGENTS):
+        return await doors(scope, bounded(receive, BODY_BYTES_MAX), send)
+    return await pages(scope, bounded(receive, PAGE_BYTES_MAX), send)
 
 
 def bounded(receive, most):

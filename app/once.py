@@ -79,6 +79,23 @@ class _How(NamedTuple):
     related: list
 
 
+def add(row: Model) -> None:
+    """Like `row.save(force_insert=True)`, without signals; for a row that knows its own key. Raises IntegrityError when the key is taken."""
+    sql, fields = _insert(type(row))
+    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+    row._state.adding, row._state.db = False, connection.alias
+
+
+@cache
+def _insert(model: type[Model]) -> tuple[str, tuple[Field, ...]]:
+    about, quoted = model._meta, connection.ops.quote_name
+    fields = tuple(about.local_concrete_fields)
+    columns, places = ", ".join(quoted(field.column) for field in fields), ", ".join("%s" for _ in fields)
+    return f"INSERT INTO {quoted(about.db_table)} ({columns}) VALUES ({places})", fields
+
+
 def save(row: Model, *names: str) -> None:
     """Like `row.save(update_fields=names)`, without signals. Raises DatabaseError when the row is gone."""
     sql, key, fields = _update(type(row), names)

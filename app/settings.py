@@ -107,6 +107,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 HTTPS = os.environ.get("SLOTLIGHT_HTTPS") == "1"
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("SLOTLIGHT_ORIGINS", "").split(",") if origin]
+SESSION_ENGINE = "app.accounts.signed_in"
 SESSION_COOKIE_AGE = 12 * 3600  # one long shift
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -130,7 +131,7 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # How people prove who they are: app/accounts. Nobody signs up, nothing needs e-mail, and guessing is slowed down by app.accounts.throttle.
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["app.accounts.signed_in.Backend"]
 ACCOUNT_ADAPTER = "app.accounts.adapters.Accounts"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]

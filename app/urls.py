@@ -6,6 +6,7 @@ from app.health import health
 from app.progress import progress
 
 urlpatterns = [
+    path("agent/v1/", include("app.nodes.urls")),  # first: nothing is asked for as often
     path("healthz", health, name="health"),
     path("progress/<str:name>/", progress, name="progress"),
     path("", include("app.fleet.urls")),
@@ -19,7 +20,6 @@ urlpatterns = [
     path("", include("app.notices.urls")),
     path("", include("app.guide.urls")),
     path("", include("app.api.urls")),
-    path("agent/v1/", include("app.nodes.urls")),
 ]
 
 handler403 = "app.errors.forbidden"

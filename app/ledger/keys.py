@@ -8,6 +8,7 @@ import base64
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -51,7 +52,7 @@ class OrderKey:
 
     private: EllipticCurvePrivateKey
 
-    @property
+    @cached_property
     def spki(self) -> bytes:
         form = serialization.PublicFormat.SubjectPublicKeyInfo
         return self.private.public_key().public_bytes(serialization.Encoding.DER, form)
@@ -62,7 +63,7 @@ class OrderKey:
         form = serialization.PublicFormat.SubjectPublicKeyInfo
         return self.private.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
 
-    @property
+    @cached_property
     def key_id(self) -> str:
         """The first 16 hex digits of the SHA-256 of the public key's DER."""
         return sha256(self.spki).hexdigest()[:16]
@@ -107,6 +108,13 @@ def new_order_key() -> EllipticCurvePrivateKey:
 
 
 def load(path: Path):
+    """The key in this file, read anew whenever another file is there. Raises OSError and ValueError."""
+    found = path.stat()
+    return _loaded(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: Path, which: tuple[int, ...]):
     return serialization.load_pem_private_key(path.read_bytes(), password=None)
 
 

@@ -5,17 +5,18 @@ import json
 import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404
 from django.utils import timezone
 
 from agents.collectors import COLLECTORS
 from app.accounts.models import User
-from app.ledger.models import LedgerEvent
+from app.ledger.models import Blob, LedgerEvent
 from app.ledger.services import blob
 from app.ledger.words import said
-from app.once import ModelsWrittenOnce
+from app.once import WrittenOnce
 from app.runs import collecting, desk, panels, safety, services
 from app.runs.models import Order, Run
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may
@@ -273,17 +274,31 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": [collecting.EVERY, *sorted(COLLECTORS)]}
 
 
-SHOWN = ("node", "canonical", "status", "reason", "sealed_at", "ended_at", "receipt", "receipt_digest", "sealed_by", "digest")
+class Look(NamedTuple):
+    """What is shown of a look."""
+
+    pk: str
+    node: str
+    canonical: str
+    status: str
+    reason: str
+    sealed_at: datetime
+    ended_at: datetime | None
+    receipt: str | None  # JSON
+    receipt_digest: str
+    sealed_by: int | None
+    is_on_record: bool  # that it was asked for
 
 
-@ModelsWrittenOnce
-def _look(order_id):
-    return Order.objects.filter(pk=order_id, operation="look").only(*SHOWN)
+@WrittenOnce
+def _looks(order_id):
+    is_on_record = Exists(Blob.objects.filter(pk=OuterRef("digest")))
+    return Order.objects.filter(pk=order_id, operation="look").annotate(is_on_record=is_on_record).values_list(*Look._fields)
 
 
 def answer(order_id: str) -> dict[str, Any]:
     """One look, as far as it has come."""
-    order = next(iter(_look(order_id)), None)
+    order = next((Look(*row) for row in _looks(order_id)), None)
     if order is None:
         raise Http404(f"There is no look {order_id}.")
     shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
@@ -294,11 +309,11 @@ def answer(order_id: str) -> dict[str, Any]:
     if order.status != "SUCCEEDED":
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000
-    captures = [capture(c) for c in (order.receipt or {}).get("captures", [])]
-    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest, "order": order}
+    captures = [capture(c) for c in json.loads(order.receipt or "{}").get("captures", [])]
+    return shown | {"milliseconds": round(took), "captures": captures, "evidence": order.receipt_digest, "look": order}
 
 
-def sources(order: Order) -> str:
+def sources(order: Look) -> str:
     return json.loads(order.canonical)["params"]["sources"]
 
 

@@ -10,7 +10,7 @@ from app.accounts.models import User
 from app.fleet.models import Node
 from app.ledger import keys
 from app.ledger import services as ledger
-from app.once import WrittenOnce
+from app.once import WrittenOnce, add
 from app.runs import backing
 from app.runs.models import Order, Run
 from workflows import events as ev
@@ -119,7 +119,7 @@ def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, keep: boo
     order.signature, order.signed_by = key.sign_text(text), key.key_id
     if keep:
         ledger.keep(text, "application/json")
-    order.save(force_insert=True)
+    add(order)
     return order
 
 

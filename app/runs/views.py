@@ -18,10 +18,10 @@ from app.fanout import FANOUT
 from app.fleet.models import Node, Situation
 from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
-from app.ledger.services import LedgerDown, kept
+from app.ledger.services import LedgerDown
 from app.runs import books, byhand, collecting, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
 from app.runs.acts import ACTS, BESIDE, WORDS_MAX
-from app.runs.models import BrokenGlass, Order, Run, TechnicianLink
+from app.runs.models import BrokenGlass, Run, TechnicianLink
 from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
@@ -286,15 +286,14 @@ def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 def _answer(request: HttpRequest, pk: str) -> HttpResponse:
     shown = pages.answer(pk)
-    if shown.get("evidence") and not _asked_lately(request.user, shown["order"]):
+    if shown.get("evidence") and not _asked_lately(request.user, shown["look"]):
         looking.looked(request.user.get_username(), shown["evidence"])  # the receipt names every capture that is shown
     return render_page(request, "runs/look.html", shown, partial="look")
 
 
-def _asked_lately(user: User, order: Order) -> bool:
+def _asked_lately(user: User, look: pages.Look) -> bool:
     """Who just put the question is on the record with it, and the answer with what the node said: a third event would say nothing new.
 
     A question that the ledger could not take is not kept as evidence either; then the look at its answer is recorded by itself.
     """
-    is_own = order.sealed_by_id == user.pk and timezone.now() - order.sealed_at < looking.ONCE_PER
-    return is_own and bool(kept([order.digest]))
+    return look.is_on_record and look.sealed_by == user.pk and timezone.now() - look.sealed_at < looking.ONCE_PER

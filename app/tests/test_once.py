@@ -1,10 +1,10 @@
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, IntegrityError
 from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet.models import Node, Report, Standing
-from app.once import ModelsWrittenOnce, WrittenOnce, save
+from app.once import ModelsWrittenOnce, WrittenOnce, add, save
 
 pytestmark = pytest.mark.django_db
 
@@ -64,3 +64,26 @@ def test_a_row_that_is_gone_is_not_saved_in_silence():
     Node.objects.all().delete()
     with pytest.raises(DatabaseError, match="its row is gone"):
         save(node, "version")
+
+
+def a_report(name):
+    return Report(node=Node.objects.create(name=name), captures={"zpool_status": "ab"}, changed_at=timezone.now())
+
+
+def test_adding_writes_what_django_would_write(django_assert_num_queries):
+    one, two = a_report("oss01"), a_report("oss02")
+    two.changed_at = one.changed_at
+    with django_assert_num_queries(1):
+        add(one)
+    two.save(force_insert=True)
+    added, saved = (Report.objects.filter(pk=report.pk).values().get() for report in (one, two))
+    assert added | {"node_id": two.pk} == saved
+    one.save()  # it knows that it is there
+    assert Report.objects.count() == 2
+
+
+def test_a_row_whose_key_is_taken_is_not_added():
+    report = a_report("oss01")
+    add(report)
+    with pytest.raises(IntegrityError):
+        add(report)
