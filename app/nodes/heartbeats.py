@@ -20,8 +20,9 @@ from agents.times import seconds_of
 from agents.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
 from app.fleet import intake
 from app.fleet.payload import BadReport, check
-from app.nodes import sessions, vault
+from app.nodes import sessions
 from app.nodes.door import BadBody, read_json, unpacked
+from app.nodes.keys import Key, look_up, remembered
 from app.nodes.models import NodeKey
 from app.runs import tasks
 from app.runs.models import OpenLoop, Run
@@ -36,19 +37,9 @@ BYTES_MAX = 8192  # a hundred sources with their ages
 FIELDS, MORE = {"v", "node", "set", "taken_at", "ages"}, {"nonce", "journal", "held"}
 GATHER_SECONDS = 0.003  # how long the first one waits for company
 TOGETHER_MAX = 200
-KEYS_REMEMBERED = 20_000
 JSON = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
 WRITER, THREADS = Threads(1, "heartbeats"), Threads(2, "reports")
 NO_SET = "-"  # the digest of no set, not even that of a node that has never reported
-
-
-@dataclass(frozen=True)
-class Key:
-    """What never changes about a key. Whether it is still one, and its counter, the database says each time."""
-
-    pk: int
-    node: str
-    secret: bytes
 
 
 @dataclass(frozen=True)
@@ -106,7 +97,6 @@ class Together:
                     future.set_result(outcome.get(pk, Kept("refused")))
 
 
-_keys: dict[str, Key] = {}
 _together = Together()
 
 
@@ -226,18 +216,7 @@ def _waited_for(nodes: set[str]) -> set[str]:
 
 async def _key(headers: dict[str, str]) -> Key:
     key_id = key_id_of(headers)
-    if key_id not in _keys:
-        if len(_keys) >= KEYS_REMEMBERED:
-            _keys.clear()
-        _keys[key_id] = await THREADS.run(_look_up, key_id)
-    return _keys[key_id]
-
-
-def _look_up(key_id: str) -> Key:
-    found = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret").first()
-    if found is None:
-        raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    return Key(found[0], found[1], vault.reveal(bytes(found[2]), key_id))
+    return remembered(key_id) or await THREADS.run(look_up, key_id)
 
 
 def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:

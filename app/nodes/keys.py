@@ -17,12 +17,17 @@ from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes import vault
 from app.nodes.models import EnrolToken, NodeKey
-from app.once import WrittenOnce
 
 TOKEN_SECONDS = 3600
 # A request that was acknowledged has committed what it changed, and its counter with it. One that changed nothing says the same again,
 # to whoever repeats it to a database that died in that second, and until the agent's next request.
-USE = f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s AND revoked_at IS NULL"
+ABOUT = ("nonce", "doubled_why", "journal", "held")
+USE = (
+    f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s AND revoked_at IS NULL"
+    f" RETURNING {', '.join(ABOUT)}"
+)
+KEYS_REMEMBERED = 20_000
+NOT_ENROLLED = "This key is not enrolled, or it was revoked. Enrol the node again with a new token."
 
 
 class EnrolRefused(Exception):
@@ -140,31 +145,54 @@ def _forget(node: Node, key_ids: list[str], now: datetime) -> None:
     node.keys.filter(key_id__in=key_ids).update(revoked_at=now, secret=b"")
 
 
-@WrittenOnce
-def live_keys(key_id):
-    live = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True)
-    return live.values_list("pk", "node__name", "secret", "counter", "nonce", "doubled_why", "journal", "held")
+@dataclass(frozen=True)
+class Key:
+    """What never changes about a key. Whether it is still one, and its counter, the database says each time."""
+
+    pk: int
+    node: str
+    secret: bytes
+
+
+_remembered: dict[str, Key] = {}
+
+
+def remembered(key_id: str) -> Key | None:
+    return _remembered.get(key_id)
+
+
+def look_up(key_id: str) -> Key:
+    """The key from the database, to be remembered. Raises BadSignature when there is none, or none any more."""
+    found = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret").first()
+    if found is None:
+        raise BadSignature(NOT_ENROLLED)
+    key = Key(found[0], found[1], vault.reveal(bytes(found[2]), key_id))
+    if len(_remembered) >= KEYS_REMEMBERED:
+        _remembered.clear()
+    _remembered[key_id] = key
+    return key
 
 
 def authenticate(method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Caller:
     """Who sent this request. Raises BadSignature unless it is a live key's, unchanged, and never seen before; Repeat for the last."""
     key_id = key_id_of(headers)
-    found = live_keys(key_id)
-    if not found:
-        raise BadSignature("This key is not enrolled, or it was revoked. Enrol the node again with a new token.")
-    [(pk, node, sealed, counter, *about)] = found
-    secret = vault.reveal(bytes(sealed), key_id)
-    signed = verify_request(secret, method, path, query, headers, body)
+    key = remembered(key_id) or look_up(key_id)
+    signed = verify_request(key.secret, method, path, query, headers, body)
     check_fresh(signed, now.timestamp(), 0)
-    caller = Caller(node, secret, signed, pk, *about)
-    try:
-        check_fresh(signed, now.timestamp(), counter)
-    except BadSignature as used:
-        raise Repeat(str(used), caller) from None
     # The condition decides between two copies of one request that arrive at the same moment.
     with connection.cursor() as cursor:
-        cursor.execute(USE, [signed.counter, now, pk, signed.counter])
-        is_new = cursor.rowcount == 1
-    if not is_new:
-        raise Repeat("The request's counter was used by another request while this one was read: it is a repeat.", caller)
-    return caller
+        cursor.execute(USE, [signed.counter, now, key.pk, signed.counter])
+        about = cursor.fetchone()
+    if about is None:
+        raise _used(key_id, key, signed)
+    return Caller(key.node, key.secret, signed, key.pk, *about)
+
+
+def _used(key_id: str, key: Key, signed: Signed) -> BadSignature:
+    """Why a good signature opens nothing."""
+    about = NodeKey.objects.filter(pk=key.pk, revoked_at__isnull=True).values_list("counter", *ABOUT).first()
+    if about is None:
+        _remembered.pop(key_id, None)
+        return BadSignature(NOT_ENROLLED)
+    reason = f"The request's counter is {signed.counter} and {about[0]} was already used: it is a repeat."
+    return Repeat(reason, Caller(key.node, key.secret, signed, key.pk, *about[1:]))

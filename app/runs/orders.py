@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
@@ -38,8 +37,7 @@ log = logging.getLogger(__name__)
 def _in_hand(order_id: str, node: str = "") -> Iterator[Order | None]:
     """The order and its run, both locked, run first; None when this node has no such order."""
     with transaction.atomic():
-        found = Order.objects.filter(pk=order_id, **({"node": node} if node else {}))
-        yield next((order for order in _alone(order_id) if node in ("", order.node)), None) or _behind_its_run(found)
+        yield next((order for order in _alone(order_id) if node in ("", order.node)), None) or _behind_its_run(order_id, node)
 
 
 @ModelsWrittenOnce
@@ -47,7 +45,8 @@ def _alone(order_id):
     return Order.objects.filter(pk=order_id, run=None).select_for_update()
 
 
-def _behind_its_run(found: QuerySet[Order]) -> Order | None:
+def _behind_its_run(order_id: str, node: str) -> Order | None:
+    found = Order.objects.filter(pk=order_id, **({"node": node} if node else {}))
     run_id = found.values_list("run_id", flat=True).first()
     run = Run.objects.select_for_update().filter(pk=run_id).first()
     order = found.select_for_update().first()
