@@ -47,10 +47,15 @@ def _scan(scan: ScanProgress) -> str:
     if known(advance) and not advance.restarted:
         rate = advance.bytes_per_second
         speed = size(rate.high) if rate.low == rate.high else f"{size(rate.low)} to {size(rate.high)}"
-        return f"{scan.function.capitalize()}: {speed}/s over the last {advance.seconds / 60:.0f} minutes."
+        return f"{scan.function.capitalize()}: {speed}/s over the last {_minutes(advance.seconds)}."
     if known(scan.average):
         return f"{scan.function.capitalize()}: {size(scan.average.high)}/s on average since it began; its speed now takes a second look."
     return f"{scan.function.capitalize()}: its speed takes a second look."
+
+
+def _minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if minutes < 2 else f"{minutes} minutes"
 
 
 def _waits(latency: PoolLatency) -> list[dict]:

@@ -235,8 +235,12 @@ def _text(number: int | None) -> str:
 
 
 def _record_leaves(node: Node, pools: tuple[PoolFacts, ...], at: datetime) -> None:
+    """Of a pool with members whose guid is not known now nothing is concluded: what was written of it stands."""
     key = ("pool_guid", "vdev_guid")
-    intervals.record(LeafHistory, node, key, _leaf_states(pools), at, passing=("pool", "name"), before="state")
+    clear = tuple(pool for pool in pools if known(pool.guid) and all(known(leaf.guid) for leaf in _leaves(pool)))
+    blurred = {pool.name for pool in pools if pool not in clear}
+    among = (~Q(pool__in=blurred),) if blurred else ()
+    intervals.record(LeafHistory, node, key, _leaf_states(clear), at, passing=("pool", "name"), before="state", among=among)
 
 
 def _leaf_states(pools: tuple[PoolFacts, ...]) -> dict[tuple[str, str], dict[str, str]]:

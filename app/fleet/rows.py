@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from app.fleet.drive_rows import drive
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.census import size
-from workflows.redundancy import margin, pool_margin
+from workflows.redundancy import class_margins, pool_margin
 
 TONES = {
     "ONLINE": "good",
@@ -26,6 +26,7 @@ TONES = {
     "SPLIT": "bad",
 }
 STALE_SECONDS = 90  # six reports missed
+NOT_COUNTED = ("", "")  # what is below a top-level vdev, a spare or a cache has no redundancy of its own
 
 
 def tone(state: str) -> str:
@@ -51,6 +52,12 @@ def margin_words(value: int | Unknown) -> tuple[str, str]:
     if value == 0:
         return "no redundancy left", "bad"
     return ("1 more disk may fail" if value == 1 else f"{value} more disks may fail"), ("watch" if value == 1 else "good")
+
+
+def left_words(state: str, value: int | Unknown) -> tuple[str, str]:
+    """The same of a pool or vdev in this state: a healthy mirror of two is as whole as it can be."""
+    words, how = margin_words(value)
+    return words, "good" if state == "ONLINE" and value == 1 else how
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,12 @@ class VdevRow:
 
     @property
     def errors(self) -> str:
-        """Read, write and checksum errors, where there are any."""
-        if not known(self.vdev.errors):
-            return "not known"
-        return " / ".join(map(str, self.vdev.errors)) if any(self.vdev.errors) else ""
+        """Read, write and checksum errors."""
+        return " / ".join(map(str, self.vdev.errors)) if known(self.vdev.errors) else "not known"
+
+    @property
+    def faultless(self) -> bool:
+        return known(self.vdev.errors) and not any(self.vdev.errors)
 
     @property
     def row_class(self) -> str:
@@ -101,18 +110,19 @@ def vdev_rows(pool: PoolFacts, node: NodeFacts) -> tuple[VdevRow, ...]:
     if not known(pool.tops):
         return ()
     rows: list[VdevRow] = []
-    for group, top in pool.tops:
-        rows += _branch(top, 1, node, pool, "" if group == "data" else group)
+    margins = class_margins(pool)
+    for i, (group, top) in enumerate(pool.tops):
+        left = left_words(top.state, margins[i][2] if known(margins) else margins)
+        rows += _branch(top, 1, node, left, "" if group == "data" else group)
     for vdev in pool.spares:
-        rows += _branch(vdev, 1, node, None, "spare")
+        rows += _branch(vdev, 1, node, NOT_COUNTED, "spare")
     for vdev in pool.caches:
-        rows += _branch(vdev, 1, node, None, "cache")
+        rows += _branch(vdev, 1, node, NOT_COUNTED, "cache")
     return tuple(rows)
 
 
-def _branch(vdev: VdevFacts, depth: int, node: NodeFacts, pool: PoolFacts | None, group: str) -> Iterator[VdevRow]:
+def _branch(vdev: VdevFacts, depth: int, node: NodeFacts, left: tuple[str, str], group: str) -> Iterator[VdevRow]:
     disk = disk_of(node, vdev)
-    words = margin_words(margin(vdev, pool.scans)) if pool is not None and depth == 1 else ("", "")
     marks = [text for on, text in ((vdev.resilvering, "resilvering"), (vdev.awaiting_resilver, "awaiting resilver")) if on]
     if vdev.note and not marks:
         marks.append(vdev.note)
@@ -125,12 +135,12 @@ def _branch(vdev: VdevFacts, depth: int, node: NodeFacts, pool: PoolFacts | None
         disk=disk.wwid if disk and known(disk.wwid) else None,
         bay=bay_words(disk.bay) if disk else "",
         group=group,
-        left=words[0],
-        left_tone=words[1],
+        left=left[0],
+        left_tone=left[1],
         marks=tuple(marks),
     )
     for child in vdev.children:
-        yield from _branch(child, depth + 1, node, None, "")
+        yield from _branch(child, depth + 1, node, NOT_COUNTED, "")
 
 
 def short_name(name: str) -> str:
@@ -236,9 +246,7 @@ def pool_rows(node: NodeFacts) -> tuple[PoolRow, ...]:
 
 
 def pool_row(pool: PoolFacts) -> PoolRow:
-    words, how = margin_words(pool_margin(pool))
-    if pool.state == "ONLINE" and how == "watch" and known(pool_margin(pool)):
-        how = "good"  # a healthy mirror of two is as whole as it can be
+    words, how = left_words(pool.state, pool_margin(pool))
     running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
     text = running[0].text if running else ""
     return PoolRow(pool, tone(pool.state), words, how, text, running[0].percent if running else None)

@@ -23,6 +23,11 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def in_words(moment: str) -> str:
+    """Such a time as a sentence says it, to the second."""
+    return f"{moment[:10]} {moment[11:19]} UTC"
+
+
 def plain(value):
     """`value` with nothing in it but objects, lists, NFC strings, booleans and null."""
     match value:

@@ -73,12 +73,14 @@ def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
 def told(row: LedgerChain) -> dict:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
     body = row.event.said["body"]
-    return {"seq": row.seq, "event": row.event, "says": sentence(row.event.type, row.event.actor, body), "short": short(body)}
+    says = sentence(row.event.type, row.event.actor, body)
+    return {"seq": row.seq, "event": row.event, "says": says, "short": short(body, says)}
 
 
-def short(body: dict) -> str:
-    """What the body says in plain words, cut to one line. Of a digest the first digits are enough to recognise it."""
-    said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in body.items() if isinstance(value, str) and value}
+def short(body: dict, told: str) -> str:
+    """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
+    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and value not in told}
+    said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in said.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
 

@@ -31,7 +31,7 @@ class Clock:
         if self.least > self.most:
             return f"The clock of {self.node} was changed meanwhile: its orders contradict each other about the difference."
         by = f"{self.orders} order{'' if self.orders == 1 else 's'}"
-        return f"The clock of {self.node} minus the portal's was between {self.least:+.1f} s and {self.most:+.1f} s, by {by}."
+        return f"The clock of {self.node} minus the portal's was between {self.least:+z.1f} s and {self.most:+z.1f} s, by {by}."
 
 
 def clock(node: str, orders: Iterable[Order]) -> Clock:

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_history import Entry as Command
 from app.fleet.models import LeafHistory, Situation
-from app.ledger.forms import moment
+from app.ledger.forms import in_words, moment
 from app.ledger.models import LedgerEvent
 from app.ledger.words import sentence
 from app.postmortems import captures, trees
@@ -193,13 +193,13 @@ def _folded(entries: list[Entry]) -> Iterator[Entry]:
 
 def _gaps(told: Told, since: datetime, until: datetime) -> Iterator[str]:
     if told.cut_at:
-        yield f"Of {told.node}, what it reported before {told.cut_at} was not read: there is too much of it. Narrow the time."
+        yield f"Of {told.node}, what it reported before {in_words(told.cut_at)} was not read: there is too much of it. Narrow the time."
     times = [datetime.fromisoformat(at) for at in told.heard]
     for earlier, later in pairwise([since, *times, until]):
         if later - earlier > SILENCE:
             minutes = (later - earlier).total_seconds() / 60
             yield (
-                f"From {moment(earlier)} to {moment(later)}, {minutes:.0f} min, {told.node} reported nothing new: "
+                f"From {in_words(moment(earlier))} to {in_words(moment(later))}, {minutes:.0f} min, {told.node} reported nothing new: "
                 "it was silent, or nothing changed. The ledger does not tell which."
             )
     for source in ("zpool_events", "zpool_history"):
@@ -207,4 +207,4 @@ def _gaps(told: Told, since: datetime, until: datetime) -> Iterator[str]:
         if not said:
             yield f"{told.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
         else:
-            yield f"{told.node} was last asked for `{source.replace('_', ' ')}` with something new at {said[-1].at}; what came later is missing."
+            yield f"{told.node} was last asked for `{source.replace('_', ' ')}` with something new at {in_words(said[-1].at)}; what came later is missing."

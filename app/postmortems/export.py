@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from app.ledger.forms import moment
+from app.ledger.forms import in_words, moment
 from app.postmortems import narrative
 from app.postmortems.models import Comment, Postmortem, Version
 
@@ -71,7 +71,7 @@ def source(entry: dict[str, Any]) -> str:
 def words(entry: dict[str, Any]) -> str:
     if entry["count"] == "1":
         return entry["text"]
-    return f"{entry['text']} ({entry['count']} times until {entry['until']})"
+    return f"{entry['text']} ({entry['count']} times until {in_words(entry['until'])})"
 
 
 def _behind(entry: dict[str, Any]) -> str:

@@ -145,6 +145,18 @@ def test_it_keeps_the_leaves_of_a_pool_of_which_only_the_kernel_tells():
     assert Situation.objects.get().closed_at is None
 
 
+def test_members_whose_guid_is_not_known_for_a_moment_are_not_seen_for_the_first_time_afterwards():
+    """A tree that changes between `zpool status` and `zpool status -g` leaves its members without a guid until the next look."""
+    removed = captured("disk-removed/2-removed")
+    report("n1", removed)
+    before = list(LeafHistory.objects.values_list("vdev_guid", "state", "since", "until"))
+    report("n1", replaced(removed, "zpool_status_guid", outcome="failed", text="", reason="timeout after 20.0 s"), LATER)
+    assert not any(known(leaf.guid) for leaf in services.fleet_facts(LATER).nodes["n1"].pools[0].tops[0][1].leaves())
+    report("n1", removed, LATER + timedelta(seconds=15))
+    assert len(before) == 6
+    assert list(LeafHistory.objects.values_list("vdev_guid", "state", "since", "until")) == before
+
+
 def test_its_pages_show_a_suspended_pool_while_zpool_hangs(client, django_user_model):
     client.force_login(django_user_model.objects.create_user("reader"))
     hung = [

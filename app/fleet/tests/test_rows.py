@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from app.fleet import rows
-from workflows.facts import HealthFacts, Unknown
+from workflows.facts import HealthFacts, ScanFacts, Unknown
+from workflows.redundancy import class_margins
 from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDFL, with_disk
 
 
@@ -36,7 +37,7 @@ def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
     tree = rows.vdev_rows(POOL, NODE)
     assert {row.vdev.guid: row.guid for row in tree}[SDFL] == str(SDFL)
     assert {row.vdev.guid: row.guid for row in tree}[LOST] == "", "its name is the guid already"
-    assert {row.errors for row in tree} == {""}
+    assert {(row.errors, row.faultless) for row in tree} == {("0 / 0 / 0", True)}
     ill = replace(tree[1], vdev=replace(tree[1].vdev, errors=(0, 3, 12)))
     assert ill.errors == "0 / 3 / 12"
     assert replace(ill, vdev=replace(ill.vdev, errors=Unknown("1.2K is no number"))).errors == "not known"
@@ -45,3 +46,17 @@ def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
 def test_a_whole_pool_is_good_and_one_that_lost_a_member_is_watched():
     assert rows.pool_row(POOL).left_tone == "watch"
     assert rows.pool_row(REPLACED.nodes["oss01"].pools[0]).left_tone == "good"
+
+
+def test_each_vdev_has_the_redundancy_that_the_guards_count():
+    """A resilver that names the disk it fills costs the other vdevs nothing, and a healthy mirror of two lacks nothing."""
+    [(kind, first)] = POOL.tops
+    lost, *serving = first.children
+    filled = replace(first, children=(replace(lost, state="ONLINE", resilvering=True), *serving))
+    whole = replace(first, name="raidz2-1", state="ONLINE", children=tuple(replace(leaf, state="ONLINE") for leaf in first.children))
+    pool = replace(POOL, tops=((kind, filled), (kind, whole)), scans=(ScanFacts("resilver", "running", ""),))
+    shown = [row.left for row in rows.vdev_rows(pool, NODE) if row.left]
+    assert shown == [rows.margin_words(margin)[0] for _, _, margin in class_margins(pool)]
+    assert shown == ["1 more disk may fail", "2 more disks may fail"]
+    assert rows.left_words("ONLINE", 1) == ("1 more disk may fail", "good")
+    assert rows.left_words("DEGRADED", 1) == ("1 more disk may fail", "watch")
