@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.test_pages import faults
 
-RUN = "Replace a lost member whose old name belongs to another disk"
+RUN = "Replace a lost member, whatever its name is today"
 PASTE = """[root@oss09 ~]# zpool status -P
   pool: tank
  state: DEGRADED

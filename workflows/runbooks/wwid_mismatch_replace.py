@@ -108,8 +108,8 @@ def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 RUNBOOK = Runbook(
     slug="wwid-mismatch-replace",
-    title="Replace a lost member whose old name belongs to another disk",
-    purpose="A pool has lost a member, and the name the pool remembers for it leads to a disk that is somebody else now. "
+    title="Replace a lost member, whatever its name is today",
+    purpose="A pool has lost a member. The name the pool remembers for it may lead to a disk that is somebody else now. "
     "This puts a blank disk into the lost member's place, naming both by what cannot move: vdev guid and WWID. Where the lost disk "
     "is there after all, under another name, it is brought back instead.",
     states="lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified, or brought back",

@@ -42,7 +42,7 @@ def test_the_walk_tells_of_what_waits_for_somebody_else(oss01, ann, bob):
     # The node's plan came by itself, so it is told; the confirmation has been typed since, so nothing is left to tell of that.
     assert [(kind, words.title if words else None) for kind, words in said()] == [
         ("run-needs-person", None),
-        ("approval-wanted", f"Approval wanted: run {run.pk} (Replace a lost member whose old name belongs to another disk) on oss01"),
+        ("approval-wanted", f"Approval wanted: run {run.pk} (Replace a lost member, whatever its name is today) on oss01"),
     ]
     assert said()[1][1].path == f"/runs/{run.pk}/"
     act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
