@@ -300,6 +300,7 @@ class PoolNow(models.Model):
     left = models.TextField()  # redundancy, in words
     left_tone = models.CharField(max_length=10)
     percent = models.TextField(blank=True)  # of the scan that runs
+    vdevs = models.TextField(blank=True)  # guids of its vdevs that have others below them, divided by spaces
 
     class Meta:
         ordering = ["node", "place"]
@@ -308,6 +309,7 @@ class PoolNow(models.Model):
             models.Index(fields=["name"], name="pool_name"),
             models.Index(fields=["guid"], name="pool_guid"),
             GinIndex(Runs("guid"), name="pool_guid_part", fastupdate=False),
+            GinIndex(Runs("vdevs"), name="pool_vdev_part", fastupdate=False),
         ]
 
     def __str__(self):

@@ -3,7 +3,7 @@
 That a node is silent is the one thing that follows from the clock, so `SILENT` is asked when the list is read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -13,11 +13,11 @@ from app.fleet import rows
 from app.fleet.models import Node, PoolNow, Situation, Standing
 from app.fleet.severity import SEVERITY_TONES
 from app.once import ModelsWrittenOnce, among, save
-from workflows.facts import FleetFacts, NodeFacts, Unknown, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 
 TONES = ("bad", "watch", "idle", "info", "good")  # the worst first
 SHOWN = ("rank", "tone", "why", "disks", "hostname", "restless")
-POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent")
+POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
 def silent(now: datetime | None = None) -> Q:
@@ -120,6 +120,12 @@ def _said(row: PoolNow) -> tuple[str, ...]:
     return tuple(getattr(row, name) for name in POOL_SHOWN)
 
 
+def _above_the_leaves(pool: PoolFacts) -> Iterator[str]:
+    """The guids of raidz, mirror and what else stands between the pool and its leaves, as far as they are known."""
+    vdevs = (vdev for _, top in (pool.tops if known(pool.tops) else ()) for vdev in top.walk())
+    return (str(vdev.guid) for vdev in vdevs if vdev.children and known(vdev.guid))
+
+
 def _pools(facts: NodeFacts) -> list[tuple[str, ...]]:
     return [
         (
@@ -130,6 +136,7 @@ def _pools(facts: NodeFacts) -> list[tuple[str, ...]]:
             row.left,
             row.left_tone,
             row.percent or "",
+            " ".join(_above_the_leaves(row.pool)),
         )
         for row in rows.pool_rows(facts)
     ]

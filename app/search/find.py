@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation, Standing
-from app.fleet.parts import holding, runs
+from app.fleet.parts import RUN, holding, runs
 from app.runs.models import Run
 from app.search.parse import Question, parse
 from workflows.runbooks import RUNBOOKS
@@ -160,6 +160,7 @@ def _guid(asked: Question) -> Iterator[Hit]:
         yield _carrier(row, exact=row.until is None)
     for leaf in LeafHistory.objects.filter(NOW, vdev_guid=asked.value).select_related("node")[:FORMER_SHOWN]:
         yield _leaf(leaf)
+    yield from (replace(hit, exact=True) for hit in _above_the_leaves(asked) if hit.by and hit.by.text == asked.value)
 
 
 def _guid_part(asked: Question) -> Iterator[Hit]:
@@ -171,9 +172,19 @@ def _guid_part(asked: Question) -> Iterator[Hit]:
         yield replace(_carrier(row), by=Match("vdev guid", row.vdev_guid, asked.value))
     for leaf in holding(LeafHistory.objects.filter(NOW).select_related("node"), "vdev_guid", asked.value).order_by("vdev_guid")[:SHOWN]:
         yield replace(_leaf(leaf), by=Match("vdev guid", leaf.vdev_guid, asked.value))
+    yield from _above_the_leaves(asked)
     foreign = holding(LabelSeen.objects.filter(NOW).exclude(pool=""), "pool_guid", asked.value)
     for name, pool, guid in foreign.order_by("node__name").values_list("node__name", "pool", "pool_guid").distinct()[:SHOWN]:
         yield Hit("node", name, f"reads labels of {pool}", reverse("node", args=[name]), by=Match("pool guid", guid, asked.value))
+
+
+def _above_the_leaves(asked: Question) -> Iterator[Hit]:
+    """Pools by the guid of a raidz or mirror of theirs, or by a part of one."""
+    if len(asked.value) < RUN:
+        return
+    for row in holding(PoolNow.objects.select_related("node"), "vdevs", asked.value)[:SHOWN]:
+        for guid in (guid for guid in row.vdevs.split() if asked.value in guid):
+            yield replace(_imported(row), by=Match("vdev guid", guid, asked.value))
 
 
 def _carrier(row: LabelSeen, exact: bool = False) -> Hit:

@@ -121,6 +121,19 @@ def test_a_member_whose_label_nobody_read_is_found_by_a_part_of_its_guid(disk):
     assert leaf.name in hit.detail
 
 
+def test_a_raidz_or_mirror_is_found_by_its_guid_and_by_a_part_of_it(fleet):
+    pool = PoolNow.objects.get(node__name="load0001")
+    assert pool.vdevs, "kept with the pool when its node's situations are settled"
+    pool.vdevs = "15036663161053809785 10487436580527791633"
+    pool.save()
+    whole = the_one(find("10487436580527791633"))
+    assert (whole.url, whole.by.text) == ("/nodes/load0001/pools/ost_1/", "10487436580527791633")
+    (part,) = [hit for hit in find("0527791633") if hit.by]
+    assert (part.title, part.by.what, part.by.pieces) == ("ost_1 on load0001", "vdev guid", ("1048743658", "0527791633", ""))
+    assert not [hit for hit in find("97851048") if hit.by], "no guid begins in one and ends in the next"
+    assert not [hit for hit in find("12") if hit.kind == "pool"], "three digits and less name too many"
+
+
 def test_the_label_of_a_pool_that_is_imported_nowhere_is_found_by_a_part_of_its_guid(disk):
     LabelSeen.objects.filter(disk=disk).update(pool_guid="3330199888777666555", pool="scratch9")
     (hit,) = [hit for hit in find("98887776665") if hit.by]
@@ -136,6 +149,7 @@ def test_the_database_takes_the_runs_of_a_guid_as_we_do():
 
 def test_a_part_of_a_guid_is_looked_up_in_an_index(disk):
     asked = {"vdev_guid": LabelSeen.objects.all(), "pool_guid": LabelSeen.objects.all(), "guid": PoolNow.objects.all()}
+    asked["vdevs"] = PoolNow.objects.all()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")  # a small table is read through otherwise
     for field, found in asked.items():
