@@ -21,7 +21,7 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.ledger.models import LedgerCheckpoint
-from app.once import ModelsWrittenOnce, WrittenOnce, save
+from app.once import ModelsWrittenOnce, save
 from app.runs import backing, offers, rights, sealing, services, unattended
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
@@ -58,33 +58,38 @@ def _behind_its_run(order_id: str, node: str) -> Order | None:
 # --- what the agent asks
 
 
-PUT = f"UPDATE runs_order SET status = 'OFFERED' FROM {UNHURRIED} WHERE id = %s AND status = 'SEALED'"
-
-
 class Out(NamedTuple):
     """What the node needs of an order that is out, and we to hand it over."""
 
     id: str
     effect: str
-    status: str
     canonical: str
     digest: str
     signature: str
     signed_by: str
 
 
-@WrittenOnce
-def to_be_taken(node, now):
-    out = Order.objects.filter(node=node, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
-    return out.order_by("sealed_at").values_list(*Out._fields)
+# A question may be put any number of times, also one that has just ended: so nothing is locked for it, and it is put as it is read.
+TO_BE_TAKEN = f"""
+WITH put AS (
+    UPDATE runs_order SET status = 'OFFERED' FROM {UNHURRIED}
+    WHERE node = %s AND status = 'SEALED' AND effect = 'pure' AND expires_at > %s RETURNING runs_order.*
+)
+SELECT {", ".join(Out._fields)} FROM (
+    SELECT * FROM put UNION ALL
+    SELECT * FROM runs_order WHERE node = %s AND (status = 'OFFERED' OR status = 'SEALED' AND effect <> 'pure') AND expires_at > %s
+) AS out ORDER BY sealed_at
+"""
 
 
 def next_for(node: str) -> list[offers.Offer]:
     """Every order this node may take now, oldest first. One that changes anything comes with its proofs, or not at all."""
     now = timezone.now()
-    found = [Out(*row) for row in to_be_taken(node, now)]
+    with connection.cursor() as cursor:
+        cursor.execute(TO_BE_TAKEN, 2 * [node, now])
+        found = [Out(*row) for row in cursor.fetchall()]
     checkpoint = _ledger_signs() if any(order.effect != "pure" for order in found) else None
-    offered = [offers.offer(_put(order), {}) if order.effect == "pure" else _offer(order.id, now, checkpoint) for order in found]
+    offered = [offers.offer(order, {}) if order.effect == "pure" else _offer(order.id, now, checkpoint) for order in found]
     return [offer for offer in offered if offer]
 
 
@@ -96,14 +101,6 @@ def _ledger_signs() -> LedgerCheckpoint | None:
     except ledger.LedgerDown as down:
         log.error("No order is offered: %s", down)
         return None
-
-
-def _put(question: Out) -> Out:
-    """A question may be put any number of times, also one that has just ended: so nothing is locked for it."""
-    if question.status == "SEALED":
-        with connection.cursor() as cursor:
-            cursor.execute(PUT, [question.id])
-    return question
 
 
 def _offer(order_id: str, now: datetime, checkpoint: LedgerCheckpoint | None) -> offers.Offer | None:
