@@ -17,7 +17,7 @@ from lab.stage import Stage
 from lab.visitor import Visitor
 
 HERE = Path(__file__).parent
-BUILD = "`./run lab build` makes it, which takes 40 to 65 minutes on two cores without KVM"
+BUILD = "`./run lab build` makes it, which takes 12 to 65 minutes on two cores, by how busy they are"
 # What each file takes on two cores with much other work, and the order of worth: where time is short, the last are left out.
 MINUTES = {
     "test_node_blink.py": 12,
