@@ -50,6 +50,12 @@ class Disk(NamedTuple):
         if not self.image.exists():
             subprocess.run(["truncate", "-s", size, str(self.image)], check=True)
 
+    def lose(self, offset: int, length: int) -> None:
+        """What was written there never reached the medium, though the disk said so: only a checksum finds it."""
+        with self.image.open("r+b") as image:
+            image.seek(offset)
+            image.write(bytes(length))
+
     def blockdev(self) -> dict[str, Any]:
         """Without flushes, because nobody cuts this machine's power; without locks, because two nodes may share a shelf."""
         file = {"driver": "file", "filename": str(self.image), "locking": "off"}

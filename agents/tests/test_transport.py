@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import socket
 import threading
 import time
@@ -124,3 +125,18 @@ def test_it_uses_no_url_that_would_show_the_orders(url):
 @pytest.mark.parametrize("url", ["https://portal.example", "https://portal.example:8443/", "http://127.0.0.1:8000", "http://[::1]:8000"])
 def test_it_uses_https_anywhere_and_http_on_loopback(url):
     assert connector(url)
+
+
+def test_the_authorities_are_read_once_and_again_when_they_have_changed(tmp_path, monkeypatch):
+    read, site = [], tmp_path / "site.crt"
+    monkeypatch.setattr("agents.transport.ssl.create_default_context", lambda cafile: read.append(cafile) or object())
+    site.write_text("the old authority")
+    for _ in range(3):
+        connector("https://portal.example", str(site))
+    assert read == [str(site)]
+    os.utime(site, ns=(1, 1))
+    connector("https://portal.example", str(site))
+    assert read == [str(site), str(site)]
+    site.unlink()
+    with pytest.raises(FileNotFoundError):
+        connector("https://portal.example", str(site))

@@ -37,8 +37,9 @@ from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, le
 from workflows.runbooks._orders import order, verify
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
-_BACK_TO = re.compile(r"Would be able to return \S+ to its state as of (.+)\.")
+_BACK_TO = re.compile(r"Would be able to return .+ to its state as of (.+)\.\n")
 _LOSS = re.compile(r"Would discard approximately ([0-9]+ (?:seconds?|minutes?)) of transactions\.")
+_SAME_SECOND = "1 second"  # where both txgs are of one second, zpool says nothing of a loss
 
 
 def import_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -50,8 +51,8 @@ def import_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 def what_the_dry_run_said(said: str) -> Mapping[str, str]:
     """Its own words, as far as they are known. An empty answer means that no rewind helps, or that it was imported."""
     back, loss = _BACK_TO.search(said), _LOSS.search(said)
-    if back and loss:
-        return {"dry_run": REWIND, "rewind_to": back.group(1), "rewind_loss": loss.group(1)}
+    if back and (loss or said.endswith(back[0])):
+        return {"dry_run": REWIND, "rewind_to": back[1], "rewind_loss": loss[1] if loss else _SAME_SECOND}
     return {"dry_run": REFUSED if "cannot import" in said else NOTHING, "rewind_to": "", "rewind_loss": ""}
 
 

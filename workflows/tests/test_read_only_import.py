@@ -248,6 +248,14 @@ def test_a_pool_that_is_imported_for_writing_is_not_gone_on_with(stages):
             "Would be able to return ost_8 to its state as of Sat Nov 21 09:04:14 2026.\nWould discard approximately 5 seconds of transactions.\n",
             {"dry_run": "rewind", "rewind_to": "Sat Nov 21 09:04:14 2026", "rewind_loss": "5 seconds"},
         ),
+        (
+            "Would be able to return my pool to its state as of Sat Nov 21 09:04:14 2026.\n",
+            {"dry_run": "rewind", "rewind_to": "Sat Nov 21 09:04:14 2026", "rewind_loss": "1 second"},
+        ),
+        (
+            "Would be able to return ost_8 to its state as of Sat Nov 21 09:04:14 2026.\nWould discard approxi",
+            {"dry_run": "nothing", "rewind_to": "", "rewind_loss": ""},
+        ),
         ("", {"dry_run": "nothing", "rewind_to": "", "rewind_loss": ""}),
         ("cannot import 'nosuch': no such pool available\n", {"dry_run": "refused", "rewind_to": "", "rewind_loss": ""}),
         ("Would be able to return ost_8 to its state as of Sat Nov 21", {"dry_run": "nothing", "rewind_to": "", "rewind_loss": ""}),

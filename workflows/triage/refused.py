@@ -47,7 +47,7 @@ MEANINGS = (
         "No disk that was looked at carries a label of it. `zpool import -d /dev/disk/by-id` looks at all that have a stable name.",
     ),
 )
-_REFUSED = re.compile(r"cannot import '[^']+'|Would be able to return \S+ to its state|Destroy and re-create the pool")
+_REFUSED = re.compile(r"cannot import '[^']+'|Would be able to return .+ to its state|Destroy and re-create the pool")
 
 
 def meaning(lines: Iterable[str]) -> str:
