@@ -19,9 +19,18 @@ NOTE_LENGTH_MIN = 10
 EXPORT_WHY = "A pool that is imported read-only blocks its proper import, here and elsewhere. Letting go of it writes nothing."
 export_params = named(*zpool_export_readonly.PARAMS)
 
+DRY_RUN = "dry-run"
+
+
+def _what_is_held(params: Params) -> str:
+    """A dry run imports the pool where nothing has to be discarded; whether it did is not known yet when this is said."""
+    word = "may be" if params.get("way") == DRY_RUN else "is"
+    return f"{params['pool']} {word} imported read-only on {params['node']}, with nothing mounted."
+
+
 HELD = Loop(
     slug="imported",
-    what=lambda params: f"{params['pool']} is imported read-only on {params['node']}, with nothing mounted.",
+    what=_what_is_held,
     undo="Export it, so that it can be imported where it belongs.",
     over=the_pool_is_not_imported_here,
 )

@@ -33,7 +33,7 @@ from workflows.guards.importing import (
     what_can_be_imported_is_fresh,
 )
 from workflows.guards.target import the_zfs_versions_match_and_are_tested
-from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen, who_has_taken_over
+from workflows.runbooks._imported import AFTERWARDS, DRY_RUN, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen, who_has_taken_over
 from workflows.runbooks._orders import order, verify
 
 GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
@@ -62,7 +62,7 @@ def why_it_failed(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
         ok(v.reason) if v.outcome == "refuse" else refuse("No disk stands out, so there is none to take away.") for v in alone
     )
     return (
-        Option("dry-run", "Ask what a rewind would discard", "Nothing is written. Its answer is shown before anything is decided.", alone),
+        Option(DRY_RUN, "Ask what a rewind would discard", "Nothing is written. Its answer is shown before anything is decided.", alone),
         Option(
             "take-away",
             "One disk blocks it: end here, and take that disk away",
@@ -186,7 +186,7 @@ RUNBOOK = Runbook(
             branches=(END, "image"),
         ),
         *order(
-            "dry-run",
+            DRY_RUN,
             "Ask what a rewind would discard",
             zpool_import_dry_run,
             import_params,

@@ -205,6 +205,7 @@ def test_a_dry_run_that_imported_is_noticed_and_gone_on_with(stages):
     with walk.changing() as node:
         node.pool("ost_0").rewind_seconds = 0  # whatever was wrong is right by now
     walk.to("offer")
+    assert [open_.what.partition(" on ")[0] for open_ in walk.state.loops] == ["ost_0 may be imported read-only"], "nobody knows yet"
     options = {o.value: blockers(o.verdicts) for o in walk.step.options(walk.facts(), walk.state.params)}
     assert [value for value, against in options.items() if not against] == ["imported"]
     walk.story = replace(walk.story, choices={**walk.story.choices, "offer": lambda options: "imported"})
