@@ -18,6 +18,7 @@ class Source:
     module: Any
     due: float = 0.0
     begun: float | None = None  # when this round of it began; None between rounds
+    doubted: float = 0.0  # when what it said last is asked once more
     again: bool = False  # it was hurried while it was being asked
     hung: bool = False  # in this round
     asking: set[str] = field(default_factory=set)

@@ -222,6 +222,8 @@ class Schedule:
     def _finish(self, source: Source, begun: float) -> None:
         source.begun = None
         source.due = 0.0 if source.again else begun + self._every(source) * self._rng.uniform(1.0 - JITTER, 1.0)
+        if source.doubted > self._clock():
+            source.due = min(source.due, source.doubted)
         source.due = max([source.due, *self._retries(source)])
         if source.group:
             self._busy.discard(source.group)
@@ -426,9 +428,17 @@ class Schedule:
 
     def _keep(self, source: str, key: str, said: tuple[Kept, ...]) -> None:
         """Under the lock."""
+        self._doubt(source, self._said.get(source, {}).get(key, ()), said)
         self._said.setdefault(source, {})[key] = said
         self._stamped.pop((source, key), None)
         self._listed = None
+
+    def _doubt(self, name: str, before: tuple[Kept, ...], said: tuple[Kept, ...]) -> None:
+        """What a collector finds hard to believe after what was said before, it is asked once more, and soon."""
+        source = self._sources.get(name)
+        if source is not None and hasattr(source.module, "doubtful") and source.module.doubtful(before, said):
+            source.doubted = self._clock() + source.module.DOUBT_SECONDS
+            source.due = min(source.due, source.doubted)
 
     def _forget_all_but(self, source: Source, keys: Sequence[str]) -> None:
         """What is gone has nothing to say any more, and stamps nobody has are not needed."""

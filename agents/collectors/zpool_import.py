@@ -6,6 +6,7 @@ It opens every disk, so one that hangs can hold it up; that is why it has a long
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.collectors._vdevs import STATES, Block, Sections, Vdev, first_of_each, layout, lines_of, prose_of, read_fields, read_tree
@@ -17,6 +18,7 @@ EVERY_SECONDS = 300
 ARGV = ("zpool", "import")
 TIMEOUT_SECONDS = 60
 WAKES_ALL = True
+DOUBT_SECONDS = 20
 NONE = "no pools available to import"
 
 
@@ -44,6 +46,16 @@ def collect(host: Host) -> tuple[Capture, ...]:
         said = capture.stderr.strip().split("\n")[0]
         capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {said or 'it said nothing'}")
     return (capture,)
+
+
+def doubtful(before: Sequence[Capture], said: Sequence[Capture]) -> bool:
+    """Pools were listed, and now there are none. On a real node that was said right after an export and after an import that failed, while
+    the pool was there: udev had not named its disks again yet, we think."""
+    return all(one.outcome == "data" for one in said) and _listed(before) and not _listed(said)
+
+
+def _listed(captures: Sequence[Capture]) -> bool:
+    return any(parse(one.text) != () for one in captures if one.outcome == "data")
 
 
 def parse(text: str) -> tuple[Importable, ...] | Unparsed:
