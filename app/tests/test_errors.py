@@ -20,7 +20,8 @@ def test_a_page_that_is_not_there_says_where_to_go_on(ann):
     assert answer.status_code == 404
     shown = answer.content.decode()
     assert "/no/such/&lt;b&gt;page&lt;/b&gt;/" in shown
-    assert "search the" in shown
+    assert "Nodes and runs are never deleted here" in shown
+    assert 'href="/search/"' in shown
 
 
 def test_a_view_that_says_why_is_heard(ann):
