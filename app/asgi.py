@@ -14,6 +14,8 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.exception import convert_exception_to_response
+from django.middleware.common import CommonMiddleware
+from django.middleware.security import SecurityMiddleware
 from django.urls import set_script_prefix
 
 from app import garbage
@@ -61,11 +63,15 @@ class Pages(ASGIHandler):
 
 
 class Doors(Pages):
-    """The agents' doors: no cookie, no session, no page. Who knocks is told by a signature, so all that stands before a page is left out."""
+    """The agents' doors: no cookie, no session, no page. Who knocks is told by a signature, so of what stands before a page there is
+    only what turns requests away: plain HTTP where HTTPS is asked for, and a host that is not ours."""
 
     def load_middleware(self, is_async=False):
         self._view_middleware, self._template_response_middleware, self._exception_middleware = [], [], []
-        self._middleware_chain = measured(convert_exception_to_response(self._get_response))
+        chain = convert_exception_to_response(self._get_response)
+        for middleware in (CommonMiddleware, SecurityMiddleware, measured):
+            chain = convert_exception_to_response(middleware(chain))
+        self._middleware_chain = chain
 
 
 def _headers(response):

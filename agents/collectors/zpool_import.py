@@ -50,7 +50,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def doubtful(before: Sequence[Capture], said: Sequence[Capture]) -> bool:
     """Pools were listed, and now there are none. On a real node that was said right after an export and after an import that failed, while
-    the pool was there: udev had not named its disks again yet, we think."""
+    the pool was there; why is not known (docs/lab.md)."""
     return all(one.outcome == "data" for one in said) and _listed(before) and not _listed(said)
 
 

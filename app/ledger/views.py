@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -77,9 +78,14 @@ def told(row: LedgerChain) -> dict:
     return {"seq": row.seq, "event": row.event, "says": says, "short": short(body, says)}
 
 
+def _says(told: str, value: str) -> bool:
+    """As words of their own: a 1 is not said by a 10."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", told) is not None
+
+
 def short(body: dict, told: str) -> str:
     """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
-    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and value not in told}
+    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _says(told, value)}
     said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in said.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"

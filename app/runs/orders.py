@@ -70,6 +70,7 @@ class Out(NamedTuple):
 
 
 # A question may be put any number of times, also one that has just ended: so nothing is locked for it, and it is put as it is read.
+# One that another poll puts in this moment is read all the same: that poll's node may have hung up.
 TO_BE_TAKEN = f"""
 WITH put AS (
     UPDATE runs_order SET status = 'OFFERED' FROM {UNHURRIED}
@@ -77,7 +78,7 @@ WITH put AS (
 )
 SELECT {", ".join(Out._fields)} FROM (
     SELECT * FROM put UNION ALL
-    SELECT * FROM runs_order WHERE node = %s AND (status = 'OFFERED' OR status = 'SEALED' AND effect <> 'pure') AND expires_at > %s
+    SELECT * FROM runs_order WHERE node = %s AND status IN ('SEALED', 'OFFERED') AND expires_at > %s AND id NOT IN (SELECT id FROM put)
 ) AS out ORDER BY sealed_at
 """
 

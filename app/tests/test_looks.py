@@ -1,8 +1,10 @@
 """Who looked at which evidence is on the record, whichever page showed it: its digest, and once an hour."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.urls import reverse
 
 from app.accounts.models import User
@@ -12,7 +14,7 @@ from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.postmortems import services as postmortems
 from app.routes import EVIDENCE, ROUTES
-from app.runs import services
+from app.runs import orders, services
 from app.runs.tests.cast import Oss01, incident, person
 from tests.test_architecture import imports, sources
 
@@ -136,3 +138,19 @@ def test_nobody_else_reads_kept_bytes():
     found = {str(path) for path in sources("app") for name, _ in imports(path) if name in HANDLES}
     found |= {str(path) for path in sources("app") if "ledger.blob(" in path.read_text() or "ledger_blob" in path.read_text()}
     assert {path for path in found if "/migrations/" not in path} == set(READERS)
+
+
+def test_a_question_that_another_poll_takes_in_this_moment_is_handed_over_all_the_same(committed_db, tmp_path):
+    """That poll's node may have hung up, and the next one would not look again before it is rung."""
+    node, ann = Oss01(tmp_path), person("ann", "operator")
+    node.report()
+    order = services.look(ann, "oss01", ("zpool_status",))
+    heard = []
+    poll = threading.Thread(target=lambda: (heard.extend(orders.next_for("oss01")), connection.close()))
+    with transaction.atomic():
+        assert len(orders.next_for("oss01")) == 1
+        poll.start()
+        poll.join(0.5)
+        assert poll.is_alive(), "it waits for the other one"
+    poll.join(10)
+    assert [offer["digest"] for offer in heard] == [order.digest]

@@ -13,6 +13,7 @@ from django.urls import reverse
 from app.ledger import notes, verify
 from app.ledger.models import LedgerEvent
 from app.ledger.services import record
+from app.ledger.views import short
 
 
 @pytest.fixture
@@ -154,3 +155,8 @@ def test_pages_of_folded_lines_miss_nothing(ann, monkeypatch):
             break
         where = unescape(older[1])
     assert sorted(seen) == list(range(1, 17))
+
+
+@pytest.mark.parametrize(("told", "rest"), [("ann asked oss10", "node oss1"), ("ann asked oss1", ""), ("oss1, ann", ""), ("", "node oss1")])
+def test_it_leaves_out_only_what_was_said_in_whole_words(told, rest):
+    assert short({"node": "oss1", "count": 3, "empty": ""}, told) == rest
