@@ -13,7 +13,6 @@ and reported as unknown. It is never run again.
 from __future__ import annotations
 
 import fcntl
-import json
 import logging
 import os
 import shutil
@@ -320,7 +319,7 @@ class Executor:
 
 def send(portal: Portal, order_id: str, text: str) -> bool:
     """Whether the portal has taken the receipt; False is its signed no. Raises PortalDown."""
-    reply = portal.ask("POST", f"/agent/v1/orders/{order_id}/receipt", json.loads(text))
+    reply = portal.ask("POST", f"/agent/v1/orders/{order_id}/receipt", text)
     if reply.status != 200:
         log.error("the portal does not take the receipt of order %s: %s", order_id, reply.reason)
     return reply.status == 200

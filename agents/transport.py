@@ -73,9 +73,9 @@ class Portal:
         self._ended = False
 
     def ask(
-        self, method: str, path: str, value: dict[str, Any] | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS
+        self, method: str, path: str, value: dict[str, Any] | str | None = None, *, query: str = "", timeout: float = TIMEOUT_SECONDS
     ) -> Reply:
-        """The portal's signed answer. Raises PortalDown."""
+        """The portal's signed answer; what is asked is canonical JSON, or will be. Raises PortalDown."""
         body, headers = _body(value)
         for last_try in (False, True):
             kept_alive, begun = self._connection is not None, self._clock.begun()
@@ -187,12 +187,12 @@ def enrol(url: str, key: bytes, request: dict[str, Any], ca_file: str = "") -> d
     return _value("POST /agent/v1/enrol", answer)
 
 
-def _body(value: dict[str, Any] | None) -> tuple[bytes, dict[str, str]]:
+def _body(value: dict[str, Any] | str | None) -> tuple[bytes, dict[str, str]]:
     headers = {"User-Agent": f"slotlight-agent/{VERSION}"}
     if value is None:
         return b"", headers
     headers["Content-Type"] = "application/json"
-    body, pieces = b"", canonical_pieces(value)
+    body, pieces = b"", iter((value.encode(),)) if isinstance(value, str) else canonical_pieces(value)
     for piece in pieces:
         body += piece
         if len(body) >= GZIP_FROM_BYTES:

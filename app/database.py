@@ -2,8 +2,8 @@
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-# In the FROM of an UPDATE that is its own transaction: COMMIT does not wait for the disk. Whatever is committed after it takes it along
-# there; only a database that dies within the next second forgets it, so it is for what may be forgotten then.
+# In the FROM of an UPDATE that is its own transaction: COMMIT does not wait for the disk. Whatever is committed after it, and waits, takes it
+# along there; only a database that dies within the next second forgets it, so it is for what may be forgotten then.
 UNHURRIED = "(SELECT set_config('synchronous_commit', 'off', true)) AS unhurried"
 PREPARED_AFTER = 5  # times a connection was asked the same; then it is planned once and for all
 
@@ -24,6 +24,14 @@ def database(url: str) -> dict:
         "PORT": options.pop("port", parts.port or ""),
         "OPTIONS": {"server_side_binding": True, "prepare_threshold": PREPARED_AFTER, **options},
     }
+
+
+def unhurried() -> None:
+    """The same for all of the transaction that has begun."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = off")
 
 
 def point_at(url: str) -> None:

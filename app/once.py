@@ -1,10 +1,12 @@
 """Queries that are asked with every request. Django writes their SQL once; writing it takes longer than asking it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import NamedTuple
 
 from django.db import DatabaseError, connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import BooleanField, Field, Model, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.query import get_related_populators
@@ -25,10 +27,15 @@ class WrittenOnce:
         return self._rows(values)
 
     def _rows(self, values: tuple[object, ...]) -> list[tuple]:
-        sql, places = self._written
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [values[place.number] if isinstance(place, _Place) else place for place in places])
+        with self.asked(values) as cursor:
             return cursor.fetchall()
+
+    def asked(self, values: tuple[object, ...]) -> CursorWrapper:
+        """A cursor that gives the rows; for `together`."""
+        sql, places = self._written
+        cursor = connection.cursor()
+        cursor.execute(sql, [values[place.number] if isinstance(place, _Place) else place for place in places])
+        return cursor
 
     @property
     def _written(self) -> tuple[str, tuple]:
@@ -77,6 +84,21 @@ class _How(NamedTuple):
     last: int
     converters: dict
     related: list
+
+
+@contextmanager
+def in_one_go() -> Iterator[None]:
+    """What is sent to the database here waits for no answer until one is read. What went wrong is raised there, or at the end."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
+
+
+def together(*asked: tuple[WrittenOnce, tuple]) -> list[list[tuple]]:
+    """The rows of several queries, each with its values, for one wait."""
+    with in_one_go():
+        cursors = [query.asked(values) for query, values in asked]
+        return [cursor.fetchall() for cursor in cursors]
 
 
 def add(row: Model) -> None:

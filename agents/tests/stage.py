@@ -23,7 +23,7 @@ class Portal:
 
     def ask(self, method, path, value=None, **_):
         word = path.rsplit("/", 1)[1]
-        self.asked.append((word, value))
+        self.asked.append((word, json.loads(value) if isinstance(value, str) else value))
         self.on.get(word, lambda: None)()
         reply = self.replies.get(word, Reply(200, {"go": True}))
         if isinstance(reply, Exception):

@@ -139,7 +139,7 @@ def _unchanged(name: str, report: Payload, at: datetime) -> bool:
 def _keep(captures: Captures, bodies: Mapping[str, bytes], before: Captures) -> list[str]:
     """Store what came; returns what is in no store yet. Evidence is kept even when the rest is still missing."""
     wanted = set(captures.values()) - set(before.values())
-    missing = wanted - ledger.kept(wanted) if wanted else set()
+    missing = wanted - ledger.kept(wanted)
     ledger.keep_all((bodies[digest] for digest in missing & bodies.keys()), "application/json")
     return sorted(missing - bodies.keys())
 

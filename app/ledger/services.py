@@ -6,7 +6,7 @@ The database gives the event its place in the chain at COMMIT (in a lane, when o
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import SimpleNamespace
@@ -47,10 +47,11 @@ RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
 well = SimpleNamespace(until=0.0)  # by this process's monotonic clock
 
 
-def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None = None) -> LedgerEvent:
+def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None = None, known: Iterable[str] = ()) -> LedgerEvent:
     """Add one event. Whole numbers and times in `body` become text; a float is refused.
 
-    Every string in `body` that is the digest of a kept blob makes that blob evidence of this event: keep first, then record.
+    Every string in `body` that is the digest of a kept blob makes that blob evidence of this event: keep first, then record. `known` are
+    digests that the caller has kept, or found kept, in this transaction: the database is asked only about others.
     Two transactions that record for the same run follow each other.
     """
     said = {
@@ -64,7 +65,7 @@ def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None
         "run_prev": "",
         "body": plain(body),
     }
-    said["evidence"] = evidence(said["body"])
+    said["evidence"] = evidence(said["body"], frozenset(known))
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         if run:
             said["run_seq"], said["run_prev"] = next_of_run(cursor, str(run))
@@ -91,15 +92,18 @@ def next_of_run(cursor, run: str) -> tuple[str, str]:
     return (str(last[0] + 1), bytes(last[1]).hex()) if last else ("1", "")
 
 
-def evidence(body) -> list[str]:
+def evidence(body, known: frozenset[str]) -> list[str]:
     """The kept blobs that `body` names, sorted."""
-    return sorted(kept(digests(body)))
+    named = set(digests(body))
+    return sorted(named & known | kept(named - known))
 
 
-def kept(named: Iterable[str]) -> set[str]:
+def kept(named: Collection[str]) -> set[str]:
     """Those of these digests whose bytes are kept, or were."""
+    if not named:
+        return set()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(set(named))])
+        cursor.execute("SELECT sha256 FROM ledger_blob WHERE sha256 = ANY(%s)", [list(named)])
         return {digest for (digest,) in cursor}
 
 

@@ -7,7 +7,7 @@ before it was started: from then on it is UNKNOWN until the node or two people s
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.ledger.models import LedgerCheckpoint
-from app.once import ModelsWrittenOnce, save
+from app.once import ModelsWrittenOnce, in_one_go, save
 from app.runs import backing, offers, rights, sealing, services, unattended
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.receipts import BadReceipt, Receipt, read, take_captures
@@ -233,12 +233,19 @@ def receipt(node: str, order_id: str, said: dict) -> str:
         if not is_well:
             _take_unrecorded(order, told, node, now)
             return ""
-        ledger.keep(told.raw, "application/json")
+        known = _keep(order, told)
         if order.receipt_digest:
             _record(order, "order.second-receipt", node, {"receipt": told.digest, "first": order.receipt_digest})
             return "This order has another receipt already. Both are kept; a person must look at them."
-        _take(order, told, node, now)
+        _take(order, told, node, now, known)
     return ""
+
+
+def _keep(order: Order, told: Receipt) -> set[str]:
+    """Keep the receipt; which of it and its order are kept."""
+    with in_one_go():
+        ledger.keep(told.raw, "application/json")
+        return ledger.kept([told.digest, order.digest])
 
 
 def _take_unrecorded(order: Order, told: Receipt, node: str, now: datetime) -> None:
@@ -252,7 +259,7 @@ def _take_unrecorded(order: Order, told: Receipt, node: str, now: datetime) -> N
         log.error("The answer to look %s was taken and the ledger does not know it.", order.id)
 
 
-def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
+def _take(order: Order, told: Receipt, node: str, now: datetime, known: set[str]) -> None:
     order.receipt, order.receipt_digest = told.shown, told.digest
     evidence, problem = take_captures(node, told, now)
     status = told.status(order.effect)
@@ -261,7 +268,7 @@ def _take(order: Order, told: Receipt, node: str, now: datetime) -> None:
     body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
     body |= {"captures": list(evidence), "problem": problem}
     if fits:
-        _record(order, "order.receipt", node, body)
+        _record(order, "order.receipt", node, body, known.union(evidence))
         _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
     else:
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
@@ -355,9 +362,9 @@ def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt 
         services.tell(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
 
 
-def _record(order: Order, type: str, node: str, body: dict) -> None:
+def _record(order: Order, type: str, node: str, body: dict, known: Collection[str] = ()) -> None:
     said = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
-    ledger.record(type, said, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node)
+    ledger.record(type, said, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node, known=known)
 
 
 def _of_its_run(order: Order, plan: dict) -> dict:

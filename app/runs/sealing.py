@@ -45,10 +45,11 @@ def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     )
 
 
-def look(node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
-    """A pure order from a page."""
+def look(key: Key | None, node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
+    """A pure order from a page, to whoever has that key."""
     said = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
-    return _seal(node, said, now, now + timedelta(seconds=PURE_SECONDS), keep=keep, destructive=False, sealed_by=person)
+    until = now + timedelta(seconds=PURE_SECONDS)
+    return _seal(node, said, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
 
 
 def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
@@ -90,7 +91,8 @@ def _stay(node: str) -> str:
     return nonce
 
 
-def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, keep: bool = True, **row) -> Order:
+def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
+    key = key or _key_of(node)
     order = Order(
         id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, expires_at=until, **row
     )
@@ -99,7 +101,7 @@ def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, keep: boo
             "v": "1",
             "id": order.id,
             "node": node,
-            "key_id": _key_of(node).id,
+            "key_id": key.id,
             "run": str(order.run_id or ""),
             "step": order.step,
             "argv": [],
@@ -114,9 +116,9 @@ def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, keep: boo
             **said,
         }
     )
-    key = keys.order_key()
+    ours = keys.order_key()
     order.canonical, order.digest = text.decode(), sha256_hex(text)
-    order.signature, order.signed_by = key.sign_text(text), key.key_id
+    order.signature, order.signed_by = ours.sign_text(text), ours.key_id
     if keep:
         ledger.keep(text, "application/json")
     add(order)
@@ -129,11 +131,19 @@ def live_keys(name):
 
 
 def key_of(node: str) -> Key | None:
-    return next((Key(*row) for row in live_keys(node)), None)
+    return key_in(live_keys(node))
+
+
+def key_in(rows: list[tuple]) -> Key | None:
+    """The one that `live_keys` found."""
+    return next((Key(*row) for row in rows), None)
 
 
 def _key_of(node: str) -> Key:
-    key = key_of(node)
+    return _good(key_of(node), node)
+
+
+def _good(key: Key | None, node: str) -> Key:
     if key is None or not key.id:
         raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
     if key.doubled:

@@ -12,11 +12,12 @@ from django.utils import timezone
 from app.accounts import rights
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
+from app.database import unhurried
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.fleet.services import facts_near
 from app.ledger import services as ledger
-from app.once import WrittenOnce
+from app.once import WrittenOnce, in_one_go, together
 from app.runs import backing, locks, sealing
 from app.runs.applying import Asker, apply
 from app.runs.models import OpenLoop, Order, Plan, Run
@@ -274,17 +275,20 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     if not listed or len(sources) > LOOK_SOURCES_MAX:
         raise RunRefused("Say which sources the node should look at.")
     now = timezone.now()
-    with transaction.atomic():
-        for pk, asked in looks_out(node, now):
-            if f'"sources":"{listed}"' in asked:
-                return Order.objects.get(pk=pk)
-        try:
-            order = sealing.look(node, listed, user, now, keep=is_well)
-        except sealing.CannotSeal as error:
-            raise RunRefused(str(error)) from None
-        if is_well:
-            ledger.record("order.sealed", {"order": order.id, "operation": "look", "digest": order.digest}, user.username, node=node)
-        ring(f"orders:{node}")
+    out, keys = together((looks_out, (node, now)), (sealing.live_keys, (node,)))
+    for pk, asked in out:
+        if f'"sources":"{listed}"' in asked:
+            return Order.objects.get(pk=pk)
+    try:
+        with transaction.atomic(), in_one_go():
+            unhurried()  # the receipt, which waits for the disk, takes the question along
+            order = sealing.look(sealing.key_in(keys), node, listed, user, now, keep=is_well)
+            if is_well:
+                said = {"order": order.id, "operation": "look", "digest": order.digest}
+                ledger.record("order.sealed", said, user.username, node=node, known=[order.digest])
+            ring(f"orders:{node}")
+    except sealing.CannotSeal as error:
+        raise RunRefused(str(error)) from None
     return order
 
 

@@ -1,10 +1,10 @@
 import pytest
-from django.db import DatabaseError, IntegrityError
+from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet.models import Node, Report, Standing
-from app.once import ModelsWrittenOnce, WrittenOnce, add, save
+from app.once import ModelsWrittenOnce, WrittenOnce, add, in_one_go, save, together
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +87,41 @@ def test_a_row_whose_key_is_taken_is_not_added():
     add(report)
     with pytest.raises(IntegrityError):
         add(report)
+
+
+def test_several_are_asked_for_one_wait():
+    now = timezone.now()
+    ann = User.objects.create_user("ann")
+    Node.objects.create(name="oss01")
+    for _ in range(12):  # also when the server has them prepared
+        found, of_ann, none = together((_names, ("oss01",)), (named_since, ("ann", now)), (named_since, ("nobody", now)))
+        assert (found, of_ann, none) == ([("oss01",)], [(ann.pk, "ann")], [])
+
+
+@WrittenOnce
+def _names(name):
+    return Node.objects.filter(name=name).values_list("name")
+
+
+def test_what_goes_wrong_in_one_go_is_raised_though_nobody_reads_it():
+    one, two = a_report("oss01"), a_report("oss02")
+    add(one)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        _add_in_one_go(two, one)
+    assert Report.objects.count() == 1, "the connection is of use again, and all of it was taken back"
+    with transaction.atomic(), in_one_go():
+        add(two)
+        assert _names("oss02") == [("oss02",)]
+    assert Report.objects.count() == 2
+
+
+def test_a_fault_of_ours_in_one_go_takes_back_what_was_sent():
+    with pytest.raises(AttributeError), transaction.atomic():
+        _add_in_one_go(a_report("oss01"), "no row")
+    assert Report.objects.count() == 0
+
+
+def _add_in_one_go(*rows):
+    with in_one_go():
+        for row in rows:
+            add(row)

@@ -6,6 +6,7 @@ while the command runs. What it leaves behind is what is on its disk.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -156,8 +157,9 @@ class Agent:
 
     # --- the wire
 
-    def ask(self, method: str, path: str, body: dict) -> Reply:
+    def ask(self, method: str, path: str, value: dict | str) -> Reply:
         """What the executor and `send` take for the portal."""
+        body = json.loads(value) if isinstance(value, str) else value
         order_id, word = path.split("/")[-2:]
         self.may_die(f"before it says {word}")
         if self.chance(LOST):

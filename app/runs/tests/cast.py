@@ -74,8 +74,9 @@ class Played:
         payload = fleet.payload(self.name, said, boot_id="boot", version="0", mode="operate")
         assert intake.receive(self.name, payload, timezone.now()) == []
 
-    def ask(self, method: str, path: str, body: dict) -> Reply:
+    def ask(self, method: str, path: str, value: dict | str) -> Reply:
         """What the executor takes for its portal."""
+        body = json.loads(value) if isinstance(value, str) else value
         order_id, word = path.split("/")[-2:]
         reason = (
             orders.receipt(self.name, order_id, body) if word == "receipt" else getattr(orders, word)(self.name, order_id, body["digest"])
