@@ -57,8 +57,12 @@ def may(user: User, right: str, node: object = None) -> bool:
 
     Read from the database: what a session remembers may be old. A node that nobody knows belongs to no team.
     """
-    asked = _HERE_PROVEN if wants_factor(right) else _HERE
-    return bool(asked[right](user.pk, str(node or "")))
+    return bool(roles_with(right)(user.pk, str(node or "")))
+
+
+def roles_with(right: str) -> WrittenOnce:
+    """The query behind `may`: asked with a person's key and a node's name it gives a row for each role that gives the right there."""
+    return (_HERE_PROVEN if wants_factor(right) else _HERE)[right]
 
 
 def wants_factor(right: str) -> bool:
