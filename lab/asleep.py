@@ -2,6 +2,9 @@
 
 It fell asleep before it had met an adapter, a shelf or a disk; those are put in before it wakes, and it finds them as hot-plugged. Only
 the first start of a machine is such a waking: after a power cut it boots like any server.
+
+Its OpenZFS is not loaded while it sleeps. The guids of pools and members come from numbers that the module spl seeds when it is loaded, so
+all who woke with a loaded one would draw the same; whoever has woken loads its own (`LOAD` in `machine`).
 """
 
 import fcntl
@@ -18,7 +21,12 @@ from lab.image import Image
 from launcher.say import Stop, say
 
 SLEEP_SECONDS = 120
-SETTLED = "systemctl is-system-running --wait >/dev/null; sync; echo 3 > /proc/sys/vm/drop_caches"
+# modprobe leaves spl where it comes to it before the last of those that use it.
+SETTLED = (
+    "systemctl is-system-running --wait >/dev/null; systemctl stop zfs-zed; "
+    "for m in zfs zcommon znvpair spl; do [ ! -e /sys/module/$m ] || modprobe -r $m || exit 1; done; "
+    "sync; echo 3 > /proc/sys/vm/drop_caches"
+)
 
 
 class Asleep(NamedTuple):
@@ -50,11 +58,11 @@ def of(image: Image, memory: int) -> Asleep:
 
 
 def _digest(memory: int) -> str:
-    """What else a memory fits: the same QEMU with the same machine."""
+    """What else a memory fits: the same QEMU with the same machine, which was left in the same state."""
     from lab.machine import HARDWARE
 
     version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
-    return hashlib.sha256(json.dumps([version, memory, HARDWARE]).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps([version, memory, HARDWARE, SETTLED]).encode()).hexdigest()[:12]
 
 
 def _make(image: Image, memory: int, target: Asleep) -> None:

@@ -170,6 +170,7 @@ class Machine:
         self.guest.put("/dev/urandom", os.urandom(64))  # else all who woke from this sleep would draw the same random numbers
         self.guest.sh(WHO.format(now=time.time(), host=self.settings.host, hostid=self.settings.hostid))
         self._until_all_is_seen()
+        self.guest.sh(LOAD)
 
     def _sleeps(self) -> bool:
         with contextlib.suppress(qmp.QemuSaysNo):  # it does not listen yet
@@ -365,6 +366,7 @@ WHO = (
     "date -s @{now:.0f} >/dev/null; hostname {host}; zgenhostid -f {hostid}; "
     'python3 -c \'import fcntl; fcntl.ioctl(open("/dev/urandom", "wb"), 0x5207)\''
 )
+LOAD = "modprobe zfs && systemctl start zfs-zed"  # it went to sleep without; the numbers that guids are drawn from begin here
 SEEN = "udevadm settle -t 60; ls -d /sys/block/sd* 2>/dev/null | wc -l | tr '\\n' ' '; ls -d /sys/class/enclosure/* 2>/dev/null | wc -l"
 RESET = (
     "h=$(for x in /sys/class/sas_host/*; do echo ${{x##*host}}; done | sort -n | sed -n {shelf}p); "

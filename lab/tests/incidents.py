@@ -9,6 +9,7 @@ from lab.visitor import Visitor
 LOST, NEW = 2, 8
 MEMBERS = 6
 AFTER = {0: 1, 1: 0, 2: 4, 3: 3, 4: 5, 5: NEW}  # bay -> disk
+BOOTED = "systemctl is-system-running --wait; udevadm settle -t 120"
 
 
 class Lost(NamedTuple):
@@ -41,6 +42,10 @@ def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60) -> Lost:
 
 
 def import_if_need_be(stage: Stage, pool: str) -> None:
-    """What the one who booted the node does when the cachefile did not bring the pool back."""
+    """What the one who booted the node does when the cachefile did not bring the pool back.
+
+    Not before udev is done, which the import at boot waits for as well: of each event that comes later, ZED has the pool open its disks anew.
+    """
+    stage.sh(BOOTED, check=False)
     if pool not in stage.sh("zpool list -H -o name", check=False).split():
         stage.sh(f"zpool import -d /dev {pool}")
