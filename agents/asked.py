@@ -1,13 +1,15 @@
-"""What a schedule keeps about each source, and the host through which a source is asked."""
+"""What a schedule keeps about each source, the host through which a source is asked, and how it speaks of what was said."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.collectors.base import Capture
 from agents.host import Host, Ran
+from agents.kept import Kept
 
 ASKS_NO_POOL = (("--version",), ("version",))  # the only things `zpool` answers while it hangs
 
@@ -72,3 +74,23 @@ class Heard:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._host, name)
+
+
+def who_sleeps(said: Iterable[Kept]) -> list[str]:
+    return [kept.key for kept in said if kept.outcome == "nothing" and "sleeps" in kept.reason]
+
+
+def in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
+    return sorted(said.items(), key=lambda item: (len(item[0]), item[0]))
+
+
+def failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
+    """With the reason in the place of what the tool said of its end, which differs from time to time."""
+    return tuple(
+        capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
+        for capture in captures
+    )
+
+
+def named(source: str, key: str) -> str:
+    return f"{source}/{key}" if key else source

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from agents import VERSION
-from agents.asked import Heard, Source, Trouble
+from agents.asked import Heard, Source, Trouble, failed, in_order, named, who_sleeps
 from agents.collectors import COLLECTORS, block, zpool_status
 from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.crew import Crew, Job
@@ -93,6 +93,7 @@ class Schedule:
         """Ask what is due and wait a little for the answers. Raises what a collector raised, which none should."""
         with self._lock:
             self._begin_due()
+            self._try_again()
         until = time.monotonic() + ROUND_SECONDS_MAX
         while True:
             self._look_after()
@@ -126,7 +127,7 @@ class Schedule:
         with self._lock:
             if self._listed is None:
                 order = [*COLLECTORS, OWN]
-                self._listed = tuple(kept for name in order for _, said in _in_order(self._said.get(name, {})) for kept in said)
+                self._listed = tuple(kept for name in order for _, said in in_order(self._said.get(name, {})) for kept in said)
             return self._listed
 
     def ages(self) -> dict[str, float]:
@@ -168,6 +169,17 @@ class Schedule:
         for source in self._order if sources is None else sources:
             if source.due <= now and source.begun is None and self._may_begin(source):
                 self._begin(source, now)
+
+    def _try_again(self) -> None:
+        """A disk that was asked in vain is asked when its time has come, and not only when all disks are: of some things that is once an hour."""
+        now = self._clock()
+        for (name, key), trouble in self._trouble.items():
+            source = self._sources[name]
+            if key and not source.group and source.begun is None and trouble.next_try <= now and self._is_free(source, key):
+                self._put_or_park(source, key)
+
+    def _is_free(self, source: Source, key: str) -> bool:
+        return (source.name, key) not in self._stuck and key not in source.asking
 
     def _may_begin(self, source: Source) -> bool:
         if (source.name, "") in self._stuck or (source.wakes_all and not self._sleepers_are_known()):
@@ -277,7 +289,7 @@ class Schedule:
             source.asking.discard("")
             for key in keys:
                 trouble = self._trouble.get((source.name, key))
-                if (source.name, key) not in self._stuck and (trouble is None or trouble.next_try <= now):
+                if self._is_free(source, key) and (trouble is None or trouble.next_try <= now):
                     source.pending.append(key)
             while source.pending and not source.group:
                 self._put_or_park(source, source.pending.popleft())
@@ -339,11 +351,11 @@ class Schedule:
         """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes nobody; "" for none."""
         if source.wakes:
             disk = strip_partition(key)[0]
-            return f"{disk} {ASLEEP}" if _sleeping(self._heard_of(disk)) else ""
+            return f"{disk} {ASLEEP}" if who_sleeps(self._heard_of(disk)) else ""
         if not source.wakes_all:
             return ""
         with self._lock:
-            sleeping = [name for each in self._said.get(SLEEP, {}).values() for name in _sleeping(each)]
+            sleeping = [name for each in self._said.get(SLEEP, {}).values() for name in who_sleeps(each)]
         return f"{', '.join(sleeping[:NAMED])} {WOULD_WAKE}" if sleeping else ""
 
     def _seen_awake(self, disk: str) -> bool:
@@ -381,7 +393,7 @@ class Schedule:
         source = self._sources[job.source]
         job.given_up = True
         self._stuck[source.name, job.key] = job
-        reason = f"{_name(source.name, job.key)} was asked at {self._wall(-seconds)} and has not answered. {why}"
+        reason = f"{named(source.name, job.key)} was asked at {self._wall(-seconds)} and has not answered. {why}"
         self._keep(source.name, job.key, (Kept(Capture(source.name, job.key, "failed", "", reason), self._clock()),))
         source.asking.discard(job.key)
         self._hold(source, job.key)
@@ -396,15 +408,16 @@ class Schedule:
         if hung == "held":
             trouble.next_try = math.inf  # until the one that hangs answers
             self._trouble[where] = trouble
-            return _failed(captures, f"{_name(*where)} needs a tool that hangs, and is asked again when that answers.")
+            return failed(captures, f"{named(*where)} needs a tool that hangs, and is asked again when that answers.")
         limit = RETRY_HELD_SECONDS_MAX if source.group else RETRY_SECONDS_MAX
-        delay = min(limit, max(RETRY_SECONDS, source.module.EVERY_SECONDS) * 2.0 ** min(trouble.tries - 1, 16))
+        first = max(RETRY_SECONDS, source.module.EVERY_SECONDS) if hung == "stuck" else RETRY_SECONDS
+        delay = min(limit, first * 2.0 ** min(trouble.tries - 1, 16))
         trouble.next_try = self._clock() + delay
         self._trouble[where] = trouble
-        reason = f"{_name(*where)} was asked at {trouble.since} and has not answered; next try {self._wall(delay)}."
+        reason = f"{named(*where)} was asked at {trouble.since} and has not answered; next try {self._wall(delay)}."
         if hung == "stuck":
             reason += " Its process is stuck in the kernel and cannot be killed."
-        return _failed(captures, reason)
+        return failed(captures, reason)
 
     def _hold(self, source: Source, key: str) -> None:
         """One of a group hangs: the others are not asked, and say so, until it answers."""
@@ -413,13 +426,13 @@ class Schedule:
         if not source.group or source.group in self._held:
             return
         self._held[source.group] = source.name
-        reason = f"is not asked while {_name(source.name, key)}, asked at {self._wall()}, has not answered."
+        reason = f"is not asked while {named(source.name, key)}, asked at {self._wall()}, has not answered."
         for other in self._order:
             if other.group == source.group and other is not source:
                 for key, said in self._said.get(other.name, {"": ()}).items():
                     keys = [kept.key for kept in said] or [key]
-                    failed = (Capture(other.name, key, "failed", "", f"{_name(other.name, key)} {reason}") for key in keys)
-                    self._keep(other.name, key, tuple(Kept(capture, self._clock()) for capture in failed))
+                    unasked = (Capture(other.name, key, "failed", "", f"{named(other.name, key)} {reason}") for key in keys)
+                    self._keep(other.name, key, tuple(Kept(capture, self._clock()) for capture in unasked))
 
     def _wall(self, seconds: float = 0.0) -> str:
         return iso(self._host.now() + seconds)[:19] + "Z"
@@ -453,7 +466,7 @@ class Schedule:
             del self._stamps[name, stamp]
 
     def _tell_of_itself(self) -> None:
-        lines = [f"version:{VERSION}", *(f"hangs:{_name(*where)}" for where in sorted(self._stuck))]
+        lines = [f"version:{VERSION}", *(f"hangs:{named(*where)}" for where in sorted(self._stuck))]
         left_behind = getattr(self._host, "left_behind", tuple)()
         lines += [f"left_behind:{' '.join(argv)}" for argv in sorted(left_behind)]
         lines += [f"{name}:{text}" for name, text in sorted(self._notes.items()) if text]
@@ -474,23 +487,3 @@ class Schedule:
 
     def _heard_last(self, source: str) -> tuple[Kept, ...]:
         return self._said.get(source, {}).get("", ())
-
-
-def _sleeping(said: Iterable[Kept]) -> list[str]:
-    return [kept.key for kept in said if kept.outcome == "nothing" and "sleeps" in kept.reason]
-
-
-def _in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
-    return sorted(said.items(), key=lambda item: (len(item[0]), item[0]))
-
-
-def _failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
-    """With the reason in the place of what the tool said of its end, which differs from time to time."""
-    return tuple(
-        capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
-        for capture in captures
-    )
-
-
-def _name(source: str, key: str) -> str:
-    return f"{source}/{key}" if key else source

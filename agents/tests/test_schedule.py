@@ -67,6 +67,36 @@ def test_a_disk_that_hangs_is_tried_again_ever_more_seldom_and_says_when(make, m
     assert said(schedule, "labels", "sdb").outcome == "data"
 
 
+def test_what_is_asked_once_an_hour_and_ran_out_of_time_is_asked_again_soon_and_alone(make, machine, clock):
+    """A real node short of CPU after its boot: all of its smartctl took more than 30 seconds, and no disk could be chosen for an hour."""
+    schedule = make(per_disk("health", ["sda", "sdb"], 3600))
+    machine.hangs["sdb"] = "timeout"
+    schedule.round()
+    assert said(schedule, "health", "sdb").reason.endswith("and has not answered; next try 2027-01-15T08:17:10Z.")
+    machine.hangs.clear()
+    clock.now += RETRY_SECONDS - 1
+    schedule.round()
+    assert machine.asked.count("tool sdb") == 1
+    clock.now += 1
+    schedule.round()
+    assert said(schedule, "health", "sdb").outcome == "data"
+    clock.now += 1000
+    schedule.round()
+    assert (machine.asked.count("tool sda"), machine.asked.count("tool sdb")) == (1, 2)
+    clock.now += 2600
+    schedule.round()
+    assert (machine.asked.count("tool sda"), machine.asked.count("tool sdb")) == (2, 3)
+
+
+def test_what_cannot_be_killed_is_not_joined_by_many_more(make, machine, clock):
+    schedule = make(per_disk("health", ["sda", "sdb"], 3600))
+    machine.hangs["sdb"] = "stuck"
+    for _ in range(71):
+        schedule.round()
+        clock.now += 50.0
+    assert machine.asked.count("tool sdb") == 1
+
+
 def test_the_report_says_when_a_process_cannot_be_killed(make, machine):
     schedule = make(source("status"))
     machine.hangs["status"] = "stuck"

@@ -212,8 +212,8 @@ def _evidence(found: Suspended) -> Iterator[Evidence]:
     kernel = kstats.pool(pool.name) if known(kstats) else None
     if kernel is not None:
         yield found.evidence("kstat_pools", f"{pool.name}/state: {kernel.state}")
-    if known(pool.tops):
-        yield found.evidence("zpool_status", f"state: {pool.state}. {pool.status}".strip())
+    if known(pool.tops) and pool.status:  # without one it was read while all was well
+        yield found.evidence("zpool_status", f"state: {pool.state}. {pool.status}")
     for event in found.log:
         yield found.evidence("kernel_log", event.line)
     if known(kstats):

@@ -38,6 +38,15 @@ def test_it_is_seen_when_zpool_hangs():
     assert [line.source for line in found.evidence] == ["kstat_pools", "kernel_log", "kernel_log"]
 
 
+def test_a_status_that_was_read_before_is_no_evidence_of_it():
+    """As a node of 2.3.2 reported it: the kernel's word came at once, and what `zpool status` had said a minute ago was `state: ONLINE`."""
+    before = {name: said for name, said in captures("mmp-suspended/1-before").items() if name.startswith("zpool_status")}
+    found = one(pool_suspended, node_facts("oss01", captures("mmp-suspended/2-suspended") | before, 1.0, ()))
+    sources = {line.source for line in found.evidence}
+    assert "kstat_pools" in sources
+    assert "zpool_status" not in sources
+
+
 def suspended(**changes):
     return replace(played("mmp-suspended/2-suspended"), **changes)
 
