@@ -13,6 +13,7 @@ from workflows.situations import many_disks_offline
 
 MASS_EVENT_SECONDS = 30 * 60
 WRONG_SIBLINGS_MAX = 1  # one disk may be sick by itself
+WRONG_NAMED = 4
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 
 
@@ -215,7 +216,9 @@ def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"How many wrong checksums {unread.name} counts is not known: {unread.errors.reason}")
     wrong = [leaf for leaf in others if leaf.errors[2]]
     if len(wrong) > WRONG_SIBLINGS_MAX:
-        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in wrong[:4])
+        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in wrong[:WRONG_NAMED])
+        if len(wrong) > WRONG_NAMED:
+            names += f" and {len(wrong) - WRONG_NAMED} more"
         return refuse(
             f"{len(wrong)} other disks of {target.top.name} count wrong checksums ({names}). That is an HBA, a cable or memory. Find it, scrub, and "
             "have a person decide before anything is replaced."

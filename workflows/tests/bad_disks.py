@@ -73,6 +73,7 @@ def copied(facts: FleetFacts, params: Params) -> FleetFacts:
 REFUSED = (
     Bad("the_pool_asks_for_no_larger_blocks", "so ZFS would refuse any disk", properties(ashift="16")),
     Bad("its_siblings_read_true", "count wrong checksums", siblings(errors=(0, 0, 7))),
+    Bad("its_siblings_read_true", " and 1 more). That is an HBA", siblings(errors=(0, 0, 7))),
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "It is not the lost member.", disk("wwid", labels=())),
     Bad("the_disk_is_the_lost_member_itself", "one is a copy", copied),
