@@ -60,4 +60,4 @@ def test_it_is_let_go_on_when_nobody_else_has_it(stage, ann, bob, suspended):
     print(ann.page.text)
     assert state(stage) == "ONLINE"
     stage.sh(f"echo kept > /{POOL}/file; timeout 60 zpool sync {POOL}")
-    assert stage.sh(f"zpool history {POOL}").splitlines()[-1].endswith(f" zpool clear {POOL}")
+    assert stage.sh(f"zpool history {POOL}").strip().endswith(f" zpool clear {POOL}")
