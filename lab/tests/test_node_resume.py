@@ -18,9 +18,13 @@ STEADY, REFUSED = "Watch it for ten minutes", "Tell the owners of what else live
 
 
 @pytest.fixture(scope="module")
-def suspended(made, stage, ann):
+def can_go_on(made):
     if made.zfs_version.startswith("2.1."):
         pytest.skip("OpenZFS 2.1 refuses `zpool clear` after a multihost suspension. Its way is a reboot, which no walk takes yet.")
+
+
+@pytest.fixture(scope="module")
+def suspended(can_go_on, stage, ann):
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
     stage.machine.guest.create_pool(f"-o ashift=12 -o multihost=on {POOL} raidz1 {members}")
     stage.enrol(ann)
@@ -60,4 +64,4 @@ def test_it_is_let_go_on_when_nobody_else_has_it(stage, ann, bob, suspended):
     print(ann.page.text)
     assert state(stage) == "ONLINE"
     stage.sh(f"echo kept > /{POOL}/file; timeout 60 zpool sync {POOL}")
-    assert stage.sh(f"zpool history {POOL}").splitlines()[-1].endswith(f" zpool clear {POOL}")
+    assert stage.sh(f"zpool history {POOL}").strip().endswith(f" zpool clear {POOL}")

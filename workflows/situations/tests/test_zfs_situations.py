@@ -12,7 +12,10 @@ from workflows.facts.tests.played import captures, played
 from workflows.facts.tests.test_kernel_facts import LOG, hung
 from workflows.situations import pool_suspended, tunables_left_raised, version_mismatch
 
-MULTIHOST = Path(agents.tests.__file__).parent / "captures" / "kstat_txgs" / "made-up--multihost-in-trouble.txt"
+TEXTS = Path(agents.tests.__file__).parent / "captures"
+MULTIHOST = TEXTS / "kstat_txgs" / "made-up--multihost-in-trouble.txt"
+STATUS_23 = TEXTS / "zpool_status" / "zpool-status-2.3.2--multihost-suspended.txt"
+LOG_23 = TEXTS / "kernel_log" / "dmesg-6.1.0--multihost-suspended-and-resumed-zfs-2.3.2.txt"
 VALUES = "/sys/module/zfs/parameters"
 
 
@@ -36,6 +39,17 @@ def test_it_is_seen_when_zpool_hangs():
     assert (found.subject["kind"], found.severity) == ("mmp", "act")
     assert "`zpool status` gives no answer" in found.meaning
     assert [line.source for line in found.evidence] == ["kstat_pools", "kernel_log", "kernel_log"]
+
+
+def test_the_genuine_suspension_of_2_3_is_of_multihost_and_may_be_cleared():
+    log = "".join(line for line in LOG_23.read_text().splitlines(keepends=True) if "is being resumed" not in line)
+    state = "/proc/spl/kstat/zfs/ost_12/state:SUSPENDED\n"
+    texts = {"zpool_status": STATUS_23.read_text(), "kernel_log": log, "kstat_pools": state}
+    said = captures("healthy-raidz2-zfs2.3") | {name: Capture(name, "", "data", text) for name, text in texts.items()}
+    found = one(pool_suspended, node_facts("oss01", said, 1.0, ()))
+    assert (found.subject["kind"], found.subject["pool"], found.sure) == ("mmp", "ost_12", True)
+    assert "OpenZFS 2.3.2 lets `zpool clear ost_12` resume it after a look" in found.meaning
+    assert [line.source for line in found.evidence] == ["kstat_pools", "zpool_status", "kernel_log"]
 
 
 def test_a_status_that_was_read_before_is_no_evidence_of_it():
