@@ -414,7 +414,8 @@ class Schedule:
         delay = min(limit, first * 2.0 ** min(trouble.tries - 1, 16))
         trouble.next_try = self._clock() + delay
         self._trouble[where] = trouble
-        reason = f"{named(*where)} was asked at {trouble.since} and has not answered; next try {self._wall(delay)}."
+        again = "next try" if trouble.tries > 1 else "second try"  # one may be chance: a node short of CPU does that, too
+        reason = f"{named(*where)} was asked at {trouble.since} and has not answered; {again} {self._wall(delay)}."
         if hung == "stuck":
             reason += " Its process is stuck in the kernel and cannot be killed."
         return failed(captures, reason)

@@ -59,7 +59,7 @@ def test_a_disk_that_hangs_is_tried_again_ever_more_seldom_and_says_when(make, m
         clock.now += 5.0
     assert tries[-1] == 5  # at 0, 30, 90, 210 and 450 seconds
     assert len(set(texts)) == 5  # the text stays while nothing happens
-    assert texts[0] == "labels/sdb was asked at 2027-01-15T08:16:40Z and has not answered; next try 2027-01-15T08:17:10Z."
+    assert texts[0] == "labels/sdb was asked at 2027-01-15T08:16:40Z and has not answered; second try 2027-01-15T08:17:10Z."
     assert texts[-1].startswith("labels/sdb was asked at 2027-01-15T08:16:40Z and has not answered; next try ")
     machine.hangs.clear()
     schedule.hurry()
@@ -72,7 +72,7 @@ def test_what_is_asked_once_an_hour_and_ran_out_of_time_is_asked_again_soon_and_
     schedule = make(per_disk("health", ["sda", "sdb"], 3600))
     machine.hangs["sdb"] = "timeout"
     schedule.round()
-    assert said(schedule, "health", "sdb").reason.endswith("and has not answered; next try 2027-01-15T08:17:10Z.")
+    assert said(schedule, "health", "sdb").reason.endswith("and has not answered; second try 2027-01-15T08:17:10Z.")
     machine.hangs.clear()
     clock.now += RETRY_SECONDS - 1
     schedule.round()

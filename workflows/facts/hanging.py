@@ -17,6 +17,7 @@ from workflows.facts.model import DiskFacts, NodeFacts, known
 
 PER_DISK = ("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes")
 GAVE_UP = re.compile(r": (?:timeout|stuck) after | has not answered[.;]")
+ENDED_ONCE = re.compile(r": timeout after | has not answered; second try \S+\Z")  # the agent could end it, and has not asked again yet
 HELD = "is not asked while"  # it waits for another
 AGAIN_MIN = 2
 OTHERS_MIN = 2  # answers to the same question by other disks
@@ -41,6 +42,7 @@ class Hanging:
     aborts: tuple[Abort, ...]
     silent: tuple[str, ...]  # questions about this disk that were given up, by capture: "zdb_label/sde1"
     answered: tuple[str, ...]  # questions about it that were answered
+    once: bool  # all that speaks against it is one question that ran out of time once: on a node short of CPU any disk's may
 
     @property
     def open(self) -> tuple[Abort, ...]:
@@ -65,7 +67,8 @@ def hanging(node: NodeFacts) -> tuple[Hanging, ...]:
         mine = tuple(a for a in aborts if (a.name or a.hctl) == name)
         silent, answered = asked.get(name, ((), ()))
         if silent or len(mine) >= AGAIN_MIN or any(a.result != "SUCCESS" for a in mine):
-            found.append(Hanging(name, _disk(node, name), mine, silent, answered))
+            once = not mine and len(silent) == 1 and ENDED_ONCE.search(node.failures[silent[0]]) is not None
+            found.append(Hanging(name, _disk(node, name), mine, silent, answered, once))
     return tuple(found)
 
 

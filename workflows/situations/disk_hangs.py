@@ -1,7 +1,7 @@
 """A disk takes commands and never answers them. Whatever reads it hangs with it, in the kernel, where nothing can be killed.
 
     the kernel's log    a task abort that never ended, or aborts of one disk that come again
-    the agent           its own question to this disk is open while the others answered the same
+    the agent           its own question to this disk is open while the others answered the same; once is no proof, and is watched
 
 A disk that answers late is `slow-disk`. One that ZFS has given up already is said by `disk-faulted` and `disk-missing`.
 """
@@ -46,7 +46,7 @@ def explains(cause: Situation, other: Situation) -> bool:
 
 def _on(node: NodeFacts) -> Iterator[Situation]:
     found = [one for one in hanging(node) if not _only_late(node, one)]
-    now = [one for one in found if one.hangs_now]
+    now = [one for one in found if one.hangs_now and not one.once]
     if len(now) >= TOGETHER_MIN:
         yield _several(node, now)
         found = [one for one in found if one not in now]
@@ -69,22 +69,32 @@ def _situation(node: NodeFacts, one: Hanging) -> Situation:
         key=f"{SLUG}:{node.node}:{_key(one)}",
         node=node.node,
         severity=_severity(one, seat),
-        title=f"{_name(one)} {'does not answer: what reads it hangs' if one.hangs_now else 'hung and had to be called back'}",
+        title=f"{_name(one)} {_how(one)}",
         meaning=" ".join(_meaning(node, one, seat)),
         evidence=tuple(_evidence(node, one)),
         subject=_subject(node, one, seat),
-        sure=one.hangs_now and (bool(one.aborts) or one.disk is not None),
+        sure=one.hangs_now and not one.once and (bool(one.aborts) or one.disk is not None),
     )
+
+
+def _how(one: Hanging) -> str:
+    if one.once:
+        return "has left one question without an answer"
+    return "does not answer: what reads it hangs" if one.hangs_now else "hung and had to be called back"
 
 
 def _severity(one: Hanging, seat: Seat | None) -> Literal["act", "watch"]:
     """What hangs now is acted upon, unless ZFS has let go of it already; so is one that hung again and that nobody has heard since."""
-    if seat is not None and seat.leaf.state in lookup.LOST_STATES:
+    if one.once or (seat is not None and seat.leaf.state in lookup.LOST_STATES):
         return "watch"
     return "act" if one.hangs_now or not one.answered else "watch"
 
 
 def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
+    if one.once:
+        yield from _said(one)
+        yield "Once is no proof: on a node short of CPU a healthy disk does that, too. It is asked again within a minute; pull nothing before that."
+        return
     yield f"{_words.where(one.disk) if one.disk is not None else _name(one)} takes commands and does not answer them."
     yield from _said(one)
     if one.disk is None or not known(one.disk.bay):

@@ -70,13 +70,34 @@ def test_the_agents_own_question_tells_it():
 @pytest.mark.parametrize(
     "why",
     [
-        "zdb -l /dev/{}1: timeout after 20.0 s",
+        "zdb -l /dev/{}1: stuck after 20.0 s",
+        "zdb_label/{}1 was asked at 03:14:15 and has not answered; second try 03:24:15. Its process is stuck in the kernel and cannot be killed.",
         "zdb_label/{}1 was asked at 03:14:15 and has not answered; next try 03:24:15.",
         "zdb_label/{}1 was asked at 03:14:15 and has not answered. It reads for ever.",
     ],
 )
 def test_every_way_the_agent_says_so_is_understood(why):
     assert only(told(*silent("sde", why=why))).severity == "act"
+
+
+ONCE = ["zdb -l /dev/{}1: timeout after 20.0 s", "zdb_label/{}1 was asked at 03:14:15 and has not answered; second try 03:14:45."]
+
+
+@pytest.mark.parametrize("why", ONCE)
+def test_one_question_that_ran_out_of_time_once_has_no_disk_pulled(why):
+    """As seen on a real node short of CPU, of two healthy members in turn."""
+    found = only(told(*silent("sde", why=why)))
+    assert (found.severity, found.sure) == ("watch", False)
+    assert "Pull it" not in found.meaning
+    assert "pull nothing" in found.meaning
+    assert [s.severity for s in disk_hangs.detect(told(*silent("sdb", "sde", "sdf", why=why)))] == ["watch"] * 3
+
+
+@pytest.mark.parametrize("why", ONCE)
+def test_two_questions_in_vain_or_an_abort_beside_one_are_more_than_chance(why):
+    smart = Capture("smart", "sde", "failed", "", why.format("sde"))
+    assert only(told(smart, *silent("sde", why=why))).severity == "act"
+    assert only(told(log(GENUINE), *silent("sde", why=why))).severity == "act"
 
 
 @pytest.mark.parametrize(
