@@ -20,6 +20,7 @@ from app.database import UNHURRIED
 from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.ledger.forms import digests
 from app.ledger.models import LedgerCheckpoint
 from app.once import ModelsWrittenOnce, in_one_go, save
 from app.runs import backing, offers, rights, sealing, services, unattended
@@ -242,10 +243,10 @@ def receipt(node: str, order_id: str, said: dict) -> str:
 
 
 def _keep(order: Order, told: Receipt) -> set[str]:
-    """Keep the receipt; which of it and its order are kept."""
+    """Keep the receipt; which of it, its order and what it names are kept. Captures that are kept only now are asked for again."""
     with in_one_go():
         ledger.keep(told.raw, "application/json")
-        return ledger.kept([told.digest, order.digest])
+        return ledger.kept({told.digest, order.digest, *digests(told.shown)})
 
 
 def _take_unrecorded(order: Order, told: Receipt, node: str, now: datetime) -> None:
@@ -268,7 +269,7 @@ def _take(order: Order, told: Receipt, node: str, now: datetime, known: set[str]
     body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
     body |= {"captures": list(evidence), "problem": problem}
     if fits:
-        _record(order, "order.receipt", node, body, known.union(evidence))
+        _record(order, "order.receipt", node, body, known)
         _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
     else:
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
