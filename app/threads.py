@@ -6,7 +6,6 @@ used again, which costs no question to the server, and a restart of PostgreSQL f
 
 import asyncio
 import select
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,24 +17,13 @@ T = TypeVar("T")
 
 
 class Threads:
-    """At most `count` tasks at a time, and as many connections. Belongs to one event loop.
-
-    Who was busy last is the first to be busy again: its connection has planned what is asked most, and is still in the processor's caches.
-    One pool of many threads would take turns instead.
-    """
+    """At most `count` tasks at a time, and as many connections."""
 
     def __init__(self, count: int, name: str) -> None:
-        self._seats = asyncio.Semaphore(count)
-        self._idle = deque(ThreadPoolExecutor(1, f"{name}-{number}") for number in range(count))
+        self._pool = ThreadPoolExecutor(max_workers=count, thread_name_prefix=name)
 
     async def run(self, ask: Callable[..., T], *args: object) -> T:
-        async with self._seats:
-            thread = self._idle.pop()
-            answer = asyncio.get_running_loop().run_in_executor(thread, partial(_with_database, ask, *args))
-            try:
-                return await answer
-            finally:  # where nobody waits any more it may still be busy, and is taken last
-                self._idle.appendleft(thread) if answer.cancelled() else self._idle.append(thread)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(_with_database, ask, *args))
 
 
 def _with_database(ask: Callable[..., T], *args: object) -> T:

@@ -71,19 +71,6 @@ async def _until(so):
             await asyncio.sleep(0.01)
 
 
-def test_who_was_busy_last_is_busy_first(db):
-    async def walk():
-        threads, gate = Threads(3, "test"), Gate()
-        held = [asyncio.create_task(threads.run(gate.task)) for _ in range(3)]
-        await _until(lambda: len(gate.names) == 3)
-        gate.open.set()
-        await asyncio.gather(*held)
-        last = await threads.run(gate.task)
-        assert [await threads.run(gate.task) for _ in range(5)] == [last] * 5
-
-    asyncio.run(walk())
-
-
 def test_no_more_than_that_many_work_at_a_time_and_the_others_wait_their_turn(db):
     async def walk():
         threads, gate, done = Threads(2, "test"), Gate(), []
