@@ -93,7 +93,7 @@ def _severity(one: Hanging, seat: Seat | None) -> Literal["act", "watch"]:
 def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
     if one.once:
         yield from _said(one)
-        yield "Once is no proof: on a node short of CPU a healthy disk does that, too. It is asked again within a minute; pull nothing before that."
+        yield "Once is no proof: on a node short of CPU a healthy disk does that, too. Have it asked again, and pull nothing before it was."
         return
     yield f"{_words.where(one.disk) if one.disk is not None else _name(one)} takes commands and does not answer them."
     yield from _said(one)
