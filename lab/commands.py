@@ -91,8 +91,11 @@ def machines(asked: argparse.Namespace) -> int:
 
 
 def test(args: list[str]) -> int:
-    """The tests of the lab. Without arguments all of them, in the order of the files."""
+    """The tests of the lab. Without arguments all of them, in the order of the files. Where the image is lacking and can be made, it is made."""
     os.chdir(ROOT)
+    asked, _ = _series(argparse.ArgumentParser(add_help=False)).parse_known_args(args)
+    if not image.lacking():
+        image.build(asked.zfs)
     os.execv(sys.executable, [sys.executable, "-m", "pytest", "-m", "lab", *(args or ["-v", "lab"])])
 
 
@@ -101,6 +104,11 @@ def _running(name: str) -> Machine:
     if not machine.runs():
         raise Stop(f"{name} is not up. `./run lab up {name}` boots it.")
     return machine
+
+
+def _series(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--zfs", choices=sorted(SUITES), default=min(SUITES), help="which OpenZFS (default: %(default)s)")
+    return parser
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -114,10 +122,8 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("name", nargs="?" if call not in (pull, insert, slow) else None, default=NAME)
         return sub
 
-    series = {"choices": sorted(SUITES), "default": min(SUITES), "help": "which OpenZFS (default: %(default)s)"}
-    command(build, "make the image unless it is there", named=False).add_argument("--zfs", **series)
-    sub = command(up, "boot a node, making it and its image if need be")
-    sub.add_argument("--zfs", **series)
+    _series(command(build, "make the image unless it is there", named=False))
+    sub = _series(command(up, "boot a node, making it and its image if need be"))
     sub.add_argument("--disks", type=int, default=8)
     sub.add_argument("--fresh", action="store_true", help="forget what the node of this name was before")
     sub = command(shell, "a shell on the node, or one line there")
