@@ -2,7 +2,8 @@
 
 The fleet is generated (`./run manage load_fleet`). Times are of whole answers, one after the other, and beside them what the web process
 computed for each; query counts are asked of the same views in this process. "Another" is a thing of a node that the process has not read,
-where there are so many. SLOTLIGHT_BENCH_NODES sets other sizes, the smallest first, SLOTLIGHT_BENCH_DISKS other disks of each node.
+where there are so many. In the smaller fleet every list that is shown a page at a time already fills its page, so what grows from there
+grows with the fleet. SLOTLIGHT_BENCH_NODES sets other sizes, the smallest first, SLOTLIGHT_BENCH_DISKS other disks of each node.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from bench.bench_reports import ROOT, Portal
 
-SIZES = [int(size) for size in os.environ.get("SLOTLIGHT_BENCH_NODES", "10,1000").split(",")]
+SIZES = [int(size) for size in os.environ.get("SLOTLIGHT_BENCH_NODES", "100,1000").split(",")]
 DISKS = int(os.environ.get("SLOTLIGHT_BENCH_DISKS", "100"))
 ROUNDS, WARM_UP = 40, 3
 GOAL_MS = 150
