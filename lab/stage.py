@@ -35,10 +35,10 @@ from app.fleet.models import Node
 from app.fleet.services import last_said
 print(json.dumps(last_said(Node.objects.get(name=NODE), timezone.now())[0]))
 """
-# On the node: stops a process the moment a command with these words begins; that command itself, or the process whose number is told.
+# On the node: stops processes the moment a command with these words begins: that command itself, or those whose numbers are told, "parent" for its own.
 CATCH = """
 import os, signal, sys
-stopped, tool, words = int(sys.argv[1]), sys.argv[2], set(sys.argv[3:])
+stopped, tool, words = sys.argv[1].split(","), sys.argv[2], set(sys.argv[3:])
 began = os.getpid()
 while True:
     for pid in (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) > began):
@@ -47,7 +47,11 @@ while True:
         except OSError:
             continue
         if os.path.basename(argv[0]) == tool and words <= set(argv):
-            os.kill(stopped or pid, signal.SIGSTOP)
+            parent = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]
+            stopped = [int({"": pid, "parent": parent}.get(one, one)) for one in stopped]
+            for one in stopped:
+                os.kill(one, signal.SIGSTOP)
+            open("/run/stopped", "w").write(",".join(map(str, stopped)))
             open("/run/caught", "w").write(str(pid))
             sys.exit()
 """
@@ -88,11 +92,11 @@ class Stage:
         self.machine.guest.put(POLICY, json.dumps(policy))
         self.sh(f"chmod 0644 {POLICY}")
 
-    def catch(self, *argv: str, stop: str = "0") -> None:
-        """From now on the first command with these words is stopped as it begins, or the process `stop` is in its place."""
+    def catch(self, *argv: str, stop: str = "") -> None:
+        """From now on the first command with these words is stopped as it begins; or in its place the processes of `stop`, by number or "parent"."""
         self.machine.guest.put("/root/catch.py", CATCH)
         self.sh(
-            f"rm -f /run/caught; systemd-run -q --collect timeout {CATCH_SECONDS} python3 /root/catch.py {stop} {' '.join(argv)}; sleep 2"
+            f"rm -f /run/caught; systemd-run -q --collect timeout {CATCH_SECONDS} python3 /root/catch.py '{stop}' {' '.join(argv)}; sleep 2"
         )
 
     def caught(self) -> str:

@@ -42,7 +42,9 @@ def why_not(config: pytest.Config) -> str:
     if image.find(series(config)) is None:
         return f"The node's image is not built: {BUILD}."
     if "lab" not in config.option.markexpr:
-        return "A real node takes minutes to boot and to heal: `./run lab test` runs these, and .ci/run after all others while there is time."
+        return (
+            "A real node takes minutes to boot and to heal: `./run lab test` runs these, and .ci/run after all others while there is time."
+        )
     return ""
 
 
