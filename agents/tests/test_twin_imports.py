@@ -11,13 +11,13 @@ from agents.collectors import zpool_import
 from agents.twin import scenarios
 from agents.twin.scenarios import Clock, host
 
-CAPTURES = Path(__file__).parent / "captures" / "zpool_import_options"
+CAPTURES = Path(__file__).parent / "captures"
 DATE = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} [0-9]{4}")
 READ_ONLY = ("-N", "-o", "readonly=on", "-o", "cachefile=none")
 
 
 def genuine(name, kind="txt"):
-    path = CAPTURES / f"openzfs-2.1.11--{name}.{kind}"
+    path = CAPTURES / "zpool_import_options" / f"openzfs-2.1.11--{name}.{kind}"
     return path.read_text() if path.exists() else ""
 
 
@@ -33,6 +33,12 @@ def of_another_host(exported=False):
     return node
 
 
+def diverged_after_an_export():
+    node = scenarios.diverged_disk()
+    node.pool("ost_0").state = 1
+    return node
+
+
 def active():
     node = scenarios.not_imported()
     node.pool("ost_0").active_on = "oss09 abcdef"
@@ -44,9 +50,9 @@ def active():
     [
         (scenarios.lost_last_txgs, ("-F", "-n"), 1, "dry-run-offers-a-rewind", "ost_8"),
         (scenarios.lost_last_txgs, READ_ONLY, 1, "readonly-of-lost-txgs", "ost_8"),
-        (scenarios.diverged_disk, READ_ONLY, 1, "readonly-of-diverged-disk", "ost_2"),
-        (scenarios.diverged_disk, ("-F", *READ_ONLY), 1, "F-readonly-of-diverged-disk", "ost_2"),
-        (scenarios.diverged_disk, ("-F", "-n", *READ_ONLY), 1, "dry-run-of-diverged-disk", "ost_2"),
+        (diverged_after_an_export, READ_ONLY, 1, "readonly-of-diverged-disk", "ost_2"),
+        (diverged_after_an_export, ("-F", *READ_ONLY), 1, "F-readonly-of-diverged-disk", "ost_2"),
+        (diverged_after_an_export, ("-F", "-n", *READ_ONLY), 1, "dry-run-of-diverged-disk", "ost_2"),
         (active, ("-F", "-n"), 1, "active-on-other-host", "ost_on"),
         (active, ("-f", *READ_ONLY), 1, "forced-active-on-other-host", "ost_on"),
         (of_another_host, READ_ONLY, 1, "last-used-elsewhere", "ost_off"),
@@ -62,25 +68,39 @@ def test_it_refuses_in_the_genuine_words(build, args, exit_code, name, pool, tmp
 
 
 def shape(text, pool):
-    """A listing without what is the lab's own: guids, and how many disks there are."""
-    lines = [line for line in text.splitlines() if "wwn-" not in line]
-    return [re.sub(r"\d{15,20}", "GUID", re.sub(r"raidz\d", "raidz", line.replace(pool, "POOL"))).split() for line in lines]
+    """A listing without what is the lab's own: guids, and how many disks there are. What a line begins with stays as it is."""
+    lines = [re.sub(r"(?<=\S) +", " ", line) for line in text.splitlines() if "wwn-" not in line and line.strip()]
+    return [re.sub(r"\d{15,20}", "GUID", re.sub(r"raidz\d|mirror", "KIND", line.replace(pool, "POOL"))) for line in lines]
 
 
 @pytest.mark.parametrize(
-    ("build", "exported", "name", "pool"),
+    ("build", "release", "name", "pool"),
     [
-        (scenarios.lost_last_txgs, False, "listing-lost-txgs", "ost_8"),
-        (scenarios.diverged_disk, True, "listing-diverged-disk", "ost_2"),
-        (active, False, "listing-active-on-other-host", "ost_on"),
+        (scenarios.lost_last_txgs, "2.1.11", "lost-txgs", "ost_8"),
+        (scenarios.lost_last_txgs, "2.3.2", "lost-txgs", "ost_10"),
+        (diverged_after_an_export, "2.1.11", "diverged-disk", "ost_2"),
+        (scenarios.diverged_disk, "2.1.11", "diverged-disk-of-another-host", "ost_5"),
+        (scenarios.diverged_disk, "2.3.2", "diverged-disk-of-another-host", "ost_5"),
+        (active, "2.1.11", "active-on-other-host", "ost_on"),
+        (active, "2.3.2", "active-on-other-host", "ost_8"),
     ],
 )
-def test_it_lists_in_the_genuine_words(build, exported, name, pool, tmp_path):
-    node = build()
-    node.pool("ost_0").state = int(exported)
+def test_it_lists_in_the_genuine_words(build, release, name, pool, tmp_path):
+    node, said = build(), (CAPTURES / "zpool_import" / f"zpool-import-{release}--{name}.txt").read_text()
+    node.zfs_userland = node.zfs_module = f"{release}-1"
+    if node.pool("ost_0").active_on:
+        node.pool("ost_0").active_on = " ".join(re.search(r"exported from (\S+) \(hostid=(\w+)\)", said).groups())
     ran = host(tmp_path, node, Clock()).run(("zpool", "import"), 10)
-    assert shape(ran.stdout.decode(), "ost_0") == shape(genuine(name), pool)
-    assert zpool_import.parse(ran.stdout.decode())[0].state == zpool_import.parse(genuine(name))[0].state
+    assert shape(ran.stdout.decode(), "ost_0") == shape(said, pool)
+    assert zpool_import.parse(ran.stdout.decode())[0].state == zpool_import.parse(said)[0].state
+
+
+def test_a_disk_that_another_host_wrote_to_has_the_import_refused_as_that_hosts(tmp_path):
+    ran = host(tmp_path, scenarios.diverged_disk(), Clock()).run(("zpool", "import", *READ_ONLY, "ost_0"), 10)
+    assert ran.stderr.decode().splitlines()[:2] == [
+        "cannot import 'ost_0': pool was previously in use from another system.",
+        f"Last accessed by oss07 (hostid=5b2f9c07) at {DATE.search(ran.stderr.decode())[0]}",
+    ]
 
 
 def test_it_knows_no_pool_that_is_not_here_and_none_twice(tmp_path):

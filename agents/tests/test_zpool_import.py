@@ -121,9 +121,10 @@ def test_only_the_words_make_none_an_answer(exit_code, stdout, stderr, outcome):
         assert parse(capture.text) == ()
 
 
-def test_a_diverged_disk_of_another_host_looks_like_a_damaged_pool_with_all_disks_online():
+@pytest.mark.parametrize("release", ["2.1.11", "2.3.2"])
+def test_a_diverged_disk_of_another_host_looks_like_a_damaged_pool_with_all_disks_online(release):
     """From the lab; no word of it says which disk, and the `-f` that it advises would follow the wrong story."""
-    (pool,) = parse((CAPTURES / "zpool-import-2.1.11--diverged-disk-of-another-host.txt").read_text())
+    (pool,) = parse((CAPTURES / f"zpool-import-{release}--diverged-disk-of-another-host.txt").read_text())
     assert (pool.state, pool.vdevs.note, pool.status) == ("FAULTED", "corrupted data", "The pool was last accessed by another system.")
     assert {leaf.state for leaf in pool.vdevs.children[0].children} == {"ONLINE"}
     assert says(pool) == FORCE

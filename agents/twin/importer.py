@@ -13,7 +13,7 @@ from typing import Dict, List, Optional, Sequence, Set
 
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import ctime
-from agents.twin.importing import is_damaged
+from agents.twin.importing import is_damaged, last_user, was_elsewhere
 from agents.twin.model import Node, Pool
 from agents.twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
 from agents.twin.vdevs import pool_state
@@ -117,8 +117,9 @@ def _elsewhere(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
         forced = f"pool is imported on host '{host}' (hostid={hostid})."
         asked = f"pool is imported on {host} (hostid: 0x{hostid})"
         return refused(1, f"cannot import '{pool.name}': {forced if '-f' in wanted.flags else asked}\n{advice}")
-    if pool.state == 0 and pool.hostid != int(node.hostid, 16) and "-f" not in wanted.flags:
-        last = f"Last accessed by {pool.hostname} (hostid={pool.hostid:x}) at {ctime(WRITTEN_AT)}"
+    if was_elsewhere(node, pool) and "-f" not in wanted.flags:
+        hostname, hostid = last_user(node, pool)
+        last = f"Last accessed by {hostname} (hostid={hostid:x}) at {ctime(WRITTEN_AT)}"
         how = "The pool can be imported, use 'zpool import -f' to import the pool."
         return refused(1, f"cannot import '{pool.name}': pool was previously in use from another system.\n{last}\n{how}")
     return None

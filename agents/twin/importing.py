@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, List, Set, Tuple
 
-from agents.twin.model import Node, Pool, Vdev
+from agents.twin.model import Label, Node, Pool, Vdev
 from agents.twin.status import MSG, NAME_WIDTH_MIN, SECTIONS
 from agents.twin.vdevs import kind_name
 from agents.twin.view import View
@@ -17,6 +17,7 @@ CAN_DAMAGED = (
 )
 DAMAGED = "The pool cannot be imported due to damaged devices or data.\n"
 MAY_BE_ACTIVE = "\tThe pool may be active on another system, but can be imported using\n\tthe '-f' flag.\n"
+ELSEWHERE = "The pool was last accessed by another system.\n"
 CANNOT = "The pool cannot be imported. Attach the missing\n\tdevices and try again.\n"
 
 Row = Tuple[int, str, str]  # depth, name, state
@@ -32,8 +33,12 @@ def listing(view: View) -> Tuple[str, str]:
 
 def _labelled(node: Node, pool: Pool) -> Set[int]:
     """The guids of the pool whose labels can be read here."""
+    return {label.guid for label in _labels(node, pool)}
+
+
+def _labels(node: Node, pool: Pool) -> List[Label]:
     partitions = (p for disk in node.disks if disk.wwid not in node.faults.hangs for p in disk.partitions)
-    return {p.label.guid for p in partitions if p.label and p.label.copies and p.label.pool == pool.name}
+    return [p.label for p in partitions if p.label and p.label.copies and p.label.pool == pool.name]
 
 
 def _pool(view: View, pool: Pool) -> str:
@@ -44,12 +49,7 @@ def _pool(view: View, pool: Pool) -> str:
         return _damaged(view, pool, present)
     state = _worst([_state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
-    parts = [f"   pool: {pool.name}\n     id: {pool.guid}\n  state: {state}\n"]
-    parts.append(f"status: {status}" if status else "")
-    parts.append(f" action: {action}")
-    parts.append(f"   see: {MSG}{msgid}\n" if msgid else "")
-    parts.append(f" config:\n\n{_table(view, pool, present, state)}")
-    return "".join(parts)
+    return _told(view, pool, present, state, state, status, action, msgid)
 
 
 def is_damaged(node: Node, pool: Pool) -> bool:
@@ -58,25 +58,48 @@ def is_damaged(node: Node, pool: Pool) -> bool:
 
 
 def _damaged(view: View, pool: Pool, present: Set[int]) -> str:
-    head = f"   pool: {pool.name}\n     id: {pool.guid}\n  state: FAULTED\nstatus: The pool metadata is corrupted.\n action: {DAMAGED}"
-    head += MAY_BE_ACTIVE if pool.state == 0 else ""
-    return f"{head}   see: {MSG}ZFS-8000-72\n config:\n\n{_table(view, pool, present, 'FAULTED  corrupted data')}"
+    status, msgid = (ELSEWHERE, "ZFS-8000-EY") if was_elsewhere(view.node, pool) else ("The pool metadata is corrupted.\n", "ZFS-8000-72")
+    action = DAMAGED + (MAY_BE_ACTIVE if pool.state == 0 else "")
+    return _told(view, pool, present, "FAULTED", "FAULTED  corrupted data", status, action, msgid)
 
 
 def _active(view: View, pool: Pool, present: Set[int]) -> str:
     host, hostid = pool.active_on.split()
-    head = f"   pool: {pool.name}\n     id: {pool.guid}\n  state: UNAVAIL\nstatus: The pool is currently imported by another system.\n"
-    head += (
-        f" action: The pool must be exported from {host} (hostid={hostid})\n\tbefore it can be safely imported.\n   see: {MSG}ZFS-8000-EY\n"
-    )
-    return f"{head} config:\n\n{_table(view, pool, present, 'UNAVAIL  currently in use')}"
+    status = "The pool is currently imported by another system.\n"
+    action = f"The pool must be exported from {host} (hostid={hostid})\n\tbefore it can be safely imported.\n"
+    return _told(view, pool, present, "UNAVAIL", "UNAVAIL  currently in use", status, action, "ZFS-8000-EY")
+
+
+def _told(view: View, pool: Pool, present: Set[int], state: str, of_root: str, status: str, action: str, msgid: str) -> str:
+    """In the layout of the release: up to 2.2 all but status and see stand one column further right (openzfs/zfs pull request 16218)."""
+    wide = 6 if view.node.release >= (2, 3) else 7
+    lines = [f"{'pool':>{wide}}: {pool.name}\n", f"{'id':>{wide}}: {pool.guid}\n", f"{'state':>{wide}}: {state}\n"]
+    lines.append(f"status: {status}" if status else "")
+    lines.append(f"{'action':>{wide}}: {action}")
+    lines.append(f"   see: {MSG}{msgid}\n" if msgid else "")
+    lines.append(f"{'config':>{wide}}:\n\n{_table(view, pool, present, of_root)}")
+    return "".join(lines)
+
+
+def last_user(node: Node, pool: Pool) -> Tuple[str, int]:
+    """Host and hostid of who wrote the newest label that can be read here: that is whom ZFS asks about."""
+    labels = [label for label in _labels(node, pool) if label.writer]
+    newest = max(labels, key=lambda label: label.txg, default=None)
+    if newest is None or newest.txg < pool.txg:
+        return pool.hostname, pool.hostid
+    hostname, hostid = newest.writer.split()
+    return hostname, int(hostid, 16)
+
+
+def was_elsewhere(node: Node, pool: Pool) -> bool:
+    return pool.state == 0 and last_user(node, pool)[1] != int(node.hostid, 16)
 
 
 def _advice(node: Node, pool: Pool, state: str) -> Tuple[str, str, str]:
     if state == "UNAVAIL":
         return "One or more devices are missing from the system.\n", CANNOT, "ZFS-8000-3C"
-    if pool.state == 0 and pool.hostid != int(node.hostid, 16):
-        return "The pool was last accessed by another system.\n", CAN_WITH_FORCE, "ZFS-8000-EY"
+    if was_elsewhere(node, pool):
+        return ELSEWHERE, CAN_WITH_FORCE, "ZFS-8000-EY"
     if state == "DEGRADED":
         return "One or more devices contains corrupted data.\n", CAN_DAMAGED, "ZFS-8000-4J"
     return "", CAN, ""

@@ -354,12 +354,17 @@ def _as_listed(node: model.Node, pool: model.Pool, facts: NodeFacts, listed: Imp
     elsewhere = re.search(r"exported from (\S+) \(hostid=([0-9a-f]+)\)", text)
     if elsewhere:
         pool.active_on = f"{elsewhere.group(1)} {elsewhere.group(2)}"
-    if "metadata is corrupted" not in text:
+    if not _is_damaged(listed, text):
         return
     # Until somebody says what is supposed, no import of it works: each disk stands in the way.
     pool.blocked_by = [disk.wwid for disk in node.disks]
     ahead = (s.disk.wwid for s in suspects(facts, pool.guid, listed) if s.diverges)
     damaged[pool.name] = tuple(wwid for wwid in ahead if known(wwid))
+
+
+def _is_damaged(listed: ImportableFacts, text: str) -> bool:
+    """A pool whose newest label another host wrote is listed with that instead of the damage; FAULTED says that it is there."""
+    return "metadata is corrupted" in text or (listed.state == "FAULTED" and "last accessed by another system" in text)
 
 
 # --- labels onto disks
