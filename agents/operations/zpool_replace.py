@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agents.collectors.base import Capture
 from agents.host import Host
-from agents.operations import _candidate, _member, _tree
+from agents.operations import _candidate, _history, _member, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
@@ -99,14 +99,15 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    """Whether this replace took place, from the pool's tree and the disk's label."""
+    """Whether this replace took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
     scene = _survey(host, params)
-    evidence = (*_captures(scene, host), *_candidate.aftermath(host, params["wwid"]))
+    history, remembered = _history.of(host, params["pool"], argv(params))
+    evidence = (*_captures(scene, host), *_candidate.aftermath(host, params["wwid"]), history)
     try:
         result, reason = _concluded(scene)
     except Unread as unread:
         result, reason = "cannot_tell", f"It cannot be told whether it took place: {unread}."
-    return Probe(result, evidence, reason)
+    return Probe(result, evidence, f"{reason} {remembered}")
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

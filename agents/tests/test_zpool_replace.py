@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import re
 
 import pytest
 
 from agents.captured import CapturedHost
+from agents.collectors.base import Capture
 from agents.host import Ran
-from agents.operations import OPERATIONS, _candidate, _tree
+from agents.operations import OPERATIONS, _candidate, _history, _tree
 from agents.operations import zpool_replace as op
 from agents.tests import rig
 from agents.tests.scenarios import STEPS, step
@@ -19,6 +21,8 @@ from agents.twin.model import Partition
 from agents.wire import canonical
 
 PLAN = OPERATIONS["plan"]
+HISTORY = "History for 'ost_0':\n2026-11-20.10:00:00 zpool create ost_0 raidz2 a b c d\n"
+COMMAND = "2026-11-21.08:37:20 zpool replace ost_0 17 /dev/disk/by-id/wwn-0x5\n"
 MEMBER = "naa:5000c500a65b200b"
 
 
@@ -152,12 +156,15 @@ def test_while_it_resilvers_nothing_else_is_replaced(host):
 def test_its_probe_tells_before_from_after(host):
     given = rig.params(host)
     pre = op.preconditions(host, given)
-    assert op.probe(host, given, pre).result == "did_not"
+    before = op.probe(host, given, pre)
+    assert before.result == "did_not"
+    assert before.reason.endswith("`zpool history` does not have the command.")
     host.run(op.argv(given), 10)
     during = op.probe(host, given, pre)
     assert during.result == "did"
     assert "replacing-2" in during.reason
-    assert {capture.source for capture in during.evidence} == {"zpool_status", "zpool_status_guid", "zdb_label"}
+    assert re.search(r"`zpool history` has the command once, at [0-9.:-]+ UTC\.$", during.reason)
+    assert {capture.source for capture in during.evidence} == {"zpool_status", "zpool_status_guid", "zdb_label", "zpool_history"}
     now = host.now() + 60
     host._clock = lambda: now
     after = op.probe(host, given, pre)
@@ -237,3 +244,31 @@ def test_a_removed_member_is_absent_in_genuine_texts():
     pre = op.preconditions(CapturedHost(step("disk-removed/3-new-disk-in-slot")), given)
     assert (pre["pool.guid"], pre["target.state"], pre["target.parent"]) == ("4384816311869892781", "REMOVED", "raidz2")
     assert (pre["zfs.userland"], pre["zfs.module"]) == ("2.1.11-1+deb12u1", "2.1.11-1+deb12u1")
+
+
+@pytest.mark.parametrize(
+    ("capture", "said"),
+    [
+        (
+            Capture("zpool_history", "ost_0", "failed", "", "zpool history -l ost_0 took longer than 60 s"),
+            "could not be read: zpool history -l ost_0 took",
+        ),
+        (
+            Capture("zpool_history", "ost_0", "data", "no such thing\n", ""),
+            "could not be read: the history does not say of which pool it is.",
+        ),
+        (
+            Capture("zpool_history", "ost_0", "data", f"{HISTORY}{COMMAND}2026-11-21.08:40:01 zpool scrub ost_0\n", ""),
+            "once, at 2026-11-21.08:37:20 UTC.",
+        ),
+        (
+            Capture("zpool_history", "ost_0", "data", f"{HISTORY}{COMMAND}{COMMAND.replace('37:20', '39:02')}", ""),
+            "2 times, the last at 2026-11-21.08:39:02",
+        ),
+    ],
+)
+def test_what_the_history_has_is_told_beside_the_probes_answer(monkeypatch, capture, said):
+    monkeypatch.setattr("agents.collectors.zpool_history.collect_one", lambda host, pool: capture)
+    kept, told = _history.of(None, "ost_0", ("zpool", "replace", "ost_0", "17", "/dev/disk/by-id/wwn-0x5"))
+    assert kept is capture
+    assert said in told

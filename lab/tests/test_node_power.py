@@ -47,4 +47,5 @@ def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, los
     stage.keep("settled")
     print(said)
     assert "did not see the end" in said, said
+    assert "has the command once, at" in said, said
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
