@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Optional
 
-from agents import failpoints, orders
+from agents import at_work, failpoints, orders
 from agents.clock import Clock
 from agents.collectors.base import Capture
 from agents.host import Host, Ran
@@ -114,20 +114,33 @@ class Executor:
         self._handshake(order, "claim")
         failpoints.hit("after_claim")
         self._handshake(order, "start")
-        # The handshake took time, and this is the last moment at which looking again costs nothing.
-        self._check_facts(order)
-        self._check_still_allowed(order)
-        self._check_nobody_is_at_it(order)
-        failpoints.hit("before_intent")
-        with self._ready(order) as command:
-            started_at = self._now()
-            self._intend(order, started_at, command.mark)
-            failpoints.hit("after_intent")
-            ran = command.go()
+        with self._undisturbed(order):
+            # The handshake took time, and this is the last moment at which looking again costs nothing.
+            self._check_facts(order)
+            self._check_still_allowed(order)
+            self._check_nobody_is_at_it(order)
+            failpoints.hit("before_intent")
+            with self._ready(order) as command:
+                started_at = self._now()
+                self._intend(order, started_at, command.mark)
+                failpoints.hit("after_intent")
+                ran = command.go()
         failpoints.hit("after_exec")
         self._record(order, ran, started_at)
         failpoints.hit("after_result")
         Left(self._place(order.id), "").forget()
+
+    @contextmanager
+    def _undisturbed(self, order: Order) -> Iterator[None]:
+        """While the order is carried out, nothing lists what can be imported if it imports."""
+        if not at_work.is_import(order.argv):
+            yield
+            return
+        try:
+            with at_work.no_other_import(self._host):
+                yield
+        except at_work.Busy as busy:
+            raise Refused(f"{busy} Nothing ran. Wait until it ends, then plan again.") from busy
 
     @contextmanager
     def _ready(self, order: Order) -> Iterator[Minded]:
@@ -167,9 +180,13 @@ class Executor:
 
     def _check_nobody_is_at_it(self, order: Order) -> None:
         """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
-        running = still_running(self._host, order.argv)
+        running = at_work.still_running(self._host, order.argv)
         if running:
             raise Refused(f"`{' '.join(order.argv)}` is already running as process {running}. Wait until it ends, then plan again.")
+        if at_work.is_import(order.argv) and (other := at_work.importing(self._host)):
+            raise Refused(
+                f"Another `zpool import` runs as process {other}: it would hide disks from this one. Wait until it ends, then plan again."
+            )
 
     def _check_still_allowed(self, order: Order) -> None:
         reason = self._refusal(order)
@@ -260,7 +277,7 @@ class Executor:
         """The probe's answer once no process of this command is left, or the last "cannot tell"."""
         operation = OPERATIONS[order.operation]
         for _ in range(PROBE_TRIES):
-            running = still_running(self._host, order.argv)
+            running = at_work.still_running(self._host, order.argv)
             if not running:
                 return operation.probe(self._host, order.params, order.preconditions)
             time.sleep(1)
@@ -376,16 +393,3 @@ def first_line(stderr: bytes) -> tuple[str, ...]:
     """What a tool complained of first; nothing when it said nothing. The receipt has all of it."""
     lines = (line.strip() for line in stderr.decode("utf-8", "replace").splitlines())
     return tuple(line[:SAID_CHARS_MAX] for line in lines if line)[:1]
-
-
-def still_running(host: Host, argv: tuple[str, ...]) -> str:
-    """The pid of a process whose command line ends in `argv`, or ""."""
-    for path in host.list("/proc/[0-9]*/cmdline"):
-        try:
-            words = host.read(path).decode("utf-8", "replace").rstrip("\0").split("\0")
-        except OSError:
-            continue  # it ended while we looked
-        name = os.path.basename(words[-len(argv)]) if len(words) >= len(argv) else ""
-        if name == argv[0] and tuple(words[-len(argv) + 1 :]) == argv[1:]:
-            return path.split("/")[2]
-    return ""

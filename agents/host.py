@@ -84,6 +84,7 @@ class LocalHost:
     def __init__(self) -> None:
         self._left_behind: list[tuple[tuple[str, ...], subprocess.Popen[bytes]]] = []
         self._lock = threading.Lock()
+        self.imports = threading.RLock()  # held by who lists or imports pools; see agents/at_work.py
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         begun = time.monotonic()

@@ -9,13 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agents.at_work import IMPORT, Busy, importing, no_other_import
 from agents.collectors._vdevs import STATES, Block, Sections, Vdev, first_of_each, layout, lines_of, prose_of, read_fields, read_tree
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
 NAME = "zpool_import"
 EVERY_SECONDS = 300
-ARGV = ("zpool", "import")
+ARGV = IMPORT
 TIMEOUT_SECONDS = 60
 WAKES_ALL = True
 DOUBT_SECONDS = 20
@@ -40,17 +41,30 @@ class Importable:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
+    """Once, and once more where somebody began a `zpool import` meanwhile: what it held open is not in the first listing."""
+    try:
+        with no_other_import(host):
+            capture = _ask(host)
+            if importing(host):
+                with no_other_import(host):
+                    capture = _ask(host)
+    except Busy as busy:
+        return (Capture(NAME, "", "failed", "", str(busy)),)
+    return (capture,)
+
+
+def _ask(host: Host) -> Capture:
     capture = ask(host, NAME, ARGV, TIMEOUT_SECONDS, data_exits=(0, 1))
     silent = capture.outcome == "data" and not capture.text.strip()
     if (capture.exit_code == 1 or silent) and NONE not in capture.stderr + capture.text:
         said = capture.stderr.strip().split("\n")[0]
         capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {said or 'it said nothing'}")
-    return (capture,)
+    return capture
 
 
 def doubtful(before: Sequence[Capture], said: Sequence[Capture]) -> bool:
-    """Pools were listed, and now there are none. On a real node that was said right after an export and after an import that failed, while
-    the pool was there; why is not known (docs/lab.md)."""
+    """Pools were listed, and now there are none. So it is said, too, of a pool whose disks somebody else's `zpool import` held open for
+    a moment, and that one may have ended before anybody could see it; see agents/at_work.py."""
     return all(one.outcome == "data" for one in said) and _listed(before) and not _listed(said)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents import orders, policy
-from agents.executor import conclude, difference, still_running
+from agents.executor import conclude, difference
 from agents.host import Ran
 from agents.journal import JournalError
 from agents.operations.base import Probe
@@ -238,7 +238,7 @@ def test_what_another_version_left_is_reported_and_not_run(stage, text):
 def test_it_waits_for_a_command_that_outlived_its_agent(stage, monkeypatch):
     waits = []
     monkeypatch.setattr("agents.executor.time.sleep", waits.append)
-    monkeypatch.setattr("agents.executor.still_running", lambda host, argv: "4711")
+    monkeypatch.setattr("agents.at_work.still_running", lambda host, argv: "4711")
     text, digest = rig.replace_order(stage.host)
     stage.journal.claim("order-1", digest, text, iso(1), "1", 1)
     stage.journal.intend("order-1", iso(2))
@@ -247,25 +247,6 @@ def test_it_waits_for_a_command_that_outlived_its_agent(stage, monkeypatch):
     assert receipt["probe"]["result"] == "cannot_tell"
     assert "still running as process 4711" in receipt["reason"]
     assert waits
-
-
-class Processes:
-    def __init__(self, *lines):
-        self.lines = dict(enumerate(lines, 1))
-
-    def list(self, pattern):
-        return tuple(f"/proc/{pid}/cmdline" for pid in self.lines)
-
-    def read(self, path):
-        return self.lines[int(path.split("/")[2])]
-
-
-def test_it_finds_a_command_by_its_words():
-    argv = ("zpool", "replace", "ost_0", "7", "/dev/x")
-    other = b"zpool\0replace\0ost_0\0" + b"8\0/dev/x\0"
-    assert still_running(Processes(b"", other, b"/usr/sbin/zpool\0replace\0ost_0\0" + b"7\0/dev/x\0"), argv) == "3"
-    assert still_running(Processes(b"/bin/sh\0/opt/zpool\0replace\0ost_0\0" + b"7\0/dev/x\0"), argv) == "1"
-    assert still_running(Processes(other, b"grep\0zpool\0"), argv) == ""
 
 
 def test_it_names_each_difference():
