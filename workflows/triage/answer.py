@@ -50,6 +50,7 @@ AGAIN = {
     "zpool_import": "zpool import",
     "lsscsi": "lsscsi -i -g -s",
 }
+NO_POOL = "Another `zpool import` at work, a script's as well, hides the disks it has open. See that there is none (`pgrep -a zpool`), and ask again."
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
@@ -129,7 +130,7 @@ class _Said:
             else:
                 text, value = both, joint
         self.captures[where], self.values[where] = Capture(source, key, "data", text), value
-        return notes
+        return (*notes, NO_POOL) if source == "zpool_import" and not value else notes
 
 
 def _not_again(before: str, now: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
+from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.mend import KEY
 
@@ -91,7 +92,7 @@ _POOL = re.compile(r" {0,4}pool: \S")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
-    ("zpool_import", re.compile(r"no pools available to import$"), ""),
+    ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
     ("zpool_status", re.compile(r"no pools available$"), ""),
     ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
@@ -166,7 +167,7 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
 
 def _import_goes_on(piece: Piece, line: str) -> bool:
     wrapped = bool(piece.lines) and bool(piece.lines[-1])  # the rest of a line that a mail has cut in two
-    return wrapped or line.startswith(" ") or bool(KEY.match(line))
+    return wrapped or line.startswith(" ") or bool(KEY.match(line)) or line.strip() == NO_POOL_TO_IMPORT
 
 
 def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:

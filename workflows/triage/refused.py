@@ -44,7 +44,8 @@ MEANINGS = (
     (re.compile(r"more than one matching pool"), "Two pools have this name. `zpool import` without a name lists their ids; import by id."),
     (
         re.compile(r"no such pool available"),
-        "No disk that was looked at carries a label of it. `zpool import -d /dev/disk/by-id` looks at all that have a stable name.",
+        "No disk that it could open carries a label of it. Another `zpool import` at work, a script's as well, hides its disks from this one: "
+        "see that there is none (`pgrep -a zpool`), then `zpool import -d /dev/disk/by-id` looks at all that have a stable name.",
     ),
 )
 _REFUSED = re.compile(r"cannot import '[^']+'|Would be able to return .+ to its state|Destroy and re-create the pool")

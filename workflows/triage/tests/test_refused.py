@@ -16,7 +16,7 @@ DIVERGED, OTHER = "import-blocked-diverged-disk/2-import-attempts", "other-host/
         (DIVERGED, "zpool-import-F-readonly", ("Not all disks it needs could be opened",)),
         (OTHER, "zpool-import-on", ("never exported it", "proven that this host has it no more")),
         ("unsupported-features/2-import", "zpool-import-new1", ("too old for the pool",)),
-        ("import-rewind/2-dry-runs", "zpool-import-F-n-no-such", ("No disk that was looked at",)),
+        ("import-rewind/2-dry-runs", "zpool-import-F-n-no-such", ("No disk that it could open", "Another `zpool import` at work")),
     ],
 )
 @pytest.mark.parametrize("prompt", ["root@oss01:~# zpool import -o readonly=on POOL\n", ""])
@@ -39,3 +39,12 @@ def test_its_advice_is_never_passed_on():
 def test_talk_about_imports_is_no_import():
     [read] = triage([("p", "I fear an I/O error, and that no such pool available is what it says\n")]).reads
     assert read.reason == "This is no output we know."
+
+
+@pytest.mark.parametrize(
+    ("says", "hidden"), [("no pools available to import\n", True), (step("active-on-other-host/zpool-import.txt").read_text(), False)]
+)
+def test_that_nothing_can_be_imported_may_be_another_imports_doing(says, hidden):
+    read = triage([("p", f"root@oss01:~# zpool import\n{says}")]).reads[0]
+    assert read.outcome == "read"
+    assert ("hides the disks it has open" in " ".join(read.notes)) is hidden
