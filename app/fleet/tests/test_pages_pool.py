@@ -77,7 +77,7 @@ def test_the_page_of_a_real_pool_says_it_all():
     page = reader.get(reverse("pool", args=["oss01", pool.name])).content.decode()
     assert "What the next loss would do" in page
     assert "one more loss there takes the pool" in page
-    assert "Earlier scans" in page
+    assert "Scan history" in page
 
 
 def test_what_is_not_well_in_a_long_tree_is_one_press_away(monkeypatch):
