@@ -1,10 +1,14 @@
 """multihost is on, and all disks stall: ZFS suspends the pool, `zpool` hangs, and the portal still knows what is the matter."""
 
+import contextlib
+
 import pytest
+
+from lab.qmp import QemuSaysNo
 
 NODE, DISKS = "oss04", 4
 POOL = "ost_4"
-SUSPENDED = "suspended: its multihost writes did not get through"
+SUSPENDED = f"{POOL} is suspended: its multihost writes did not get through"
 ADVICE = {"2.1": "zpool clear does not help: OpenZFS 2.1.", "2.3": f"lets zpool clear {POOL} resume it after a look"}
 
 
@@ -17,8 +21,9 @@ def suspended(stage, ann):
     for number in range(DISKS):
         stage.machine.slow(number, bytes_per_second=1, writes_only=True)
     yield
-    for number in range(DISKS):
-        stage.machine.slow(number)
+    with contextlib.suppress(QemuSaysNo):  # after a stall this long the driver resets the adapter, and QEMU may have ended over it
+        for number in range(DISKS):
+            stage.machine.slow(number)
 
 
 def test_it_is_known_while_zpool_hangs_and_the_advice_is_for_this_release(stage, ann, suspended, made):

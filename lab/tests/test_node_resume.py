@@ -12,7 +12,7 @@ from lab.walk import Walk
 
 NODE, DISKS = "oss12", 4
 POOL = "ost_12"
-SUSPENDED = "suspended: its multihost writes did not get through"
+SUSPENDED = f"{POOL} is suspended: its multihost writes did not get through"
 STALL_SECONDS_MAX = 28
 STEADY, REFUSED = "Watch it for ten minutes", "Tell the owners of what else lives here"
 
