@@ -219,7 +219,7 @@ def test_it_says_who_it_is_and_what_it_holds_with_every_poll_and_report(tmp_path
     with agent as stub:
         stub.offer(rig.replace_order(agent.host))
         stub.wait(lambda: stub.receipts)
-        stub.wait(lambda: any("size=3" in query for query in stub.queries))
+        stub.wait(lambda: any("size=3" in query for query in stub.queries) and stub.reports)
         assert stub.receipts[0]["outcome"] == "succeeded", stub.receipts[0]["reason"]
         assert "wait=25&size=0" in stub.queries[0]
         assert all(f"nonce={rig.NONCE}" in query and f"key={rig.identity().portal_key_id}" in query for query in stub.queries)
