@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workflows.facts import Known, PoolFacts, Unknown, VdevFacts, known
-from workflows.facts.lookup import LOST_STATES
+from workflows.facts.lookup import serves_nothing
 from workflows.redundancy import COUNTED_CLASSES, class_margins, leaf_counts, margin_if
 
 SHORT = {
@@ -90,8 +90,8 @@ def _of_leaf(pool: PoolFacts, place: int, role: str, leaf: VdevFacts, now: Known
     after = _margin_without(pool, top, leaf)
     if not known(now) or not known(after):
         return Loss("unknown", next(m.reason for m in (now, after) if isinstance(m, Unknown)))
-    if leaf.state in LOST_STATES:
-        return Loss("lost", f"It is lost already: {leaf.note or leaf.state}.")
+    if serves_nothing(leaf):
+        return Loss("lost", f"It is lost already: {leaf.note or ('its disk is gone' if leaf.gone is True else leaf.state)}.")
     if role not in COUNTED_CLASSES:
         return _of_log(pool, top, after)
     if now < 0:

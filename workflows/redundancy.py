@@ -79,7 +79,7 @@ def explain(top: VdevFacts, scans: Scans) -> str:
     if not known(scans):
         return f"The scan lines are not known: {scans.reason}"
     lost = [leaf for child in (top.children or (top,)) for leaf in _not_counting(child, scans)]
-    said = ", ".join(f"{leaf.name} ({leaf.note or leaf.state})" for leaf in lost)
+    said = ", ".join(f"{leaf.name} ({leaf.note or ('its disk is gone' if leaf.gone is True else leaf.state)})" for leaf in lost)
     if lost:
         return f"{top.name} does without {said}."
     if unsettled(scans):
@@ -101,7 +101,7 @@ def being_rebuilt(vdev: VdevFacts, scans: tuple[ScanFacts, ...]) -> bool:
 def leaf_counts(leaf: VdevFacts, trust_degraded: bool = False) -> bool:
     """Whether a leaf holds a complete copy of its share, as far as its own line and label say."""
     readable = leaf.state == "ONLINE" or (trust_degraded and leaf.state == "DEGRADED")
-    return readable and not _filling(leaf)
+    return readable and leaf.gone is False and not _filling(leaf)
 
 
 def _smallest(pool: PoolFacts, classes: tuple[str, ...]) -> Known[int]:
@@ -116,6 +116,9 @@ def _smallest(pool: PoolFacts, classes: tuple[str, ...]) -> Known[int]:
 
 
 def _margin(vdev: VdevFacts, scans: tuple[ScanFacts, ...], blip: bool, trust_degraded: bool) -> Known[int]:
+    untold = next((leaf.gone for leaf in vdev.leaves() if not known(leaf.gone)), None)
+    if untold is not None:
+        return untold
     bad = sum(1 for child in vdev.children if not _counts(child, scans, trust_degraded)) + blip
     if not vdev.children:
         return 0 if leaf_counts(vdev, trust_degraded) and not blip else -1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agents.tests.scenarios import step
-from agents.twin import scan
+from agents.twin import scan, stories
 from agents.twin.build import add_pool, guid_of, member, top
 from agents.twin.figures import nicenum, si_size
 from agents.twin.model import Pool, Scan, Vdev
@@ -429,3 +429,25 @@ def test_it_cuts_sizes_as_lsscsi_does(size, said):
 def test_it_names_interior_vdevs():
     node = tiny()
     assert kind_name(node.pools[0].tops[0], 0) == "raidz2-0"
+
+
+def _anonymous(text):
+    """A `zpool status` with its WWNs numbered and its pool without a name of its own."""
+    numbers = {wwn: f"wwn-{n:018}" for n, wwn in enumerate(dict.fromkeys(re.findall(r"wwn-0x[0-9a-f]{16}", text)))}
+    for wwn, name in numbers.items():
+        text = text.replace(wwn, name)
+    return [re.sub(r"(?<=ost_)(?:0 {0,2}|20)", "0", line).replace("ost_0 ", "ost_0").split() for line in text.rstrip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("story", "release", "name"),
+    [
+        (stories.shelf_lost, "2.1.11-1", "zpool-status-2.1.11--shelf-gone-at-once.txt"),
+        (stories.backplane_lost, "2.1.11-1", "zpool-status-2.1.11--three-of-raidz3-offline.txt"),
+    ],
+)
+def test_members_that_were_lost_together_are_told_as_a_real_node_tells_them(tmp_path, story, release, name):
+    told = say(story(0.0, release), "zpool", "status", "-P", "-p", folder=tmp_path)
+    genuine = (Path(__file__).parent / "captures" / "zpool_status" / name).read_text()
+    counts = re.compile(r"UNAVAIL +3 +[0-9]+ ")  # how many writes each missed differs
+    assert _anonymous(counts.sub("UNAVAIL 3 N ", told)) == _anonymous(counts.sub("UNAVAIL 3 N ", genuine))

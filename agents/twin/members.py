@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Optional, Sequence, Tuple
 
 from agents.twin.answer import Answer, refused
@@ -79,10 +80,14 @@ def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
         return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
     if pool.suspended == "mmp" and pool.active_on:
         return refused(1, f"cannot clear errors for {pool.name}: pool is imported on a different host")
-    if pool.suspended == "io" and not all(_opens(node, pool, leaf) or leaf.state == "ONLINE" for leaf in _needed(pool)):
+    if pool.suspended == "io" and not _would_stand(node, pool):
         return refused(1, f"cannot clear errors for {pool.name}: I/O error")
     if words and member(pool, words[0]) is None:
         return refused(1, f"cannot clear errors for {words[0]} in {pool.name}: no such device in pool")
+    if pool.suspended == "io":
+        pool.data_errors = 0  # what waited is written now, as a real node showed
+        for vdev in pool.walk():
+            vdev.errors = [0, 0, 0]
     if pool.suspended:
         _reopen(node, pool)
     pool.suspended = ""
@@ -93,9 +98,13 @@ def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     return Answer(0)
 
 
-def _needed(pool: Pool) -> Sequence[Vdev]:
-    """Members without which some vdev cannot be read; none while every vdev can do without those it lacks."""
-    return [leaf for top in pool.tops for leaf in top.leaves() if state_of(top) == "UNAVAIL" and leaf.state != "OFFLINE"]
+def _would_stand(node: Node, pool: Pool) -> bool:
+    """Whether every vdev has enough members once all are opened anew. What a suspended pool's tree says of them counts for nothing."""
+    tried = copy.deepcopy(pool)
+    for leaf, real in zip(tried.leaves(), pool.leaves()):
+        if leaf.state != "OFFLINE":
+            leaf.state = "ONLINE" if _opens(node, pool, real) else "UNAVAIL"
+    return all(state_of(top) != "UNAVAIL" for top in tried.tops)
 
 
 def _reopen(node: Node, pool: Pool) -> None:

@@ -101,6 +101,7 @@ def why(pool: Pool) -> Optional[Why]:
         (any(leaf.state == "FAULTED" and leaf.aux not in CANNOT_OPEN for leaf in leaves), FAULTED),
         (any(leaf.aux == "open_failed" and leaf.state == "UNAVAIL" for leaf in leaves), MISSING),
         (any(leaf.aux in CANNOT_OPEN and leaf.state in ("FAULTED", "UNAVAIL") for leaf in leaves), BAD_LABEL),
+        (any(leaf.state == "UNAVAIL" for leaf in leaves), BAD_LABEL),  # opened once, and not any more: zpool says the same of it
         (any(any(leaf.errors) for leaf in leaves), FAILING),
         (any(leaf.state == "OFFLINE" for leaf in leaves), OFFLINE),
         (any(leaf.state == "REMOVED" for leaf in leaves), REMOVED),
@@ -180,9 +181,9 @@ def _rows(view: View, pool: Pool, vdev: Vdev, index: int, depth: int, style: Sty
 
 
 def _counters(vdev: Optional[Vdev], style: Style) -> str:
-    """READ, WRITE and CKSUM; interior vdevs and the pool show none of their leaves' errors."""
+    """READ, WRITE and CKSUM; interior vdevs show their own and none of their leaves', the pool none."""
     leaf = vdev is not None and not vdev.children
-    counts = vdev.errors if vdev is not None and leaf else [0, 0, 0]
+    counts = vdev.errors if vdev is not None else [0, 0, 0]
     text = "".join(f" {str(n) if style.exact else nicenum(n):>5}" for n in counts)
     if style.slow:
         slow = str(vdev.slow) if vdev is not None and leaf else "-"

@@ -61,10 +61,16 @@ def weak_cable(now: float, release: str = "2.1.11-1") -> Node:
 
 
 def shelf_lost(now: float, release: str = "2.1.11-1") -> Node:
-    """The only way to the shelf is gone: all six disks are offline, the pool is suspended. Nothing is wrong with any disk."""
+    """The only way to the shelf is gone: all six disks are offline at once, the pool is suspended. Nothing is wrong with any disk.
+
+    A suspended pool's tree stands still, so every member is called ONLINE; the counts are those of a real node.
+    """
     node = tiny(release, blanks=0)
-    cut_off(node, range(6))
-    node.pool("ost_0").suspended = "io"
+    offline(node, range(6))
+    pool = node.pool("ost_0")
+    pool.suspended, pool.data_errors, pool.tops[0].errors = "io", 24, [0, 6, 0]
+    for leaf in pool.leaves():
+        leaf.errors = [3, 6, 0]
     return node
 
 
@@ -77,11 +83,16 @@ def backplane_lost(now: float, release: str = "2.3.2-1") -> Node:
 
 
 def cut_off(node: Node, numbers: Iterable[int]) -> None:
-    """The kernel has lost these disks; their members cannot be opened any more."""
+    """The kernel has lost these disks, and the pool, which serves on, its members. A real node says no more of them than the state."""
+    offline(node, numbers)
+    for number in numbers:
+        leaf = node.pool("ost_0").leaves()[number]
+        leaf.state, leaf.aux, leaf.errors = "UNAVAIL", "", [3, 115, 0]
+
+
+def offline(node: Node, numbers: Iterable[int]) -> None:
     for number in numbers:
         node.disks[number].paths[0].state = "offline"
-        leaf = node.pool("ost_0").leaves()[number]
-        leaf.state, leaf.aux = "UNAVAIL", "open_failed"
 
 
 def reconnected(node: Node) -> None:

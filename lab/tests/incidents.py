@@ -48,4 +48,4 @@ def import_if_need_be(stage: Stage, pool: str) -> None:
     """
     stage.sh(BOOTED, check=False)
     if pool not in stage.sh("zpool list -H -o name", check=False).split():
-        stage.sh(f"zpool import -d /dev {pool}")
+        stage.machine.guest.import_pool(f"-d /dev {pool}")

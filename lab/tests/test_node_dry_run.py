@@ -51,7 +51,7 @@ def unreadable(stage, sectors: list[int]) -> None:
 
 def the_newest_root_is_lost(stage) -> None:
     """More is written, the power fails, and no disk has the last of it."""
-    stage.sh(f"zpool import {POOL}")
+    stage.machine.guest.import_pool(POOL)
     for n in range(8):
         stage.sh(f"dd if=/dev/urandom of=/{POOL}/{n} bs=1M count=2 2>/dev/null; zpool sync {POOL}; sleep 1")
     stage.machine.cut()

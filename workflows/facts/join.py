@@ -16,6 +16,7 @@ from workflows.facts.bays import read_bays
 from workflows.facts.disks import by_disk, label_names, read_disks, read_links
 from workflows.facts.fabric import read_fabric
 from workflows.facts.figures import with_figures
+from workflows.facts.frozen import with_gone
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
 from workflows.facts.labels import LabelIndex, Labels, Read, index
@@ -57,7 +58,7 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=with_figures(pools, sources, disks),
+        pools=with_figures(with_gone(pools, disks), sources, disks),
         disks=disks,
         bays=read_bays(sources),
         importable=read_importable(sources),

@@ -15,6 +15,20 @@ IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
 
 
+def serves_nothing(leaf: VdevFacts) -> bool:
+    """Whether the pool does without it: by its own state, or because the tree stands still and its disk is gone."""
+    return leaf.state in LOST_STATES or (known(leaf.gone) and leaf.gone)
+
+
+def wwid_of(leaf: VdevFacts) -> str | None:
+    """Of the disk that carries its label; of one that cannot be read, the WWID that is its name. A name that can move is none."""
+    if known(leaf.wwid):
+        return leaf.wwid
+    name = strip_partition(leaf.was or leaf.name)[0]
+    found = normalise(name) if name.startswith("/dev/disk/by-id/wwn-") else None
+    return found if found and found.startswith("naa:") else None
+
+
 @dataclass(frozen=True)
 class Member:
     """A leaf of an imported pool, and where it stands."""

@@ -89,6 +89,7 @@ class VdevFacts:
     rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
     phys_path: str | None = None  # like devid: as old as the last import that found the disk
     enc_path: str | None = None
+    gone: Known[bool] = False  # called in service by a suspended pool, whose tree stands still, while the kernel has no running disk for it
 
     def walk(self) -> Iterator[VdevFacts]:
         yield self

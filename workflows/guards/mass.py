@@ -5,13 +5,14 @@ from __future__ import annotations
 from workflows import redundancy
 from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
 from workflows.guards.subject import the_pool
 from workflows.links import fingerprint, paths_and_phys, read_quiet
 from workflows.situations import many_disks_offline, pool_suspended
 from workflows.situations._words import plural
-from workflows.situations.many_disks_offline import Group, groups, wwid_of
+from workflows.situations.many_disks_offline import Group, groups
 
 SOURCES = ("zpool_status", "zpool_status_guid", "block", "zdb_label", "kstat_pools", "node")
 AWAY = ("UNAVAIL", "REMOVED", "FAULTED")  # OFFLINE is somebody's decision
@@ -34,7 +35,7 @@ def the_groups(facts: FleetFacts, params: Params) -> Known[tuple[Group, ...]]:
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     node = facts.nodes[params["node"]]
-    lost = [each for each in many_disks_offline.lost_leaves(FleetFacts({node.node: node})) if each.leaf.state != "OFFLINE"]
+    lost = list(many_disks_offline.left(FleetFacts({node.node: node})))
     return tuple(group for group in groups(lost) if any(each.pool.guid == pool.guid for each in group.lost))
 
 
@@ -50,9 +51,9 @@ def many_were_lost_together(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def away(pool: PoolFacts) -> tuple[tuple[VdevFacts, VdevFacts], ...]:
-    """(top-level vdev, leaf) of every member that left by itself."""
+    """(top-level vdev, leaf) of every member that left by itself, whatever the tree of a suspended pool still says of it."""
     tops = pool.tops if known(pool.tops) else ()
-    return tuple((top, leaf) for _, top in tops for leaf in top.leaves() if leaf.state in AWAY)
+    return tuple((top, leaf) for _, top in tops for leaf in top.leaves() if leaf.state in AWAY or (known(leaf.gone) and leaf.gone))
 
 
 def is_back(node: NodeFacts, leaf: VdevFacts) -> bool:
@@ -73,6 +74,9 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
     node = facts.nodes[params["node"]]
     if not known(pool.tops) or not known(node.disks):
         return unknown(f"Which members of {pool.name} are away is not known: {(node.disks if known(pool.tops) else pool.tops).reason}")
+    untold = next((leaf.gone for _, top in pool.tops for leaf in top.leaves() if not known(leaf.gone)), None)
+    if untold is not None:
+        return unknown(untold.reason)
     gone = [leaf for _, leaf in away(pool) if not is_back(node, leaf)]
     if gone:
         return refuse(

@@ -63,7 +63,8 @@ class Lost:
         return _words.evidence(self.node, source, line)
 
     def tree_line(self) -> Evidence:
-        return self.evidence("zpool_status", "  ".join(part for part in (self.leaf.name, self.leaf.state, self.leaf.note) if part))
+        note = "the pool is suspended, and the kernel has no running disk for it" if _is_gone(self.leaf) else self.leaf.note
+        return self.evidence("zpool_status", "  ".join(part for part in (self.leaf.name, self.leaf.state, note) if part))
 
     def margin_sentence(self) -> str:
         return _words.margin_sentence(self.pool, self.top)
@@ -122,6 +123,18 @@ def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:
         for pool in node.pools if known(node.pools) else ():
             for role, top in pool.tops if known(pool.tops) else ():
                 yield from (Lost(node, pool, role, line) for line in lookup.lineages(top) if _is_lost(line[-1]))
+
+
+def gone_leaves(fleet: FleetFacts) -> Iterator[Lost]:
+    """Members of suspended pools that are called in service there, and whose disks the kernel has no more."""
+    for node in fleet.nodes.values():
+        for pool in node.pools if known(node.pools) else ():
+            for role, top in pool.tops if known(pool.tops) else ():
+                yield from (Lost(node, pool, role, line) for line in lookup.lineages(top) if _is_gone(line[-1]))
+
+
+def _is_gone(vdev: VdevFacts) -> bool:
+    return not vdev.children and known(vdev.gone) and vdev.gone
 
 
 def _is_lost(vdev: VdevFacts) -> bool:

@@ -30,7 +30,7 @@ class Damaged:
     def away(self) -> tuple[VdevFacts, ...]:
         """Members that serve nothing: what they hold is out of reach, which looks the same."""
         tops = self.pool.tops if known(self.pool.tops) else ()
-        return tuple(leaf for _, top in tops for leaf in top.leaves() if leaf.state in lookup.LOST_STATES)
+        return tuple(leaf for _, top in tops for leaf in top.leaves() if lookup.serves_nothing(leaf))
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -22,7 +22,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for node in fleet.nodes.values()
         for pool in (node.pools if known(node.pools) else ())
         for top, leaf in counted(pool)
-        if leaf.state == "ONLINE"
+        if leaf.state == "ONLINE" and leaf.gone is not True  # of one that is gone the counts are those of its going
     )
 
 

@@ -85,7 +85,7 @@ def _how(one: Hanging) -> str:
 
 def _severity(one: Hanging, seat: Seat | None) -> Literal["act", "watch"]:
     """What hangs now is acted upon, unless ZFS has let go of it already; so is one that hung again and that nobody has heard since."""
-    if one.once or (seat is not None and seat.leaf.state in lookup.LOST_STATES):
+    if one.once or (seat is not None and lookup.serves_nothing(seat.leaf)):
         return "watch"
     return "act" if one.hangs_now or not one.answered else "watch"
 

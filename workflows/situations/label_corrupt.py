@@ -62,14 +62,14 @@ def _situation(damage: Damage) -> Situation:
 def _severity(damage: Damage) -> Literal["act", "watch", "info"]:
     """A member without its label is acted upon, unless it is lost to its pool already and that is said by itself."""
     if damage.kind in ("gone", "other"):
-        return "watch" if damage.leaf is not None and damage.leaf.state in lookup.LOST_STATES else "act"
+        return "watch" if damage.leaf is not None and lookup.serves_nothing(damage.leaf) else "act"
     return "info" if damage.kind == "torn" else "watch"
 
 
 def _now(damage: Damage) -> str:
     if damage.leaf is None:
         return f"{damage.pool} is not imported and would come up without it."
-    if damage.leaf.state in lookup.LOST_STATES:
+    if lookup.serves_nothing(damage.leaf):
         return f"{damage.pool} is imported and has it {damage.leaf.state} already."
     return f"{damage.pool} still has it open and {damage.leaf.state}, but the next import will not find it."
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from agents.wwid import normalise, strip_partition
 from workflows.core import Answer, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
+from workflows.facts.lookup import wwid_of
 from workflows.situations import _words
-from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations._lost import Lost, gone_leaves, lost_leaves
 
 SLUG = "many-disks-offline"
 RUNBOOK = "many-disks-offline"
@@ -58,18 +58,28 @@ class Group:
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     by_node: dict[str, list[Lost]] = {}
-    for lost in lost_leaves(fleet):
-        if lost.leaf.state != "OFFLINE":  # somebody did that with a command
-            by_node.setdefault(lost.node.node, []).append(lost)
+    for lost in left(fleet):
+        by_node.setdefault(lost.node.node, []).append(lost)
     return tuple(_situation(group) for lost in by_node.values() if len(lost) >= LEAVES_MIN for group in groups(lost))
 
 
+def left(fleet: FleetFacts) -> Iterator[Lost]:
+    """Members that went by themselves; OFFLINE is somebody's command. Of a suspended pool also those that its tree still calls ONLINE."""
+    yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE")
+    yield from gone_leaves(fleet)
+
+
 def explains(cause: Situation, other: Situation) -> bool:
-    """Whether `other` is about one of the members that were lost together, or about a pool that their loss suspended."""
+    """Whether `other` is about one of the members that were lost together, or about a pool that their loss suspended: what it could not
+    write then it counts as damaged."""
+    if other.slug == "data-errors":
+        return other.node == cause.node and other.subject["pool"] in cause.subject["suspended"].split(" ")
     if other.slug == "pool-suspended":
         # A multihost suspension has other causes, and its dangers are its own.
         here = other.node == cause.node and other.subject["kind"] != "mmp"
         return here and other.subject["pool"] in cause.subject["pools"].split(" ")
+    if other.slug == "label-corrupt" and other.subject["damage"] == "unread":
+        return other.node == cause.node and other.subject.get("wwid", "") in cause.subject["wwids"].split(" ")
     guid = other.subject.get("vdev_guid")
     return other.node == cause.node and guid is not None and guid in cause.subject["vdev_guids"].split(" ")
 
@@ -196,15 +206,6 @@ def _disk(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
     return next((disk for disk in node.disks if disk.wwid == wwid), None)
 
 
-def wwid_of(leaf: VdevFacts) -> str | None:
-    """Of the disk that carries its label; of one that cannot be read, the WWID that is its name. A name that can move is none."""
-    if known(leaf.wwid):
-        return leaf.wwid
-    name = strip_partition(leaf.was or leaf.name)[0]
-    found = normalise(name) if name.startswith("/dev/disk/by-id/wwn-") else None
-    return found if found and found.startswith("naa:") else None
-
-
 def _situation(group: Group) -> Situation:
     lost, node = group.lost, group.lost[0].node
     pools = ", ".join(dict.fromkeys(each.pool.name for each in lost))
@@ -221,8 +222,10 @@ def _situation(group: Group) -> Situation:
             "node": node.node,
             "pool": lost[0].pool.name,
             "pools": " ".join(dict.fromkeys(each.pool.name for each in lost)),
+            "suspended": " ".join(dict.fromkeys(each.pool.name for each in lost if known(each.pool.suspended) and each.pool.suspended)),
             "suspect": group.thing.words,
             "vdev_guids": " ".join(each.guid for each in lost),
+            "wwids": " ".join(wwid for each in lost if (wwid := wwid_of(each.leaf)) is not None),
         },
         sure=group.whole or len(lost) >= UNRELATED_MIN,
     )

@@ -30,7 +30,7 @@ class Pool:
     guid: int
     state: str
     leaves: int
-    margin: int
+    margin: int | None  # None: not known, as of a suspended pool whose disks were not recorded
     bad: Bad | None = None
     labelled: bool = True  # labels were recorded in this step, so the pool guid and the disks are known
 
@@ -144,9 +144,9 @@ TRUTHS = {
     "import-rewind/3-rewound": Truth((Pool("ost_8", 11426561097578633016, "ONLINE", 3, 1, labelled=False),)),
     "import-rewind/4-healthy-pool": Truth(NOT_RECORDED),
     "mmp-suspended/1-before": Truth((Pool("ost_5", 12688766784877236331, "ONLINE", 5, 2),), 6, (5,)),
-    "mmp-suspended/2-suspended": Truth((Pool("ost_5", 12688766784877236331, "SUSPENDED", 5, 2),), 6, (5,)),
+    "mmp-suspended/2-suspended": Truth((Pool("ost_5", 12688766784877236331, "SUSPENDED", 5, None),), 6, (5,)),
     "mmp-suspended/3-clear": Truth(NOT_RECORDED),
-    "mmp-suspended/4-stall-over": Truth((Pool("ost_5", 12688766784877236331, "SUSPENDED", 5, 2, labelled=False),)),
+    "mmp-suspended/4-stall-over": Truth((Pool("ost_5", 12688766784877236331, "SUSPENDED", 5, None, labelled=False),)),
     "other-host/1-last-used-by-oss01": Truth(
         (), 6, importable=(("ost_on", 9404896043686769858, "ONLINE"), ("ost_off", 10694689121425967020, "ONLINE"))
     ),
