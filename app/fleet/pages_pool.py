@@ -75,7 +75,9 @@ def more(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
 
 def _sick(tree: list[rows.VdevRow]) -> dict[str, Any]:
     """Ways to what is not well in a tree too long to be seen at once."""
-    found = [row for row in tree if row.anchor and row.vdev.state not in WELL] if len(tree) > SEEN_AT_ONCE else []
+    found = (
+        [row for row in tree if row.anchor and (row.vdev.state not in WELL or row.vdev.gone is True)] if len(tree) > SEEN_AT_ONCE else []
+    )
     return {"sick": found[:SEEN_AT_ONCE], "sick_more": len(found[SEEN_AT_ONCE:])}
 
 

@@ -33,6 +33,11 @@ def tone(state: str) -> str:
     return TONES.get(state, "idle")
 
 
+def tone_of(vdev: VdevFacts) -> str:
+    """Of a suspended pool the tree stands still: what it calls ONLINE may be gone."""
+    return tone(vdev.state) if vdev.gone is False else "bad" if vdev.gone is True else "watch"
+
+
 def said(value: object) -> str:
     """A fact for the page; what is not known says so."""
     return f"not known: {value.reason}" if isinstance(value, Unknown) else str(value)
@@ -126,11 +131,13 @@ def _branch(vdev: VdevFacts, depth: int, node: NodeFacts, left: tuple[str, str],
     marks = [text for on, text in ((vdev.resilvering, "resilvering"), (vdev.awaiting_resilver, "awaiting resilver")) if on]
     if vdev.note and not marks:
         marks.append(vdev.note)
+    if vdev.gone is not False:  # of a suspended pool, whose tree says what was so before
+        marks.append("its disk is gone" if vdev.gone is True else "whether its disk is still there is not known")
     yield VdevRow(
         depth=depth,
         vdev=vdev,
         label=short_name(vdev.name),
-        tone=tone(vdev.state),
+        tone=tone_of(vdev),
         names=disk.names if disk else (),
         disk=disk.wwid if disk and known(disk.wwid) else None,
         bay=bay_words(disk.bay) if disk else "",
@@ -216,7 +223,7 @@ def _disk_row(disk: DiskFacts, owners: dict[str, tuple[PoolFacts, VdevFacts]]) -
 def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[str, str]:
     if owner is not None:
         pool, vdev = owner
-        return f"{pool.name}, vdev {said(vdev.guid)}, {vdev.state}", tone(vdev.state)
+        return f"{pool.name}, vdev {said(vdev.guid)}, {vdev.state}", tone_of(vdev)
     if not known(disk.labels):
         return f"labels not known: {disk.labels.reason}", "watch"
     if disk.labels:

@@ -10,13 +10,15 @@ from django.utils import timezone
 from agents.captured import CapturedHost
 from agents.collectors.zpool_events import Event
 from agents.tests.scenarios import step
+from agents.twin.stories import shelf_lost
 from app.accounts.models import User
-from app.fleet import intake, pages_pool, services
+from app.fleet import intake, pages_pool, rows, services
 from app.fleet.tests.cast import collect, node, payload
 from workflows.facts import Unknown
 from workflows.facts.census import census
 from workflows.facts.roll import roll
 from workflows.tests.incident import FLEET, LOST, NODE, POOL, SDCW_WWID, SDFL, TWIN, disk, label, with_disk
+from workflows.tests.stage import Stage
 
 
 def event(at, kind, **fields):
@@ -96,3 +98,11 @@ def test_of_many_that_are_not_well_the_first_are_linked_and_the_others_counted(m
     linked = [row for row, _ in told["tree"] if row.anchor]
     assert told["sick"] == linked[:3]
     assert told["sick_more"] == len(linked) - 3 > 0
+
+
+def test_a_suspended_pool_calls_members_online_whose_disks_are_gone_and_the_page_says_so(tmp_path):
+    stage = Stage(tmp_path, {"oss01": shelf_lost(0.0)})
+    here = stage.facts().nodes["oss01"]
+    [pool] = here.pools
+    leaves = [row for row in rows.vdev_rows(pool, here) if not row.vdev.children]
+    assert {(row.vdev.state, row.tone, row.marks) for row in leaves} == {("ONLINE", "bad", ("its disk is gone",))}
