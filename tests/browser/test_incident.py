@@ -111,7 +111,7 @@ def test_exactly_the_command_shown_runs_once_and_the_resilver_bar_moves(operator
 
 
 def test_the_pool_is_whole_and_the_situation_is_over(operator):
-    verified = operator.page.locator(".sl-steps > li").filter(has_text="Verify that the pool is whole")
+    verified = operator.page.locator(".sl-steps > li").filter(has_text="Verify that the new disk has taken over")
     expect(verified).to_have_class("done")
     operator.page.goto("/")
     wrong = operator.page.get_by_role("region", name="What is wrong now")

@@ -86,4 +86,4 @@ def test_the_database_dies_while_the_command_runs(mortal):
     assert len(incident.stack.replaces()) == 1
     assert Order.objects.get(effect="at_most_once").status == "SUCCEEDED"
     assert audit().tampered == []
-    assert "Verify that the pool is whole" in incident.ann.sees()
+    assert "Verify that the new disk has taken over" in incident.ann.sees()

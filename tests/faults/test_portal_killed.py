@@ -29,7 +29,7 @@ def is_done_once(incident) -> None:
     order = Order.objects.get(effect="at_most_once")
     assert order.status == "SUCCEEDED"
     assert LedgerEvent.objects.filter(type="order.receipt", run=str(incident.row.pk)).count() == orders_of(incident)
-    assert "Verify that the pool is whole" in incident.ann.sees()
+    assert "Verify that the new disk has taken over" in incident.ann.sees()
 
 
 def orders_of(incident) -> int:

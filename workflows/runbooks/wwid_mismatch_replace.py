@@ -193,7 +193,7 @@ RUNBOOK = Runbook(
         ),
         Step(
             slug="verify",
-            title="Verify that the pool is whole",
+            title="Verify that the new disk has taken over",
             kind="VERIFY",
             why="The node looks again, and every answer rests on what it says after the command has ended.",
             guards=REPLACED_GUARDS,

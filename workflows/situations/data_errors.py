@@ -27,6 +27,10 @@ class Damaged:
     errors: DataErrors
 
     @property
+    def suspended(self) -> bool:
+        return known(self.pool.suspended) and self.pool.suspended
+
+    @property
     def away(self) -> tuple[VdevFacts, ...]:
         """Members that serve nothing: what they hold is out of reach, which looks the same."""
         tops = self.pool.tops if known(self.pool.tops) else ()
@@ -57,13 +61,13 @@ def _situation(one: Damaged) -> Situation:
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
-        sure=not one.away,
+        sure=not one.away and not one.suspended,
     )
 
 
 def _severity(one: Damaged) -> Literal["act", "watch"]:
     """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files harm nobody."""
-    return "watch" if one.away or one.errors.only_remains else "act"
+    return "watch" if one.away or one.suspended or one.errors.only_remains else "act"
 
 
 def _amount(errors: DataErrors) -> str:
@@ -80,6 +84,12 @@ def _amount(errors: DataErrors) -> str:
 
 def _meaning(one: Damaged) -> Iterator[str]:
     pool, errors = one.pool, one.errors
+    if one.suspended:
+        yield (
+            f"{pool.name} on {one.node.node} is suspended, and counts as damaged what it could not read or write when that began. Whether data is lost "
+            "shows when it goes on: bring the disks back, resume it, scrub it, and look again. Delete and restore nothing before that."
+        )
+        return
     yield f"{pool.name} on {one.node.node} has blocks of which no copy is right: ZFS cannot mend them. Reading them fails; everything else can be read."
     yield "Replacing a disk does not bring this data back."
     yield from _which(one)

@@ -124,3 +124,10 @@ def test_nor_where_it_is_not_known_whether_they_are(shelf):
     blind = replace(here, pools=with_gone(here.pools, Unknown("sysfs did not answer")))
     verdict = mass.the_disks_are_back(FleetFacts({"oss01": blind}), about)
     assert (verdict.outcome, "sysfs did not answer" in verdict.reason) == ("unknown", True)
+
+
+def test_nothing_is_called_damaged_before_it_goes_on():
+    (found,) = [one for one in detect_all(FleetFacts({"oss20": node()})) if one.slug == "data-errors"]
+    assert "Whether data is lost shows when it goes on" in found.meaning
+    assert "Restore" not in found.meaning
+    assert not found.sure
