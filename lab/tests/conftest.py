@@ -18,7 +18,7 @@ from lab.visitor import Visitor
 
 HERE = Path(__file__).parent
 BUILD = "`./run lab build` makes it, which takes 9 to 65 minutes on two cores, by how busy they are"
-# What each file takes on two cores with much other work, and the order of worth: where time is short, the last are left out.
+# What each file takes on two cores with some other work, and the order of worth: where time is short, the last are left out.
 MINUTES = {
     "test_node_blink.py": 8,
     "test_node_drift.py": 6,
