@@ -75,7 +75,7 @@
   // --- keys
 
   var GO = { f: "Fleet", r: "Runs", a: "Approvals", l: "Ledger" }, KEYS = "slotlight-keys", WAIT_MS = 1500;
-  var began = 0, help = null;
+  var began = null, help = null;
 
   function off() {
     try { return localStorage.getItem(KEYS) === "off"; } catch (e) { return false; }
@@ -143,13 +143,13 @@
       return;
     }
     if (off()) return;
-    var second = Date.now() - began < WAIT_MS;
-    began = 0;
+    var second = began !== null && event.timeStamp - began < WAIT_MS; // when they were pressed: a page that is busy may hear of both late
+    began = null;
     if (second && GO[event.key]) {
       var to = document.querySelector('a[data-go="' + event.key + '"]');
       if (to) window.location.assign(to.href);
     } else if (event.key === "g") {
-      began = Date.now();
+      began = event.timeStamp;
     } else if (event.key === "/") {
       var field = document.querySelector("input[type=search][data-search]");
       if (!field) return;

@@ -1,8 +1,10 @@
 """A run shared by people: who sees to it, what is said beside it, and a technician without an account sent to one step; then the comforts."""
 
 import re
+from contextlib import suppress
 
 import pytest
+from playwright.sync_api import TimeoutError as NotSeen
 from playwright.sync_api import expect
 
 from tests.browser.people import PHONE, Visitor
@@ -186,6 +188,17 @@ def test_every_answer_leads_to_the_capture_it_rests_on(operator):
     assert operator.page.request.get(ground.get_attribute("href")).status == 200
 
 
+def goes(visitor, keys: str, heading: str) -> None:
+    """Press `keys`; as a person would, again where nothing came of it: on a busy machine the two may arrive more than 1.5 s apart, and then they are no shortcut."""
+    for _ in range(4):
+        for key in keys:
+            visitor.page.keyboard.press(key)
+        with suppress(NotSeen):
+            visitor.heading(heading).wait_for(timeout=5000)
+            return
+    expect(visitor.heading(heading)).to_be_visible()
+
+
 def test_keys_lead_to_pages_and_never_while_one_types(operator):
     page, run = operator.page, operator.page.url
     page.get_by_label(COMMENT).press_sequentially("g a?/")
@@ -206,9 +219,7 @@ def test_keys_lead_to_pages_and_never_while_one_types(operator):
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     for keys, heading in (("ga", "Approvals"), ("gl", "Ledger"), ("gf", "Fleet"), ("gr", "Runs")):
-        for key in keys:
-            page.keyboard.press(key)
-        expect(operator.heading(heading)).to_be_visible()
+        goes(operator, keys, heading)
     page.goto(run)
 
 
