@@ -1,17 +1,23 @@
-"""How long an import listens for another host before it takes the pool, in words: what the kernel counts down, else what its settings give.
+"""How long an import listens for another host before it takes the pool, in words: what the kernel counts down, else what the pool and the settings give.
 
-An import that seems to hang for twenty seconds is doing this; whoever cuts it short, or shortens the intervals, may import a pool twice.
+An import that seems to hang for most of a minute is doing this; whoever cuts it short, or shortens the intervals, may import a pool twice.
+It listens twice, each time for as long: when it looks at the pool and when it takes it (2.1.11 and 2.3.2, docs/lab.md). For how long is in
+OpenZFS's spa_activity_check_duration, and when not at all in spa_activity_check_required.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from workflows.core import Params
 from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
 
 INTERVAL, TIMES = "zfs_multihost_interval", "zfs_multihost_import_intervals"
 RANDOM = 1.25  # ZFS adds up to a quarter, so that two hosts that begin together do not end together
+SAFETY = 2  # a host that gives up after so many intervals without a write is listened for this much longer
+EXPORTED = 1  # a label's state
+LOOKS = "tryimport"  # the load state while it looks
 
 
 def lines(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -24,42 +30,73 @@ def lines(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 def _lines(node: NodeFacts, pool_guid: str) -> Iterator[str]:
     counted = _counted_down(node, pool_guid)
     if counted is not None:
-        yield f"{node.node} listened for another host {counted} s more when it last reported. That is no hang."
+        again = ", and will once more for as long when it takes the pool" if counted.load_state == LOOKS else ""
+        yield f"{node.node} listened for another host {counted.multihost_seconds} s more when it last reported{again}. That is no hang."
         return
-    multihost, least = _multihost(node, pool_guid), _least_seconds(node)
-    if known(multihost) and not multihost:
+    disks = _disks(node, pool_guid)
+    if not known(disks):
+        whether, least = f"If multihost is on for this pool ({disks.reason})", _by_own_settings(node)
+    elif not max(disks, key=_age).newest.multihost:
         yield "Multihost is off for this pool, so the import does not listen for another host first."
         return
-    whether = "Multihost is on for this pool" if known(multihost) else f"If multihost is on for this pool ({multihost.reason})"
+    elif all(_is_free(disk.label, node) for disk in disks):
+        yield "Multihost is on for this pool, and no other host had it last, so the import does not listen for one first."
+        return
+    else:
+        whether, least = "Multihost is on for this pool", _least_seconds(node, max(disks, key=_age).newest)
     if not known(least):
         yield f"{whether}, the import listens for another host first; for how long is not known: {least.reason}"
         return
     yield (
-        f"{whether}, the import listens for another host first: by the settings of {node.node} for {least:.0f} to {least * RANDOM:.0f} s, longer "
-        "if the host that had the pool wrote slower. That is no hang."
+        f"{whether}, the import listens for another host twice, when it looks at the pool and when it takes it: "
+        f"{least:.0f} to {least * RANDOM:.0f} s each time. That is no hang."
     )
 
 
-def _counted_down(node: NodeFacts, pool_guid: str) -> int | None:
+def _counted_down(node: NodeFacts, pool_guid: str) -> Any:
     if not known(node.kstats) or not known(node.kstats.importing):
         return None
-    found = (one.multihost_seconds for one in node.kstats.importing if str(one.guid) == pool_guid)
-    return next((seconds for seconds in found if seconds > 0), None)
+    return next((one for one in node.kstats.importing if str(one.guid) == pool_guid and one.multihost_seconds > 0), None)
 
 
-def _multihost(node: NodeFacts, pool_guid: str) -> Known[bool]:
-    """Whether the newest uberblock of any of its disks was written with multihost on. One yes is a yes."""
+def _disks(node: NodeFacts, pool_guid: str) -> Known[tuple[Any, ...]]:
+    """Its disks whose uberblocks were read."""
     if not known(node.timelines):
         return Unknown(node.timelines.reason.rstrip("."))
     of_it = (one for one in node.timelines if str(one.pool_guid) == pool_guid)
-    newest = [disk.newest for one in of_it for disk in one.disks if disk.newest is not None]
-    return any(one.multihost for one in newest) if newest else Unknown("no uberblock of it was read")
+    return tuple(disk for one in of_it for disk in one.disks if disk.newest is not None) or Unknown("no uberblock of it was read")
 
 
-def _least_seconds(node: NodeFacts) -> Known[float]:
+def _age(disk: Any) -> tuple[int, int]:
+    return disk.newest.txg, disk.newest.timestamp
+
+
+def _is_free(label: Any, node: NodeFacts) -> bool:
+    """Exported, or last had by this host itself."""
+    return label.state == EXPORTED or (known(node.hostid) and label.hostid == int(node.hostid, 16) != 0)
+
+
+def _least_seconds(node: NodeFacts, newest: Any) -> Known[float]:
+    """By what the host that had the pool wrote into it of its own settings; those of this node are the least where that one never gives up."""
+    interval, fails = newest.mmp_interval_ms, newest.mmp_fail_intervals
+    if interval and fails:
+        return SAFETY * fails * interval / 1000
+    own, settings = _by_own_settings(node), _settings(node)
+    if not known(own) or not known(settings):
+        return own
+    return max(own, ((interval or settings[0]) / 1000 + newest.mmp_delay_ns / 1e9) * settings[1])
+
+
+def _by_own_settings(node: NodeFacts) -> Known[float]:
+    settings = _settings(node)
+    return max(settings[0] * settings[1] / 1000, 1.0) if known(settings) else settings
+
+
+def _settings(node: NodeFacts) -> Known[tuple[int, int]]:
+    """Milliseconds, and how many times."""
     if not known(node.tunables):
         return node.tunables
     interval, times = (node.tunables.get(name) for name in (INTERVAL, TIMES))
     if interval is None or times is None or not (interval.value.isdigit() and times.value.isdigit()):
         return Unknown(f"{node.node} does not say {INTERVAL} and {TIMES}.")
-    return max(int(interval.value) * int(times.value) / 1000, 1.0)
+    return int(interval.value), int(times.value)

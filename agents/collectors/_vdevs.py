@@ -239,7 +239,7 @@ def _slow_and_note(text: str, extra: tuple[str, ...]) -> tuple[int | None, str]:
     slow = dict(zip(extra, values)).get("SLOW", "-")
     if len(values) < len(extra) or not (slow == "-" or COUNTER.fullmatch(slow)):
         raise _Odd("a column of the vdev tree is missing or not a whole number")
-    return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash
+    return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash, and 0 with -p
 
 
 _Siblings = tuple[int, list[Vdev]]  # how far they are indented, and they themselves from the last to the first

@@ -39,7 +39,7 @@ class Importing:
     guid: int
     load_state: str  # one of LOAD_STATES
     multihost_seconds: int  # how much longer it watches for another host
-    max_txg: int | None  # the newest txg it may use; lowered as a rewind goes back
+    max_txg: int | None  # the newest txg it may use; lowered as a rewind goes back; none yet while it listens
     name: str | None
     notes: str | None = None  # since 2.4
 
@@ -128,7 +128,7 @@ def _row(line: str, columns: int) -> Importing | None:
     name, notes = (parts[4].strip(), "") if columns == 5 else _name_and_notes(parts[4])
     if not name or load_state >= len(LOAD_STATES):
         return None
-    return Importing(guid, LOAD_STATES[load_state], seconds, None if txg == NO_LIMIT else txg, _said(name), _said(notes))
+    return Importing(guid, LOAD_STATES[load_state], seconds, None if txg in (0, NO_LIMIT) else txg, _said(name), _said(notes))
 
 
 def _name_and_notes(rest: str) -> tuple[str, str]:

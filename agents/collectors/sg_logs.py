@@ -76,8 +76,12 @@ def keys(host: Host) -> tuple[str, ...]:
 
 
 def _is_sas(host: Host, disk: str) -> bool:
+    """By the HBA's driver (mpt3sas, smartpqi), or by the transport that the disk hangs on, which every SAS driver has."""
+    device = f"/sys/block/{disk}/device"
     try:
-        return host.read(f"/sys/block/{disk}/device/vendor").strip() != b"ATA" and bool(host.list(f"/sys/block/{disk}/device/sas_address"))
+        if host.read(f"{device}/vendor").strip() == b"ATA":
+            return False
+        return bool(host.list(f"{device}/sas_address")) or "/end_device-" in host.link(device)
     except OSError:
         return False
 

@@ -38,6 +38,9 @@ class Uberblock:
     labels: tuple[int, ...]
     multihost: bool  # the pool had multihost=on when it was written
     checkpoint_txg: int
+    mmp_interval_ms: int | None = None  # what its writer went by then; None where it says nothing of it, as before OpenZFS 0.8
+    mmp_fail_intervals: int | None = None
+    mmp_delay_ns: int = 0  # how long after the last multihost write this one came
 
 
 def keys(host: Host) -> tuple[str, ...]:
@@ -141,6 +144,8 @@ def _of(slot: int, said: dict[str, str]) -> Uberblock:
         tuple(map(int, said["labels"].split())),
         _hex(said.get("mmp_magic", "0")) == MMP_MAGIC and _whole(said.get("mmp_delay", "0")) > 0,
         _whole(said.get("checkpoint_txg", "0")),
+        *(_whole(said[name]) if name in said else None for name in ("mmp_write", "mmp_fail")),  # printed where they are valid
+        _whole(said.get("mmp_delay", "0")),
     )
 
 

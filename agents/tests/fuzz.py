@@ -24,6 +24,7 @@ from types import ModuleType
 from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
+from agents.tests import lab_nodes
 from agents.tests.mangle import mangled
 from agents.tests.scenarios import STEPS, step
 
@@ -51,12 +52,14 @@ class Tally:
 
 @lru_cache(maxsize=1)
 def genuine() -> dict[str, tuple[str, ...]]:
-    """Every source's texts: what each step of each scenario gives it, and what stands in the folder of its name."""
+    """Every source's texts: of each step of each scenario, of the lab's nodes, and what stands in the folder of its name."""
     found: dict[str, set[str]] = {name: set() for name in COLLECTORS}
     for name in STEPS:
         host = CapturedHost(step(name))
         for source, module in COLLECTORS.items():
             found[source] |= {capture.text for capture in module.collect(host) if capture.outcome == "data"}
+    for (source, _), body in lab_nodes.everything():
+        found[source].add(body["text"])
     for source in COLLECTORS:
         found[source] |= {path.read_text() for path in FOLDER.glob(f"{source}/*.txt")}
     return {source: _shortest(source, texts) for source, texts in found.items()}

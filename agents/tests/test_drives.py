@@ -9,6 +9,7 @@ from agents.collectors._designators import Designator, designators
 from agents.collectors.base import Unparsed
 from agents.collectors.ses import SesSlot
 from agents.host import Ran
+from agents.tests import lab_nodes
 
 CAPTURES = Path(__file__).parent / "captures"
 
@@ -91,6 +92,45 @@ def test_it_reads_both_switches_and_what_the_kernel_believes():
 def test_it_refuses_a_switch_that_stands_there_twice():
     twice = text("drive_modes", "write-cache-off-scan-on") + "WCE           1  [cha: y, def:  1, sav:  1]\n"
     assert isinstance(drive_modes.parse(twice), Unparsed)
+
+
+class OfAnotherDriver:
+    """A disk whose HBA's driver adds no sas_address to it, as mptsas and the drivers on libsas."""
+
+    def __init__(self, vendor: bytes, device: str) -> None:
+        self.vendor, self.device = vendor, device
+
+    def list(self, pattern):
+        return {"/sys/block/sd*": ("/sys/block/sda",)}.get(pattern, ())
+
+    def read(self, path):
+        if path.endswith("/vendor"):
+            return self.vendor
+        raise FileNotFoundError(path)
+
+    def link(self, path):
+        return f"/sys/devices/pci0000:00/0000:00:05.0/host2/{self.device}/target2:0:1/2:0:1:0"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "device", "asked"),
+    [
+        (b"SEAGATE ", "port-2:1/end_device-2:1", ("sda",)),
+        (b"ATA     ", "port-2:1/end_device-2:1", ()),  # a SATA disk behind a SAS HBA
+        (b"SEAGATE ", "session1", ()),  # iSCSI
+    ],
+)
+def test_a_sas_disk_is_known_by_what_it_hangs_on(vendor, device, asked):
+    assert sg_logs.keys(OfAnotherDriver(vendor, device)) == asked
+
+
+@pytest.mark.parametrize("release", lab_nodes.RELEASES)
+def test_a_genuine_disk_without_logs_has_none_and_its_cache_is_known(release):
+    """QEMU's: `sdparm --get=WCE` exits 5 and prints the field all the same, because it has no saved value."""
+    modes = drive_modes.parse(lab_nodes.body(release, "healthy", "drive_modes", "sda")["text"])
+    assert (modes.wce.current, modes.wce.saved, modes.en_bms, modes.cache_type) == (True, None, None, "write back")
+    logs = sg_logs.parse(lab_nodes.body(release, "healthy", "sg_logs", "sda")["text"])
+    assert (logs.read, logs.self_tests, logs.background) == (None, None, None)
 
 
 class Sleeper:

@@ -121,6 +121,9 @@ def test_it_knows_when_each_txg_was_written():
     assert (newest.labels, newest.guid_sum, newest.multihost) == ((0, 1, 2, 3), 14785840022256379122, False)
     other = zdb_uberblocks.parse(text("active-on-other-host/zdb-lu-sda1.txt"))
     assert (other[0].txg, other[0].timestamp, other[0].multihost) == (25, 1795252370, True)
+    assert (newest.mmp_interval_ms, newest.mmp_fail_intervals, newest.mmp_delay_ns) == (None, None, 0)
+    assert (other[0].mmp_interval_ms, other[0].mmp_fail_intervals) == (1000, 10)
+    assert other[0].mmp_delay_ns > 0
 
 
 def test_a_blank_disk_has_no_uberblocks():

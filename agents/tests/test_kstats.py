@@ -8,6 +8,7 @@ from agents.captured import CapturedHost
 from agents.collectors import dbgmsg, kstat_dmu_tx, kstat_pools, kstat_txgs, zpool_history
 from agents.collectors.base import Unparsed
 from agents.collectors.kstat_pools import Importing, KernelPool
+from agents.tests import lab_nodes
 from agents.tests.scenarios import step
 
 MADE_UP = Path(__file__).parent / "captures"
@@ -44,8 +45,16 @@ def test_a_node_without_the_module_has_nothing():
     assert (capture.outcome, "not loaded" in capture.reason) == ("nothing", True)
 
 
+@pytest.mark.parametrize(("release", "note"), [("2.1.11", None), ("2.3.2", "Checking MMP activity, 65219 ms remaining")])
+def test_it_reads_how_long_a_genuine_import_still_listens(release, note):
+    """A real node that imports a pool with multihost that another host did not export; it looks, and has no txg in mind yet."""
+    (one,) = kstat_pools.parse(lab_nodes.body(release, "importing", "kstat_pools")["text"]).importing
+    assert (one.name, one.load_state, one.max_txg, one.notes) == ("ost_4", "tryimport", None, note)
+    assert one.multihost_seconds > 0
+
+
 def test_it_reads_imports_under_way():
-    """Composed: no capture was taken during an import."""
+    """Composed: two at once, and a name with a blank."""
     read = kstat_pools.parse(made_up("kstat_pools", "two-pools-one-import"))
     assert [p.name for p in read.pools] == ["ost_0", "tank 2"]
     assert read.importing == (
@@ -88,6 +97,15 @@ def test_it_reads_how_long_writers_waited():
     assert writes("healthy-mixed-zfs2.3", "tank").waits[-1] == (536870912, 1)
 
 
+@pytest.mark.parametrize("release", lab_nodes.RELEASES)
+def test_it_reads_a_genuine_multihost_history(release):
+    read = kstat_txgs.parse(lab_nodes.body(release, "busy", "kstat_txgs", "ost_4")["text"])
+    assert len(read.multihost) >= 20  # of the 30 that the node was told to keep
+    assert len({row.vdev_guid for row in read.multihost}) == 4
+    assert all(row.path.startswith("/dev/disk/by-id/wwn-0x") for row in read.multihost)
+    assert read.waits[-1][1] > 0
+
+
 def test_a_skipped_multihost_write_has_no_member():
     """Composed after the kernel's own format: where a guid stands otherwise, a skipped row has a count."""
     read = kstat_txgs.parse(made_up("kstat_txgs", "multihost-in-trouble"))
@@ -125,9 +143,8 @@ def test_what_zpool_import_looks_at_is_no_pool():
 
 
 def test_it_reads_why_writers_waited():
-    """Composed: the recorded files have no counters over all pools."""
-    read = kstat_dmu_tx.parse(made_up("kstat_dmu_tx", "dirty-delay"))
-    assert (read.count("dirty_delay"), read.count("dirty_over_max"), read.count("nothing")) == (48812, 311, None)
+    read = kstat_dmu_tx.parse(lab_nodes.body("2.3.2", "busy", "kstat_dmu_tx")["text"])
+    assert (read.count("dirty_delay"), read.count("dirty_over_max"), read.count("nothing")) == (359, 31, None)
 
 
 def test_it_reads_the_genuine_debug_log():

@@ -182,7 +182,8 @@ def test_it_prints_the_status_that_zpool_printed(release, name, build, tmp_path)
         if "disk-removed/1" in name and file == "zpool-status-LPv.txt":
             continue  # the disk was gone already and its by-id link with it
         assert say(node, "zpool", "status", *options, folder=tmp_path) == text(name, file), file
-        assert say(node, "zpool", "status", "-p", *options, folder=tmp_path) == text(name, file), file
+        exact = re.sub(r"(?m)-$", "0", text(name, file)) if "-s" in options else text(name, file)  # with -p 0 slow I/Os, not a dash
+        assert say(node, "zpool", "status", "-p", *options, folder=tmp_path) == exact, file
 
 
 DIFFERS = ("txg", "alloc_space", "scan_processed")

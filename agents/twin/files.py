@@ -206,7 +206,9 @@ def _system(tree: Tree, node: Node) -> None:
     tree.file("/proc/sys/kernel/random/boot_id", f"{node.boot_id}\n")
     tree.file("/sys/module/zfs/version", f"{node.zfs_module}\n")
     tree.file("/sys/module/spl/parameters/spl_hostid", "0\n")
-    tree.file("/proc/mounts", "".join(f"{line}\n" for line in _mounts(node)))
+    mounts = "".join(f"{line}\n" for line in _mounts(node))
+    tree.file("/proc/1/mounts", mounts)
+    tree.file("/proc/mounts", mounts)
     tree.file("/proc/swaps", "".join(_swaps(node)))
     kernel.build(tree, node)
 

@@ -24,7 +24,10 @@ MMP_FORMAT = "%-10s %-10s %-10s %-6s %-10s %-12s %-24s %-10s %s"
 MMP_HEADING = ["id", "txg", "timestamp", "error", "duration", "mmp_delay", "vdev_guid", "vdev_label", "vdev_path"]
 PROGRESS_FORMAT = "%-20s %-14s %-14s %-12s %s"
 PROGRESS_HEADING = ["pool_guid", "load_state", "multihost_secs", "max_txg", "pool_name"]
-WAITS = ("assigned", "delay", "error", "suspended", "group", "memory_reserve", "memory_reclaim", "dirty_throttle", "dirty_delay")
+WAITS = (
+    *("assigned", "delay", "error", "suspended", "group", "memory_reserve", "memory_reclaim", "dirty_throttle", "dirty_delay"),
+    *("dirty_over_max", "dirty_frees_delay", "wrlog_delay", "quota"),
+)
 
 # What OpenZFS 2.1 and 2.3 have by default, among the parameters that somebody asks for.
 DEFAULTS: Dict[str, int] = {
@@ -87,7 +90,8 @@ def build(tree: Tree, node: Node) -> None:
 
 
 def _statistics(tree: Tree, node: Node) -> None:
-    tree.file(f"{KSTAT}/import_progress", PROGRESS_FORMAT % tuple(PROGRESS_HEADING) + "\n")
+    heading = PROGRESS_FORMAT % tuple(PROGRESS_HEADING)
+    tree.file(f"{KSTAT}/import_progress", (f"{heading:<80} notes" if node.release >= (2, 3) else heading) + "\n")
     tree.file(f"{KSTAT}/dmu_tx", _named((f"dmu_tx_{name}", 0) for name in WAITS))
     tree.file(f"{KSTAT}/dbgmsg", "".join(f"{line}\n" for line in _debug_log(node)))
     for pool in node.imported:
@@ -96,7 +100,7 @@ def _statistics(tree: Tree, node: Node) -> None:
             tree.file(f"{KSTAT}/{pool.name}/guid", f"{pool.guid}\n")
         tree.file(f"{KSTAT}/{pool.name}/txgs", "".join(f"{row}\n" for row in _txgs(pool)))
         tree.file(f"{KSTAT}/{pool.name}/multihost", MMP_FORMAT % tuple(MMP_HEADING) + "\n")
-        tree.file(f"{KSTAT}/{pool.name}/dmu_tx_assign", _named((f"{1 << power} ns", 0) for power in range(8)))
+        tree.file(f"{KSTAT}/{pool.name}/dmu_tx_assign", "")  # the kernel prints nothing of it before something has waited
 
 
 def _named(rows: Iterator[Tuple[str, int]]) -> str:
@@ -119,10 +123,13 @@ def _txgs(pool: Pool) -> Iterator[str]:
 def _debug_log(node: Node) -> Iterator[str]:
     yield "timestamp    message "
     for pool in node.imported:
-        yield f"{int(node.booted_at + IMPORTED_SECONDS):<12d} spa.c:6109:spa_import(): spa_import: importing {pool.name}"
+        noted = (
+            f"{int(node.booted_at + IMPORTED_SECONDS):<12d} {'ff1efd9185fc4200 ' if node.release >= (2, 3) else ''}"  # 2.3 names the thread
+        )
+        yield f"{noted}spa.c:6109:spa_import(): spa_import: importing {pool.name}"
         if pool.loaded_txg:
             said = f"spa_load({pool.name}, config untrusted): using uberblock with txg={pool.loaded_txg}"
-            yield f"{int(node.booted_at + IMPORTED_SECONDS):<12d} spa_misc.c:418:spa_load_note(): {said}"
+            yield f"{noted}spa_misc.c:418:spa_load_note(): {said}"
 
 
 def log_lines(node: Node) -> List[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, List, Sequence, Tuple
+from typing import Iterator, List, Optional, Sequence, Tuple
 
 from agents.twin.model import SECTOR, Label, Node, Pool, Vdev
 from agents.twin.vdevs import find
@@ -49,9 +49,9 @@ def label_text(node: Node, label: Label) -> str:
     return "\n".join(lines) + "\n"
 
 
-def vdev_lines(vdev: Vdev, index: int, depth: int) -> str:
-    """A top-level vdev with all below it, as it stands in the config of its pool."""
-    return "".join(f"{'    ' * d}{key}{_printed(value)}\n" for d, key, value in _vdev(vdev, index, depth, True))
+def vdev_lines(vdev: Vdev, index: int, depth: int, zaps: Iterator[int]) -> str:
+    """A top-level vdev with all below it, as it stands in the config of its pool. Labels do not tell of the vdevs' objects, `zaps`."""
+    return "".join(f"{'    ' * d}{key}{_printed(value)}\n" for d, key, value in _vdev(vdev, index, depth, True, zaps))
 
 
 def _printed(value: object) -> str:
@@ -73,7 +73,7 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     yield 1, "vdev_tree:", None
     yield from _vdev(top, [t.guid for t in pool.tops].index(top.guid), 2, True)
     yield 1, "features_for_read:", None
-    for feature in _features(node, pool):
+    for feature in features(node, pool):
         yield 2, feature, None
 
 
@@ -107,7 +107,7 @@ def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "vdev_children", len(pool.tops)
 
 
-def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False) -> Iterator[Line]:
+def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Optional[Iterator[int]] = None) -> Iterator[Line]:
     yield depth, "type", vdev.type
     yield depth, "id", index
     yield depth, "guid", vdev.guid
@@ -125,11 +125,15 @@ def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False) -> Iterator[
     if not vdev.children:
         yield from ((depth, key, value) for key, value in _presence(vdev))
     yield depth, "create_txg", vdev.create_txg
+    if zaps is not None and not vdev.children:
+        yield depth, "com.delphix:vdev_zap_leaf", next(zaps)
+    if zaps is not None and is_top:
+        yield depth, "com.delphix:vdev_zap_top", next(zaps)
     if not vdev.children:
         yield from ((depth, key, value) for key, value in _condition(vdev))
     for i, child in enumerate(vdev.children):
         yield depth, f"children[{i}]:", None
-        yield from _vdev(child, i, depth + 1)
+        yield from _vdev(child, i, depth + 1, zaps=zaps)
 
 
 def _layout(draid: Vdev) -> Sequence[Tuple[str, int]]:
@@ -168,7 +172,7 @@ def _condition(leaf: Vdev) -> List[Tuple[str, int]]:
     return [(key, value) for key, value in pairs if value]
 
 
-def _features(node: Node, pool: Pool) -> Sequence[str]:
+def features(node: Node, pool: Pool) -> Sequence[str]:
     common = ("com.delphix:hole_birth", "com.delphix:embedded_data")
     common += ("org.openzfs:draid",) if any(top.type == "draid" for top in pool.tops) else ()
     return common + (("com.klarasystems:vdev_zaps_v2",) if node.release >= (2, 2) else ())

@@ -181,12 +181,13 @@ def _rows(view: View, pool: Pool, vdev: Vdev, index: int, depth: int, style: Sty
 
 
 def _counters(vdev: Optional[Vdev], style: Style) -> str:
-    """READ, WRITE and CKSUM; interior vdevs show their own and none of their leaves', the pool none."""
+    """READ, WRITE and CKSUM; interior vdevs show their own and none of their leaves', the pool none. Slow I/Os are counted of leaves alone: what
+    has leaves shows a dash, and 0 with -p."""
     leaf = vdev is not None and not vdev.children
     counts = vdev.errors if vdev is not None else [0, 0, 0]
     text = "".join(f" {str(n) if style.exact else nicenum(n):>5}" for n in counts)
     if style.slow:
-        slow = str(vdev.slow) if vdev is not None and leaf else "-"
+        slow = str(vdev.slow) if vdev is not None and leaf else "0" if style.exact else "-"
         text += f" {slow:>5}"
     return text
 

@@ -6,12 +6,13 @@ as its peers do, unless the state says how long it waits.
 
 from __future__ import annotations
 
+import itertools
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from agents.twin import tuning
 from agents.twin.answer import Answer, refused
 from agents.twin.figures import ctime
-from agents.twin.labels import label_text, vdev_lines
+from agents.twin.labels import features, label_text, vdev_lines
 from agents.twin.model import SECTOR, Label, Node, Pool, Vdev
 from agents.twin.vdevs import DOWN, state_of
 from agents.twin.view import View
@@ -22,6 +23,7 @@ READS, WRITES = (3, 225084), (12, 1324758)  # of one leaf: I/Os a second, bytes 
 BUCKETS, LIFETIME_SECONDS = 37, 86400
 RINGS = 16  # uberblocks that a disk of the twin shows; the ring holds 32 at ashift 12
 TXG_SECONDS = 5
+FIRST_ZAP = 129  # the object that a pool made with today's features has for its first vdev
 WRITTEN_AT = 1795252000  # when the twin's pools wrote the txg their labels tell, where nobody says otherwise
 NO_CACHE_FILE = "cannot open '/etc/zfs/zpool.cache': No such file or directory\n"
 PROPERTIES = {
@@ -216,12 +218,13 @@ def uberblocks(view: View, path: str) -> Tuple[int, str]:
 def _uberblocks(node: Node, label: Label) -> Iterator[str]:
     """A disk whose label is of another txg than its pool wrote its uberblocks at another time, too."""
     pool = node.pool(label.pool)
+    reflow = "\traidz_reflow state=0 off=0\n" if node.release >= (2, 3) else ""
     guid_sum = (pool.guid + sum(vdev.guid for vdev in pool.walk())) % (1 << 64)
     for txg, at in sorted(_ring(pool, label), key=lambda one: one[0] % 32):
         yield (
             f"    Uberblock[{txg % 32}]\n\tmagic = 0000000000bab10c\n\tversion = 5000\n\ttxg = {txg}\n\tguid_sum = {guid_sum}\n"
             f"\ttimestamp = {at} UTC = {ctime(at)}\n\tmmp_magic = 00000000a11cea11\n\tmmp_delay = 0\n\tmmp_valid = 0\n"
-            f"\tcheckpoint_txg = 0\n        labels = {' '.join(map(str, label.copies))} \n"
+            f"\tcheckpoint_txg = 0\n{reflow}        labels = {' '.join(map(str, label.copies))} \n"
         )
 
 
@@ -236,11 +239,14 @@ def cached_config(view: View) -> str:
 
 
 def _config(node: Node, pool: Pool) -> str:
+    zaps = itertools.count(FIRST_ZAP)
     head = (
         f"{pool.name}:\n    version: 5000\n    name: '{pool.name}'\n    state: 0\n    txg: {pool.txg}\n    pool_guid: {pool.guid}\n"
         f"    errata: 0\n    hostid: {pool.hostid}\n    hostname: '{pool.hostname}'\n    com.delphix:has_per_vdev_zaps\n"
         f"    vdev_children: {len(pool.tops)}\n    vdev_tree:\n        type: 'root'\n        id: 0\n        guid: {pool.guid}\n"
         "        create_txg: 4\n"
     )
-    tops = "".join(f"        children[{i}]:\n{vdev_lines(top, i, 3)}" for i, top in enumerate(pool.tops))
-    return head + tops + "    features_for_read:\n        com.delphix:hole_birth\n        com.delphix:embedded_data\n"
+    if node.release >= (2, 2):
+        head += f"        com.klarasystems:vdev_zap_root: {next(zaps)}\n"
+    tops = "".join(f"        children[{i}]:\n{vdev_lines(top, i, 3, zaps)}" for i, top in enumerate(pool.tops))
+    return head + tops + "    features_for_read:\n" + "".join(f"        {name}\n" for name in features(node, pool))

@@ -1,4 +1,4 @@
-"""How long an import listens for another host: counted down by the kernel, else computed, else not known and said so."""
+"""How long an import listens for another host: counted down by the kernel, else computed as OpenZFS does, else not known and said so."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from agents.collectors.kstat_pools import Importing
+from agents.collectors.zdb_uberblocks import Uberblock
 from workflows import importwait
 from workflows.facts import FleetFacts, Unknown
 from workflows.facts.kstats import KstatFacts
@@ -24,9 +25,13 @@ def settings(interval="1000", times="20"):
     return TunablesFacts(tuple(TunableFacts(name, value, None, (1,)) for name, value in found), ())
 
 
-def timeline(multihost: bool):
-    disk = SimpleNamespace(newest=SimpleNamespace(multihost=multihost))
-    return (SimpleNamespace(pool_guid=int(GUID), disks=(disk,)),)
+def uberblock(txg=9, multihost=True, interval=1000, fails=10, delay_ns=0):
+    return Uberblock(0, txg, 1795248315, 1, (0, 1, 2, 3), multihost, 0, interval, fails, delay_ns)
+
+
+def timeline(*newest, state=0, hostid=0xC0FFEE):
+    disks = tuple(SimpleNamespace(newest=one, label=SimpleNamespace(state=state, hostid=hostid)) for one in newest)
+    return (SimpleNamespace(pool_guid=int(GUID), disks=disks),)
 
 
 def said(**facts) -> str:
@@ -35,21 +40,52 @@ def said(**facts) -> str:
 
 
 def test_what_the_kernel_counts_down_comes_first():
-    counting = KstatFacts(NOT_READ, (Importing(int(GUID), "OPEN", 14, None, "ost_0"),), NOT_READ)
-    assert "14 s more" in said(kstats=counting, timelines=timeline(True), tunables=settings())
+    def counting(load_state):
+        kstats = KstatFacts(NOT_READ, (Importing(int(GUID), load_state, 14, None, "ost_0"),), NOT_READ)
+        return said(kstats=kstats, timelines=timeline(uberblock()), tunables=settings())
+
+    assert "14 s more" in counting("tryimport")
+    assert "once more for as long" in counting("tryimport")
+    assert "14 s more" in counting("import")
+    assert "once more" not in counting("import")
 
 
-def test_it_is_computed_from_the_nodes_own_settings():
-    assert "Multihost is on for this pool" in said(timelines=timeline(True), tunables=settings())
-    assert "for 20 to 25 s" in said(timelines=timeline(True), tunables=settings())
-    assert "for 60 to 75 s" in said(timelines=timeline(True), tunables=settings("2000", "30"))
+def test_it_is_computed_from_what_the_host_that_had_the_pool_wrote_into_it():
+    line = said(timelines=timeline(uberblock()), tunables=settings("100", "10"))
+    assert line.startswith("Multihost is on for this pool, the import listens for another host twice")
+    assert "20 to 25 s each time" in line
+    assert "40 to 50 s" in said(timelines=timeline(uberblock(fails=20)))
+    assert "80 to 100 s" in said(timelines=timeline(uberblock(fails=20, interval=2000)))
+
+
+def test_the_newest_uberblock_of_all_disks_counts():
+    newest = uberblock(txg=10, fails=20)
+    assert "40 to 50 s" in said(timelines=timeline(uberblock(), newest, uberblock(txg=8, multihost=False)))
+
+
+def test_where_that_host_never_gives_up_or_does_not_say_this_nodes_settings_are_the_least():
+    assert "20 to 25 s" in said(timelines=timeline(uberblock(fails=0)), tunables=settings())
+    assert "60 to 75 s" in said(timelines=timeline(uberblock(fails=0, interval=2000, delay_ns=10**9)), tunables=settings())
+    assert "60 to 75 s" in said(timelines=timeline(uberblock(interval=None, fails=None)), tunables=settings("2000", "30"))
+    assert "not known" in said(timelines=timeline(uberblock(fails=0)))
 
 
 def test_a_pool_without_multihost_does_not_wait():
-    assert "does not listen" in said(timelines=timeline(False), tunables=settings())
+    assert "does not listen" in said(timelines=timeline(uberblock(multihost=False)), tunables=settings())
 
 
-@pytest.mark.parametrize("facts", [{}, {"timelines": timeline(True)}, {"tunables": settings("many")}])
+@pytest.mark.parametrize("free", [{"state": 1}, {"hostid": 0x5B2F9C01}])
+def test_a_pool_that_was_exported_or_last_had_here_does_not_wait(free):
+    assert "does not listen" in said(timelines=timeline(uberblock(), **free), hostid="5b2f9c01")
+    both = (SimpleNamespace(pool_guid=int(GUID), disks=(*timeline(uberblock(), **free)[0].disks, *timeline(uberblock())[0].disks)),)
+    assert "twice" in said(timelines=both, hostid="5b2f9c01")
+
+
+def test_no_hostid_is_nobodys():
+    assert "twice" in said(timelines=timeline(uberblock(), hostid=0), hostid="00000000")
+
+
+@pytest.mark.parametrize("facts", [{}, {"timelines": timeline(uberblock(fails=0))}, {"tunables": settings("many")}])
 def test_what_is_not_known_is_said(facts):
     assert "not known" in said(**facts)
 
@@ -57,7 +93,7 @@ def test_what_is_not_known_is_said(facts):
 def test_not_knowing_whether_multihost_is_on_is_said_with_the_time_it_would_take():
     line = said(tunables=settings())
     assert line.startswith("If multihost is on for this pool (zdb_uberblocks was not collected)")
-    assert "for 20 to 25 s" in line
+    assert "20 to 25 s each time" in line
 
 
 def test_a_node_that_never_reported_is_named():
