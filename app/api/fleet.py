@@ -13,7 +13,7 @@ from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
 from app.fleet import rows, services
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
-from app.fleet.severity import SEVERITY_ORDER
+from app.fleet.severity import SEVERITY_ORDER, worst_first
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
 from workflows.facts import NodeFacts, PoolFacts, known
@@ -175,7 +175,7 @@ def nodes(request, cursor: Cursor = "", limit: Limit = PAGE):
 def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
     """Each node with its open situations, worst first."""
     found = list(Situation.objects.filter(closed_at=None, node__in=listed).defer("data"))
-    found.sort(key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    found.sort(key=worst_first)
     return [(node, [s for s in found if s.node_id == node.pk]) for node in listed]
 
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 NODE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 NOW = Q(until__isnull=True)
+NO_POOL = 1000  # the margin of what concerns no pool: it stands after all that does
 
 
 class Runs(models.Func):
@@ -220,6 +221,7 @@ class Situation(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
     # What lists are ordered, filtered and folded by; the same as in `severity` and `data`, where SQL finds it.
     rank = models.SmallIntegerField(default=0)  # place of its severity, the worst first
+    margin = models.SmallIntegerField(default=NO_POOL)  # disks that the worst pool it concerns may still lose, see `severity.margin`
     cause_key = models.TextField(blank=True)
     pool = models.TextField(blank=True)
 
@@ -229,7 +231,7 @@ class Situation(models.Model):
             models.UniqueConstraint(fields=["key"], condition=Q(closed_at__isnull=True), name="one_open_situation_per_key"),
         ]
         indexes = [
-            models.Index(fields=["rank", "opened_at"], condition=Q(closed_at__isnull=True), name="situation_worst"),
+            models.Index(fields=["rank", "margin", "opened_at"], condition=Q(closed_at__isnull=True), name="situation_worst"),
             models.Index(fields=["cause_key"], condition=Q(closed_at__isnull=True), name="situation_cause"),
             GinIndex(SearchVector("title", config="simple"), condition=Q(closed_at__isnull=True), name="situation_words"),
         ]
@@ -273,6 +275,7 @@ class Standing(models.Model):
 
     node = models.OneToOneField(Node, models.PROTECT, primary_key=True, related_name="standing")
     rank = models.SmallIntegerField()  # place of its tone, the worst first
+    margin = models.SmallIntegerField(default=NO_POOL)  # that of the worst of its situations
     tone = models.CharField(max_length=10)
     why = models.TextField()
     disks = models.IntegerField(null=True)  # empty when they are not known

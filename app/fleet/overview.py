@@ -13,13 +13,13 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When, Window
-from django.db.models.functions import RowNumber
+from django.db.models.functions import Least, RowNumber
 from django.http import QueryDict
 from django.utils.module_loading import import_string
 
 from app.fleet import rows
 from app.fleet.models import Node, PoolNow, Situation, Standing
-from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
+from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS, WORST_FIRST, rank
 from app.fleet.standing import TONES, silent
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import SITUATIONS
@@ -98,7 +98,7 @@ def page(said: QueryDict, now: datetime) -> dict[str, Any]:
         ),
         "counts": _counts(now),
         "troubles": troubles,
-        "situations": _lines(troubles.cut(roots.select_related("node").order_by("rank", "opened_at", "pk")), repairs),
+        "situations": _lines(troubles.cut(roots.select_related("node").order_by(*WORST_FIRST)), repairs),
         "listed": listed,
         "nodes": _node_lines(listed.cut(nodes), now),
         "severities": list(SEVERITY_WORDS.items()),
@@ -119,7 +119,7 @@ def _open() -> QuerySet[Situation]:
 def _narrowed(filters: Filters, repairs: Mapping[str, Any]) -> QuerySet[Situation]:
     found = _open()
     if filters.severity:
-        found = found.filter(rank=SEVERITY_ORDER.index(filters.severity))
+        found = found.filter(rank=rank(filters.severity))
     if filters.node:
         found = found.filter(node__name__icontains=filters.node)
     if filters.pool:
@@ -185,10 +185,10 @@ def _pools_of(situations: Iterable[Situation]) -> dict[tuple[int, str], PoolNow]
 def _followers(keys: list[str]) -> tuple[dict[str, list[Situation]], dict[str, int]]:
     """The first few that follow from each, and how many do: one question, whether any do or not."""
     each = {"partition_by": "cause_key"}
-    place = Window(RowNumber(), **each, order_by=("rank", "opened_at", "pk"))
+    place = Window(RowNumber(), **each, order_by=WORST_FIRST)
     found: dict[str, list[Situation]] = {}
     following = _open().filter(cause_key__in=keys).annotate(place=place, count=Window(Count("pk"), **each))
-    for one in following.filter(place__lte=FOLLOWERS_SHOWN).order_by("rank", "opened_at", "pk"):
+    for one in following.filter(place__lte=FOLLOWERS_SHOWN).order_by(*WORST_FIRST):
         one.tone, one.urgency = SEVERITY_TONES[one.severity], SEVERITY_WORDS[one.severity]
         found.setdefault(one.cause_key, []).append(one)
     return found, {key: listed[0].count for key, listed in found.items()}
@@ -198,7 +198,7 @@ def _counts(now: datetime) -> dict[str, int]:
     """Of the whole fleet, whatever the page is narrowed to."""
     by_rank = dict(_open().order_by().values_list("rank").annotate(count=Count("pk")))
     nodes = _listed().aggregate(nodes=Count("pk"), silent=Count("pk", filter=silent(now)))
-    return nodes | {name: by_rank.get(rank, 0) for rank, name in enumerate(SEVERITY_ORDER)}
+    return nodes | {name: by_rank.get(rank(name), 0) for name in SEVERITY_ORDER}
 
 
 def _listed() -> QuerySet[Node]:
@@ -206,13 +206,15 @@ def _listed() -> QuerySet[Node]:
 
 
 def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
-    """Silent ones stand with what is wrong: what is shown of them is old."""
+    """The worst first, by what their situations leave of their pools. Silent ones stand with what is wrong: what is shown of them is old."""
+    unheard = silent(now)
     worst = Case(
         When(last_report_at=None, then=Value(TONES.index("idle"))),
-        When(silent(now), then=Value(TONES.index("bad"))),
+        When(unheard, then=Value(TONES.index("bad"))),
         default=F("standing__rank"),
         output_field=IntegerField(),
     )
+    left = Case(When(unheard, then=Least(0, F("standing__margin"))), default=F("standing__margin"), output_field=IntegerField())
     found = _listed()
     if filters.node:
         found = found.filter(name__icontains=filters.node)
@@ -220,7 +222,7 @@ def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
         found = found.filter(Exists(PoolNow.objects.filter(node=OuterRef("pk"), name__icontains=filters.pool)))
     if filters.severity or filters.kind:
         found = found.filter(Exists(_narrowed(Filters(severity=filters.severity, kind=filters.kind), {}).filter(node=OuterRef("pk"))))
-    return found.order_by(worst, "name").select_related("standing").prefetch_related("pools_now")
+    return found.order_by(worst, left, "name").select_related("standing").prefetch_related("pools_now")
 
 
 def _node_lines(nodes: list[Node], now: datetime) -> list[dict[str, Any]]:

@@ -34,8 +34,9 @@ def tone(state: str) -> str:
 
 
 def tone_of(vdev: VdevFacts) -> str:
-    """Of a suspended pool the tree stands still: what it calls ONLINE may be gone."""
-    return tone(vdev.state) if vdev.gone is False else "bad" if vdev.gone is True else "watch"
+    """Of a suspended pool the tree stands still: what it calls ONLINE may be gone, or stand over disks that are."""
+    gone = [leaf.gone for leaf in vdev.leaves()]
+    return tone(vdev.state) if all(one is False for one in gone) else "bad" if True in gone else "watch"
 
 
 def said(value: object) -> str:

@@ -18,7 +18,7 @@ from app import outbox
 from app.doorbell import ring
 from app.fleet import history, services, standing, telling, touching
 from app.fleet.models import Node, Situation, Standing
-from app.fleet.severity import SEVERITY_ORDER
+from app.fleet.severity import margin, rank
 from app.ledger import services as ledger
 from app.once import ModelsWrittenOnce, among, save
 from workflows.core import Situation as Seen
@@ -113,10 +113,10 @@ def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = 
     worse = [
         (rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)
     ]
-    changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key]))]
+    changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key], fleet))]
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
-    new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s)) for s in opened)
+    new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s, fleet)) for s in opened)
     outbox.put(telling.happened(new, over, worse))
     standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
@@ -160,7 +160,7 @@ def _update(row: Situation, fields: dict) -> bool:
     return bool(differ)
 
 
-def _fields(seen: Seen) -> dict:
+def _fields(seen: Seen, fleet: FleetFacts) -> dict:
     data = {
         "meaning": seen.meaning,
         "evidence": [asdict(line) for line in seen.evidence],
@@ -169,5 +169,5 @@ def _fields(seen: Seen) -> dict:
         "sure": seen.sure,
         "cause": seen.cause,
     }
-    listed = {"rank": SEVERITY_ORDER.index(seen.severity), "cause_key": seen.cause, "pool": seen.subject.get("pool", "")}
+    listed = {"rank": rank(seen.severity), "margin": margin(seen, fleet), "cause_key": seen.cause, "pool": seen.subject.get("pool", "")}
     return {"slug": seen.slug, "severity": seen.severity, "title": seen.title, "data": data, **listed}

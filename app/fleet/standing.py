@@ -10,13 +10,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from app.fleet import rows
-from app.fleet.models import Node, PoolNow, Situation, Standing
-from app.fleet.severity import SEVERITY_TONES
+from app.fleet.models import NO_POOL, Node, PoolNow, Situation, Standing
+from app.fleet.severity import SEVERITY_TONES, worst_first
 from app.once import ModelsWrittenOnce, among, save
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
 
 TONES = ("bad", "watch", "idle", "info", "good")  # the worst first
-SHOWN = ("rank", "tone", "why", "disks", "hostname", "restless")
+SHOWN = ("rank", "margin", "tone", "why", "disks", "hostname", "restless")
 POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
@@ -40,7 +40,7 @@ def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iter
 def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
     """The worst first."""
     found: dict[int, list[Situation]] = {}
-    for one in sorted(situations, key=lambda one: (one.rank, one.opened_at)):
+    for one in sorted(situations, key=worst_first):
         found.setdefault(one.node_id, []).append(one)
     return found
 
@@ -49,6 +49,7 @@ def _line(facts: NodeFacts, own: list[Situation]) -> dict[str, object]:
     tone, why = reason(facts, own)
     return {
         "rank": TONES.index(tone),
+        "margin": own[0].margin if own else NO_POOL,
         "tone": tone,
         "why": why,
         "disks": len(facts.disks) if known(facts.disks) else None,

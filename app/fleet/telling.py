@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from app.fleet.models import Situation
-from app.fleet.severity import SEVERITY_ORDER
+from app.fleet.severity import rank
 from app.outbox import Happening
 
 
 def is_worse(before: str, now: str) -> bool:
-    return SEVERITY_ORDER.index(now) < SEVERITY_ORDER.index(before)
+    return rank(now) < rank(before)
 
 
 def happened(opened: Iterable[Situation], closed: Iterable[Situation], worse: Iterable[tuple[Situation, str]]) -> Iterator[Happening]:

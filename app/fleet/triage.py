@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from app.accounts.rights import OPERATE, may_somewhere
 from app.fleet import rows
-from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
+from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, margin, rank
 from app.ledger import services as ledger
 from workflows.core import Situation
 from workflows.facts import known
@@ -92,7 +92,7 @@ def _kept(request: HttpRequest, texts: list[tuple[str, str]], found: Triage) -> 
 
 
 def _answer(found: Triage) -> dict:
-    situations = sorted(found.situations, key=lambda s: SEVERITY_ORDER.index(s.severity))
+    situations = sorted(found.situations, key=lambda s: (rank(s.severity), margin(s, found.fleet)))
     return {
         "answered": True,
         "understood": found.understood,

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from app.fleet import chassis, figures, history, overview, pages_disk, pages_pool, rows, services, stamps, tops, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
-from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
+from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, WORST_FIRST, worst_first
 from app.htmx import live, render_page
 from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
@@ -164,7 +164,7 @@ def _open_situations(node: Node | None = None) -> list[Situation]:
     listed = list(found.filter(node=node) if node is not None else found)
     for situation in listed:
         _voice(situation)
-    listed.sort(key=lambda s: (SEVERITY_ORDER.index(s.severity), s.opened_at))
+    listed.sort(key=worst_first)
     return under_causes(listed)
 
 
@@ -198,6 +198,6 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
-        "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by("rank", "title")),
+        "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by(*WORST_FIRST)),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")

@@ -7,7 +7,7 @@ hundredth message at 3 a.m.; the page it leads to has them all.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from app.fleet.severity import SEVERITY_ORDER
+from app.fleet.severity import rank
 from app.notices.kinds import Said
 
 FLOOD = 5  # more than so many messages at once become one
@@ -44,10 +44,6 @@ class Message:
 
 
 Before = Callable[[str], tuple[int, str] | None]  # fold -> the notice that told of it, and how severe it was then
-
-
-def rank(severity: str) -> int:
-    return SEVERITY_ORDER.index(severity)
 
 
 def messages(told: Iterable[Told], before: Before) -> list[Message]:

@@ -9,7 +9,8 @@ from django.db import DatabaseError, connection, transaction
 
 from app.doorbell import ring
 from app.fleet.models import Node
-from app.notices.folding import Before, Message, Told, messages, rank, together
+from app.fleet.severity import rank
+from app.notices.folding import Before, Message, Told, messages, together
 from app.notices.kinds import KINDS, Said, when
 from app.notices.models import Channel, Happening, Notice
 from app.notices.quiet import Quiet

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation, Standing
 from app.fleet.parts import RUN, holding, runs
+from app.fleet.severity import WORST_FIRST
 from app.runs.models import Run
 from app.search.parse import Question, parse
 from workflows.runbooks import RUNBOOKS
@@ -254,7 +255,7 @@ def _situation(asked: Question) -> Iterator[Hit]:
 def _words(asked: Question) -> Iterator[Hit]:
     """Open situations whose title holds these words."""
     open_now = Situation.objects.filter(closed_at=None).annotate(found=SearchVector("title", config="simple"))
-    yield from _situations(open_now.filter(found=SearchQuery(asked.value, config="simple")).order_by("rank", "opened_at"))
+    yield from _situations(open_now.filter(found=SearchQuery(asked.value, config="simple")).order_by(*WORST_FIRST))
 
 
 def _situations(found: QuerySet[Situation], exact: bool = False) -> Iterator[Hit]:

@@ -57,7 +57,7 @@ def _situation(one: Damaged) -> Situation:
         key=f"{SLUG}:{one.node.node}:{one.pool.name}",
         node=one.node.node,
         severity=_severity(one),
-        title=f"{one.pool.name}: {_amount(one.errors)}",
+        title=f"{one.pool.name}: {_held_up(one.errors) if one.suspended else _amount(one.errors)}",
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
@@ -68,6 +68,13 @@ def _situation(one: Damaged) -> Situation:
 def _severity(one: Damaged) -> Literal["act", "watch"]:
     """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files harm nobody."""
     return "watch" if one.away or one.suspended or one.errors.only_remains else "act"
+
+
+def _held_up(errors: DataErrors) -> str:
+    """Of a suspended pool: what it could not read or write is counted as an error, and is tried again when it goes on."""
+    count = errors.count if errors.count is not None else len(errors.listed)
+    said = _words.plural(count, "data error") if count else "data errors"
+    return f"{said} counted while it is suspended"
 
 
 def _amount(errors: DataErrors) -> str:

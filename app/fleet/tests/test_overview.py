@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet import generated, overview
-from app.fleet.models import Node, PoolNow, Situation
+from app.fleet.models import Node, PoolNow, Situation, Standing
 from app.fleet.tests.cast import node
 
 pytestmark = pytest.mark.django_db
@@ -23,10 +23,10 @@ def client():
     return client
 
 
-def trouble(where, severity, key, cause="", pool="", slug="disk-missing", answers=()):
+def trouble(where, severity, key, cause="", pool="", slug="disk-missing", answers=(), **columns):
     rank = overview.SEVERITY_ORDER.index(severity)
     data = {"meaning": "", "evidence": [], "answers": list(answers), "subject": {}, "sure": True, "cause": cause}
-    more = {"data": data, "opened_at": timezone.now(), "rank": rank, "cause_key": cause, "pool": pool}
+    more = {"data": data, "opened_at": timezone.now(), "rank": rank, "cause_key": cause, "pool": pool} | columns
     return Situation.objects.create(key=key, slug=slug, node=where, severity=severity, title=f"title of {key}", **more)
 
 
@@ -43,6 +43,23 @@ def test_nodes_stand_worst_first_and_the_silent_among_the_worst(client):
     assert list(lines)[:2] == ["load0001", "load0007"]
     assert lines["load0001"]["why"] == "is silent; what is shown is old"
     assert lines["load0007"]["disks"] == 9
+
+
+def test_of_what_is_equally_urgent_that_comes_first_which_leaves_its_pool_the_least(client):
+    here = node()
+    trouble(here, "act", "of no pool")
+    for key, margin in (("one more may fail", 1), ("data is missing", -1), ("nothing left", 0)):
+        trouble(here, "act", key, margin=margin)
+    trouble(here, "watch", "later", margin=-1)
+    first = [line.situation.key for line in shown(client)["situations"]]
+    assert first == ["data is missing", "nothing left", "one more may fail", "of no pool", "later"]
+
+
+def test_a_node_whose_pool_is_lost_stands_before_one_whose_pool_may_lose_another_disk(client):
+    generated.load((7, 57), 10)
+    assert [line["node"].name for line in shown(client)["nodes"]] == ["load0007", "load0057"]
+    Standing.objects.filter(node__name="load0057").update(margin=-1)
+    assert [line["node"].name for line in shown(client)["nodes"]] == ["load0057", "load0007"]
 
 
 def test_a_line_says_what_is_left_and_what_answers_it(client):

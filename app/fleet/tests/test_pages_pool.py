@@ -104,5 +104,6 @@ def test_a_suspended_pool_calls_members_online_whose_disks_are_gone_and_the_page
     stage = Stage(tmp_path, {"oss01": shelf_lost(0.0)})
     here = stage.facts().nodes["oss01"]
     [pool] = here.pools
-    leaves = [row for row in rows.vdev_rows(pool, here) if not row.vdev.children]
+    [group, *leaves] = rows.vdev_rows(pool, here)
     assert {(row.vdev.state, row.tone, row.marks) for row in leaves} == {("ONLINE", "bad", ("its disk is gone",))}
+    assert (group.vdev.state, group.tone, group.left) == ("ONLINE", "bad", "data is missing")
