@@ -13,6 +13,7 @@ from cli.problems import DONE, REFUSED, USAGE, Trouble
 from cli.show import ago, clean, pairs, table, text, when
 
 Ask = Callable[[], Portal]
+SEVERITIES = ("act", "watch", "info")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -63,12 +64,18 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
 
 
 def situations(asked: argparse.Namespace, portal: Ask) -> int:
-    found = list(portal().all("situations", most=asked.most, node=asked.node, closed="true" if asked.closed else ""))
-    order = ("act", "watch", "info")
-    found.sort(key=lambda one: order.index(one["severity"]) if one["severity"] in order else len(order))
+    """The worst first, and asked for first: what `--most` leaves out is never worse than what it shows."""
+    ask, found = portal(), []
+    for severity in SEVERITIES:
+        more = {"severity": severity, "node": asked.node, "closed": "true" if asked.closed else ""}
+        found += sorted(ask.all("situations", most=asked.most - len(found), **more), key=_by_what_is_left)
     rows = [(s["id"], s["severity"].upper(), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
     said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "Nothing wrong is known."))
     return DONE
+
+
+def _by_what_is_left(one: dict) -> tuple:
+    return one["may_lose"] is None, one["may_lose"], one["opened_at"]
 
 
 def situation(asked: argparse.Namespace, portal: Ask) -> int:

@@ -12,7 +12,7 @@ from app.api.auth import Scoped
 from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
 from app.fleet import rows, services
-from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
+from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_ORDER, worst_first
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
@@ -88,6 +88,7 @@ class SituationOut(Schema):
     opened_at: datetime
     closed_at: datetime | None
     cause: str
+    may_lose: int | None
 
 
 class SituationFull(SituationOut):
@@ -229,7 +230,11 @@ def pool_line(pool: PoolFacts) -> dict:
 
 @router.get("/situations", response=answers(Page[SituationOut]), auth=Scoped(READ), url_name="api-situations")
 def situations(request, node: Words = "", severity: Words = "", closed: bool = False, cursor: Cursor = "", limit: Limit = PAGE):
-    """What is wrong, newest first. With `closed=true` also what is over."""
+    """What is wrong, newest first. With `closed=true` also what is over.
+
+    `may_lose` is how many more disks the worst of the pools it concerns survives, below 0 where data is missing and 0 where nobody knows;
+    it is null where it concerns no pool.
+    """
     found = Situation.objects.select_related("node").order_by("-pk")
     wanted = {"node__name": node, "severity": severity}
     found = found.filter(**{name: value for name, value in wanted.items() if value})
@@ -241,7 +246,7 @@ def situations(request, node: Words = "", severity: Words = "", closed: bool = F
 
 def situation_line(one: Situation) -> dict:
     plain = {name: getattr(one, name) for name in ("key", "slug", "severity", "title", "opened_at", "closed_at", "cause")}
-    return plain | {"id": one.pk, "node": one.node.name}
+    return plain | {"id": one.pk, "node": one.node.name, "may_lose": None if one.margin == NO_POOL else one.margin}
 
 
 @router.get("/situations/{int:pk}", response=answers(SituationFull), auth=Scoped(READ), url_name="api-situation")

@@ -81,7 +81,7 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     _, oss01, ann, bob = site
     anns, bobs = token(ann), token(bob)
     assert "1 act" in shell(anns, "status", code=1).stdout
-    assert "ACT" in shell(anns, "situations").stdout
+    assert "ACT" in shell(anns, "situations", "--most", "1").stdout
     number = str(incident().pk)
     assert "slotlight start" in shell(anns, "situation", number).stdout
     run = str(json.loads(shell(anns, "start", number, "--json").stdout)["id"])

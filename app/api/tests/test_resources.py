@@ -36,6 +36,7 @@ def test_a_node_says_its_pools_with_guids_as_text(asks):
 @pytest.mark.django_db
 def test_a_situation_comes_with_its_lines_and_its_runbooks(asks, ann):
     [one] = [line for line in asks.get("/situations?severity=act")["items"] if line["slug"] == "wwid-mismatch"]
+    assert one["may_lose"] == 1
     run = begin(ann)
     said = asks.get(f"/situations/{one['id']}")
     assert said["answers"][0]["runbook"] == "wwid-mismatch-replace"
