@@ -64,7 +64,7 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
 
 
 def situations(asked: argparse.Namespace, portal: Ask) -> int:
-    """The worst first, and asked for first: what `--most` leaves out is never worse than what it shows."""
+    """The worst first, and the urgent asked for first: what `--most` leaves out is never more urgent than what it shows."""
     ask, found = portal(), []
     for severity in SEVERITIES:
         more = {"severity": severity, "node": asked.node, "closed": "true" if asked.closed else ""}

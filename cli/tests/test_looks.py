@@ -24,6 +24,6 @@ class Fleet:
 
 
 @pytest.mark.parametrize(("most", "ids"), [(200, ["2", "1", "3", "5", "4", "6"]), (5, ["2", "1", "3", "5", "4"])])
-def test_situations_are_listed_worst_first_and_the_worst_is_never_left_out(capsys, most, ids):
+def test_situations_are_listed_worst_first_and_nothing_urgent_is_left_out_for_what_is_not(capsys, most, ids):
     looks.situations(argparse.Namespace(most=most, node="", closed=False, json=False), Fleet)
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ids
