@@ -1,13 +1,14 @@
-"""What the texts of a schedule tell it about its own pace: a scan that runs or ended, a disk that came."""
+"""What the texts of a schedule tell it about its own pace: a scan that runs or ended, a disk that came, a pool that was exported."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from agents.collectors import block, zpool_status
+from agents.collectors import block, zdb_label, zpool_status
 from agents.collectors.base import Unparsed
 from agents.kept import Kept
 
+EXPORTED = 1  # POOL_STATE_EXPORTED, sys/fs/zfs.h
 Scans = list[tuple[zpool_status.Pool, zpool_status.Scan]]
 
 
@@ -18,6 +19,7 @@ class Noticed:
         self._read: tuple[str, Scans] = ("", [])
         self._scans: tuple[tuple[str, str], ...] | None = None
         self._disks: tuple[str, frozenset] | None = None  # digest of the text, and (kernel name, WWID)
+        self._labels: dict[str, tuple[str, frozenset]] = {}  # by partition: digest of the text, and guids of exported pools
 
     def scans(self, status: Sequence[Kept]) -> Scans:
         digest = " ".join(kept.digest for kept in status)
@@ -47,3 +49,23 @@ class Noticed:
                 came = came or (self._disks is not None and bool(here - self._disks[1]))
                 self._disks = (kept.digest, here)
         return came
+
+    def an_export_shows(self, labels: Iterable[Kept]) -> bool:
+        """Or that a pool is exported no longer. On another host's disks nothing else tells of it before pools are listed again.
+
+        The first label of a partition is no news, and one that cannot be read tells nothing.
+        """
+        shows = False
+        for kept in labels:
+            digest, before = self._labels.get(kept.key, ("", None))
+            if kept.outcome == "data" and kept.digest != digest:
+                exported = _exported(kept.text)
+                shows = shows or (before is not None and exported != before)
+                self._labels[kept.key] = (kept.digest, exported)
+        return shows
+
+
+def _exported(text: str) -> frozenset:
+    read = zdb_label.parse(text)
+    labels = () if isinstance(read, Unparsed) else read.labels
+    return frozenset(label.pool_guid for label in labels if label.state == EXPORTED)

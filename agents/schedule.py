@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agents import VERSION
 from agents.asked import Heard, Source, Trouble, failed, in_order, named, who_sleeps
-from agents.collectors import COLLECTORS, block, zpool_status
+from agents.collectors import COLLECTORS, block, zdb_label, zpool_import, zpool_status
 from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.crew import Crew, Job
 from agents.host import Host
@@ -480,11 +480,13 @@ class Schedule:
 
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
-        disks once an hour is asked of one that came now: else nobody knows its health."""
+        disks once an hour is asked of one that came now: else nobody knows its health. Pools are listed seldom, too: a failover waits for it."""
         if self._noticed.a_scan_ended(self._heard_last(zpool_status.NAME)):
-            self._hurry([self._sources["zdb_label"]])
+            self._hurry([self._sources[zdb_label.NAME]])
         if self._noticed.a_disk_came(self._heard_last(block.NAME)):
             self._hurry(one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
+        if self._noticed.an_export_shows(kept for said in self._said.get(zdb_label.NAME, {}).values() for kept in said):
+            self._hurry([self._sources[zpool_import.NAME]])
 
     def _heard_last(self, source: str) -> tuple[Kept, ...]:
         return self._said.get(source, {}).get("", ())

@@ -397,3 +397,20 @@ def test_it_asks_a_disk_that_came_what_is_else_asked_once_an_hour(twin, on_twin,
     clock.now += 31.0
     on_twin.round()
     assert on_twin.taken("smart") == 31.0
+
+
+def test_it_lists_pools_again_when_a_label_says_that_one_was_exported(twin, on_twin, clock):
+    """By a partner at the same shelf: nothing else here tells of it, and a failover would wait five minutes for the next listing."""
+    with twin.store.changing() as node:
+        pool = node.imported[0]
+        pool.imported, pool.hostid, pool.hostname = False, 0x77, "partner"
+    on_twin.round()
+    listed = on_twin._sources["zpool_import"]
+    clock.now += 125.0
+    on_twin.round()
+    assert listed.due > clock.now  # the partner has it: the labels say what they said
+    with twin.store.changing() as node:
+        node.pools[0].state = 1
+    clock.now += 125.0
+    on_twin.round()
+    assert listed.due == 0.0
