@@ -37,11 +37,7 @@ def up(asked: argparse.Namespace) -> int:
 
 
 def shell(asked: argparse.Namespace) -> int:
-    machine = _running(asked.name)
-    if asked.line:
-        sys.stdout.write(machine.guest.sh(" ".join(asked.line), check=False))
-        return 0
-    machine.guest.shell()
+    _running(asked.name).guest.shell(*asked.line)
     return 0
 
 

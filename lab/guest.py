@@ -63,9 +63,9 @@ class Guest(NamedTuple):
         data = text.encode() if isinstance(text, str) else text
         self.sh(f"cat > {path}", stdin=data)
 
-    def shell(self) -> None:
-        """Become the shell. Does not return."""
-        argv = self.argv()
+    def shell(self, *line: str) -> None:
+        """Become the shell, or the one line run there: its streams and its exit code are the caller's, and it takes as long as it takes. Does not return."""
+        argv = self.argv(*line)
         os.execvp(argv[0], argv)
 
     def wait(self, alive, seconds: float) -> None:
