@@ -2,6 +2,9 @@
 
 Pages 02, 03, 05, 06, 10 and 15, each asked by itself: a disk that lacks one says so and the others still come. Unlike
 smartctl's table these are exact to the byte.
+
+`--readonly`, since sg_logs opens the disk for writing otherwise (its manual page). udev tells of every disk that was open for writing as of one
+that changed, and ZED then reopens the pool of that disk: a resilver that is to begin at that moment begins as a scrub (docs/lab.md).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ NAME = "sg_logs"
 EVERY_SECONDS = 3600
 TIMEOUT_SECONDS = 20
 WAKES = True  # what it runs would, so it waits to hear which disks sleep
+ARGV = ("sg_logs", "--readonly")
 PAGES = ("0x02", "0x03", "0x05", "0x06", "0x10", "0x15")
 NOT_SUPPORTED = (5, 9)  # "illegal request": the disk, or its HBA, knows no such page
 
@@ -92,7 +96,7 @@ def collect_one(host: Host, key: str) -> Capture:
         return asleep
     texts, seconds = [], 0.0
     for page in PAGES:
-        asked = ask(host, NAME, ("sg_logs", f"--page={page}", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=(0, *NOT_SUPPORTED))
+        asked = ask(host, NAME, (*ARGV, f"--page={page}", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=(0, *NOT_SUPPORTED))
         seconds += asked.seconds
         if asked.outcome != "data":
             return asked

@@ -166,6 +166,20 @@ def test_a_disk_that_may_sleep_is_left_alone(module, ran, outcome):
     assert (capture.outcome, host.asked) == (outcome, ["smartctl"])
 
 
+class Awake(Sleeper):
+    def run(self, argv, timeout_seconds):
+        self.asked.append(tuple(argv))
+        return self.smartctl
+
+
+def test_it_never_opens_a_disk_for_writing():
+    """As it would without --readonly: udev tells of a disk that was open for writing as changed, and ZED reopens its pool."""
+    host = Awake(Ran((), 0, b"Power mode is: ACTIVE\n", b"", 0.1))
+    sg_logs.collect_one(host, "sda")
+    asked = [argv for argv in host.asked if argv[0] == "sg_logs"]
+    assert asked == [("sg_logs", "--readonly", f"--page={page}", "/dev/sda") for page in sg_logs.PAGES]
+
+
 UNIT = "010300085000c500a65b201b"
 PORT = "619300085000c500a65b201d"
 RELATIVE = "6194000400000001"

@@ -176,8 +176,10 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
-    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--page=") else None
-    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[0][len("--page=") :], now)
+    """Only as a reading asks: it opens the disk for writing without `--readonly`, and ZED then reopens the pool."""
+    asks = len(args) == 3 and args[0] == "--readonly" and args[1].startswith("--page=")
+    device = view.device(args[2]) if asks else None
+    return unknown(("sg_logs", *args)) if device is None else drive_logs.log_page(device.disk, args[1][len("--page=") :], now)
 
 
 def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
