@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 
 from agents.collectors.zpool_history import Entry, History
 from agents.wwid import normalise
-from workflows.facts import Known, LeafLatency, NodeFacts, PoolFacts, ScanProgress, Unknown, VdevFacts, known
+from workflows.facts import REPAIRS, Known, LeafLatency, NodeFacts, PoolFacts, ScanProgress, Unknown, VdevFacts, known
 from workflows.facts.latency import duration
-from workflows.redundancy import REPAIRS
 
 LOOK_SECONDS_MIN = 60  # a shorter look says more about one moment than about the resilver
 RESILVER = "func=2"

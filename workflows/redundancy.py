@@ -7,14 +7,14 @@ A margin of 0 means one more loss destroys the pool, and a negative one that dat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from workflows.facts import Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
+from workflows.facts import REPAIRS, Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
 
 Scans = Known[tuple[ScanFacts, ...]]
 
 COUNTED_CLASSES = ("data", "special", "dedup")  # losing one of these loses the pool; a log or cache does not
-REPAIRS = ("resilver", "rebuild")
 
 
 def margin(vdev: VdevFacts, scans: Scans, trust_degraded: bool = False) -> Known[int]:
@@ -143,6 +143,28 @@ def _settled(vdev: VdevFacts, scans: tuple[ScanFacts, ...]) -> bool:
     if vdev.kind == "replacing":
         return False
     return vdev.kind != "spare" or (bool(scans) and all(_clean(scan) for scan in scans))
+
+
+def wrote_nothing(scan: ScanFacts) -> bool:
+    """A repair that is over and says "resilvered 0B". Seen on 2.1.11 where the pool was reopened again and again during a replacement,
+    with checksum errors in the vdev afterwards; see `has_nothing_to_fill` for where it is right.
+    """
+    return scan.function in REPAIRS and scan.state == "finished" and re.match(r"resilvered (?:\(\S+\) )?0B? in ", scan.text) is not None
+
+
+def has_nothing_to_fill(pool: PoolFacts, line: Known[tuple[VdevFacts, ...]]) -> bool:
+    """Whether the new disk at the end of `line` rightly gets nothing. Both seen on 2.1.11 as `resilvered 0B ... with 0 errors`.
+
+    In a log: of its blocks a resilver reads only those of logs that were claimed and not replayed yet (`dsl_scan_zil`).
+    In a top-level vdev of which `zpool list` says that nothing is allocated there. Where that is not known, it gets something.
+    """
+    if not known(line) or not line:
+        return False
+    top = line[0]
+    if known(pool.tops) and any(role == "log" and (one is top or one == top) for role, one in pool.tops):
+        return True
+    listed = pool.space.vdevs if known(pool.space) else ()
+    return any(row.alloc_bytes == 0 and known(top.guid) and row.name == str(top.guid) for row in listed)
 
 
 def _clean(scan: ScanFacts) -> bool:

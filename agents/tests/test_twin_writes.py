@@ -230,6 +230,17 @@ def test_a_second_replace_waits_for_the_first_resilver(tmp_path):
     assert twin.run(("zdb", "-l", "/dev/sde1"), 5).exit_code == 2
 
 
+def test_a_resilver_of_a_log_writes_nothing(tmp_path):
+    """zpool-status-2.1.11--log-and-empty-dedup-replaced.txt"""
+    node = degraded()
+    node.pools[0].tops[0].cls = "log"
+    clock = Clock()
+    twin = host(tmp_path, node, clock)
+    replace(twin, node, BLANK)
+    clock.at += 60
+    assert "resilvered 0B in 00:00:0" in status(twin)
+
+
 def test_it_puts_every_write_command_on_record_before_it_acts(tmp_path):
     node = degraded()
     clock = Clock()

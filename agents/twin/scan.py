@@ -73,15 +73,17 @@ def running_lines(scan: Scan, p: Progress, release: Tuple[int, ...]) -> str:
 
 
 def start_resilver(node: Node, pool: Pool, now: float) -> None:
-    """Begin filling every leaf that waits for it. What is read is the pool; what is written is one disk's share of it."""
+    """Begin filling every leaf that waits for it. What is read is the pool; what is written is one disk's share of it, and to a log nothing."""
     filling = [leaf for leaf in pool.leaves() if leaf.resilver_txg or leaf.deferred]
     for leaf in filling:
         leaf.deferred = False
         leaf.resilver_txg = pool.txg
-    members = max(1, len(pool.leaves()) - len(filling))
+    logs = {leaf.guid for top in pool.tops if top.cls == "log" for leaf in top.leaves()}
+    filled = [leaf for leaf in filling if leaf.guid not in logs]
+    members = max(1, len(pool.leaves()) - len(logs) - len(filled))
     # Since 2.2 the blocks that a resilver has no business with are counted out beforehand.
     skipped = pool.alloc_bytes * (len(pool.tops) - 1) // len(pool.tops) if node.release >= (2, 2) else 0
-    share = pool.alloc_bytes * len(filling) // members
+    share = pool.alloc_bytes * len(filled) // members
     pool.scan = Scan("resilver", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, share, skipped)
 
 

@@ -9,6 +9,7 @@ from workflows.facts.join import node_facts
 from workflows.facts.kstats import KstatFacts
 from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
+    REPAIRS,
     BayFacts,
     DiskFacts,
     FleetFacts,
@@ -34,6 +35,7 @@ from workflows.facts.tunables import TunableFacts, TunablesFacts
 from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
+    "REPAIRS",
     "Advance",
     "Amount",
     "BayFacts",

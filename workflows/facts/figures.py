@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from workflows.facts.idle import Halves, read_idle
 from workflows.facts.latency import read_latency
 from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, known
 from workflows.facts.progress import ScanProgress, read_progress
@@ -25,6 +26,7 @@ def with_figures(
             properties=_properties(sources, pool.name),
             latency=read_latency(sources, pool, disks),
             progress=_progress(sources, pool),
+            idle=_idle(sources, pool.name),
         )
         for pool in pools
     )
@@ -49,12 +51,24 @@ def _progress(sources: Sources, pool: PoolFacts) -> Known[tuple[ScanProgress, ..
     return read_progress(pool.scans, exact, _earlier(sources, "zpool_status", pool.name), _earlier(sources, "zpool_status_json", pool.name))
 
 
+def _idle(sources: Sources, name: str) -> Known[Mapping[Halves, float]]:
+    said = sources.read("zpool_status")
+    now = said if not known(said) else _named(said, name, lambda p: p.name, "zpool status")
+    return read_idle(now, _before(sources, "zpool_status", name)) if known(now) else now
+
+
 def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+    said = _before(sources, source, name)
+    return (said[0].scans, said[1]) if known(said) else said
+
+
+def _before(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+    """The pool at an earlier look, and how many seconds before the last one that was."""
     said = sources.earlier(source)
     if not known(said):
         return said
-    scans = next((pool.scans for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
-    return (scans, said[1]) if known(scans) else scans
+    pool = next((pool for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
+    return (pool, said[1]) if known(pool) else pool
 
 
 def _exact(said: Known[Any], name: str) -> Any:

@@ -51,6 +51,9 @@ def known(value: T | Unknown) -> TypeGuard[T]:
     return not isinstance(value, Unknown)
 
 
+REPAIRS = ("resilver", "rebuild")  # the scans that fill a disk; a scrub only looks
+
+
 @dataclass(frozen=True)
 class ScanFacts:
     """One `scan:` entry of `zpool status`. Bytes are not here: the text prints them rounded."""
@@ -124,6 +127,7 @@ class PoolFacts:
     latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
     disputed: tuple[tuple[str, int], ...] = ()  # (who, pool guid), where the sources of its guid do not agree
     progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
+    idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ AUX = {"corrupted data": "corrupt_data", "cannot open": "open_failed", "invalid 
 SPARE, CACHE = 3, 4  # states of a label
 ASHIFT = 12
 NOTHING_FITS_BYTES = 1 << 60
+HOLDS_BYTES = 1 << 20  # where nobody said it. No pool holds nothing: a resilver of it writes at least its metadata
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: floa
         scan=_scan(pool.scans, at) if known(pool.scans) else None,
         suspended=_suspended(pool),
         data_errors=_data_errors(pool.errors),
-        alloc_bytes=(pool.space.pool.alloc_bytes or 0) if known(pool.space) else 0,
+        alloc_bytes=(pool.space.pool.alloc_bytes if known(pool.space) else 0) or HOLDS_BYTES,
         readonly=known(pool.properties) and pool.properties.get("readonly") == "on",
         altroot=_altroot(pool),
     )
@@ -310,6 +311,7 @@ def _from_labels(
         hostid=common[1],
         hostname=common[0],
         imported=False,
+        alloc_bytes=HOLDS_BYTES,
         state=newest.state if newest.state in (0, 1) else 0,
         txg=max((txg for each in carried for txg, _ in each.ring), default=newest.txg or 4),  # a label is written seldom
     )

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflows.core import Answer, Evidence
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
+from workflows.facts.versions import release_numbers
 from workflows.situations import _words
 
 RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
 BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, told its new name if need be, and nothing is replaced."
 IN_ITS_BAY = "blink-and-replace"
+ZED_BELIEVES_UDEV = (
+    "Before OpenZFS 2.1.12 ZED also calls a disk REMOVED whose partition table was merely read anew, as after a replacement."
+)
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,31 @@ class Lost:
         return f"{slug}:{self.node.node}:{self.guid}"
 
     def replacement(self) -> VdevFacts | None:
-        """What already stands in its place and works: the new half of a replacement, or a hot spare."""
+        """What already stands in its place and works: the new half of a replacement, or a hot spare. The old half is nobody's replacement."""
         if self.parent is None or self.parent.kind not in ("replacing", "spare"):
             return None
-        return next((v for v in reversed(self.parent.children) if v is not self.leaf and v.state in ("ONLINE", "DEGRADED")), None)
+        after = self.parent.children[self.parent.children.index(self.leaf) + 1 :]
+        return next((v for v in reversed(after) if v.state in ("ONLINE", "DEGRADED")), None)
+
+    def filling(self) -> VdevFacts | None:
+        """What is being filled in its place, or a spare that stands in; None also where nobody knows whether a resilver runs."""
+        new, scans = self.replacement(), self.pool.scans
+        if new is None or self.parent is None:
+            return None
+        runs = known(scans) and any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
+        return new if runs or new.resilvering or self.parent.kind == "spare" else None
+
+    def place_sentence(self) -> str:
+        """What stands in its place, and whether waiting helps; "" when nothing does."""
+        new = self.replacement()
+        if new is None:
+            return ""
+        if self.filling() is not None:
+            return f"{new.name} takes its place. Wait, and take nothing else out of {self.top.name} until it is done."
+        return (
+            f"{new.name} stands in its place, but no resilver is seen to run, so nothing fills it. In the first seconds after a replacement that "
+            f"is so; if it stays, waiting does not end it and `zpool resilver {self.pool.name}` begins one. Detach nothing, and take nothing else out of {self.top.name}."
+        )
 
     def carrier(self) -> DiskFacts | None:
         """The disk that carries its label, when one is there."""
@@ -113,9 +138,15 @@ class Lost:
         carrier = self.carrier()
         if carrier is None or not self.is_back():
             return ""
-        return (
+        said = (
             f"{title(carrier)} carries its label, so the disk itself is there: `zpool online` brings it back, and no replacement is needed."
         )
+        return f"{said} {ZED_BELIEVES_UDEV}" if self.leaf.state == "REMOVED" and self.is_zed_credulous() else said
+
+    def is_zed_credulous(self) -> bool:
+        """Whether this node's ZED calls a disk removed without a look at it; since 2.1.12 it has it probed first (OpenZFS #14897)."""
+        zfs = release_numbers(self.node.zfs_userland)
+        return known(zfs) and zfs < (2, 1, 12)
 
 
 def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from workflows import eta, redundancy
 from workflows.core import Evidence
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanProgress, VdevFacts, known
+from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanProgress, VdevFacts, known
 from workflows.facts.progress import size
-from workflows.redundancy import REPAIRS
 from workflows.situations import _words
 
 LONG_ENOUGH_SECONDS = 600  # a shorter look says more about one moment than about the resilver

@@ -44,8 +44,8 @@ def _situation(lost: Lost) -> Situation:
         slug=SLUG,
         key=lost.key(SLUG),
         node=lost.node.node,
-        severity="act" if out and not lost.replacement() else "watch",
-        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.replacement() else ''}",
+        severity="act" if out and not lost.filling() else "watch",
+        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.filling() else ''}",
         meaning=_meaning(lost, out),
         evidence=tuple(_evidence(lost)),
         answers=(
@@ -57,12 +57,12 @@ def _situation(lost: Lost) -> Situation:
 
 
 def _meaning(lost: Lost, out: bool) -> str:
-    leaf, disk, new = lost.leaf, lost.carrier(), lost.replacement()
+    leaf, disk, place = lost.leaf, lost.carrier(), lost.place_sentence()
     said = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {_cause(leaf.note) or 'ZFS gave it up'}{_counts(lost)}."]
     if disk is not None:
         said.append(f"The disk is there and answers: {_words.where(disk)}.")
-    if new is not None:
-        said.append(f"{new.name} takes its place. Wait, and take nothing else out of {lost.top.name} until it is done.")
+    if place:
+        said.append(place)
     elif out:
         said.append(
             "If its cable, slot or power explains the errors, mend that and bring it back with `zpool clear`; else replace it by its guid."

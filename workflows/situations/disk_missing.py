@@ -33,8 +33,8 @@ def _situation(lost: Lost) -> Situation:
         slug=SLUG,
         key=lost.key(SLUG),
         node=lost.node.node,
-        severity="watch" if lost.replacement() else "act",
-        title=f"{lost.pool.name}: the member {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.replacement() else ''}",
+        severity="watch" if lost.filling() else "act",
+        title=f"{lost.pool.name}: the member {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.filling() else ''}",
         meaning=_meaning(lost),
         evidence=tuple(_evidence(lost)),
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
@@ -45,9 +45,9 @@ def _situation(lost: Lost) -> Situation:
 
 def _meaning(lost: Lost) -> str:
     said = [f"The member {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
-    new = lost.replacement()
-    if new is not None:
-        said.append(f"{new.name} takes its place. Wait, and take nothing else out of {lost.top.name} until it is done.")
+    place = lost.place_sentence()
+    if place:
+        said.append(place)
     elif lost.is_back():
         said.append(lost.back_sentence())
     elif (silent := _silent(lost)) is not None:

@@ -1,6 +1,6 @@
-"""A resilver that does not get on: it stands still, begins anew, or is over and has not finished the replacement.
+"""A resilver that does not get on: it stands still, begins anew, is over and has not finished the replacement, or never came.
 
-That it stands still is known only from an earlier look; that it ended badly is seen at once, from a replacement that stays.
+That it stands still, or never came, is known only from an earlier look; that it ended badly is seen at once, from a replacement that stays.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.core import Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
+from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.progress import size
 from workflows.situations import _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-stuck"
-REPAIRS = ("resilver", "rebuild")
+IDLE_SECONDS = 300  # a resilver begins seconds after a replacement, and the old half leaves seconds after its end
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -51,8 +51,11 @@ def _left_over(fleet: FleetFacts) -> Iterator[Situation]:
                 continue
             ended = next((s for s in pool.scans if s.function in REPAIRS and (s.state == "canceled" or (s.errors or 0) > 0)), None)
             for vdev in (v for _, top in pool.tops for v in top.walk() if v.kind == "replacing" and _both_there(v)):
+                halves = tuple(child.name for child in vdev.children)
                 if ended is not None:
                     yield _unfinished(node, pool, vdev, ended)
+                elif known(pool.idle) and pool.idle.get(halves, 0) >= IDLE_SECONDS:
+                    yield _never_came(node, pool, vdev, pool.idle[halves])
 
 
 def _both_there(vdev: VdevFacts) -> bool:
@@ -70,6 +73,19 @@ def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFa
     )
     line = _words.evidence(node, "zpool_status", ended.text.replace("\n", " "))
     return _make(node, pool, "act", f"{pool.name}: the resilver {how} and the replacement did not finish", meaning, line, f":{vdev.name}")
+
+
+def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: float) -> Situation:
+    old, new = (child.name.rsplit("/", 1)[-1] for child in (vdev.children[0], vdev.children[-1]))
+    last = pool.scans[0].text.replace("\n", " ") if known(pool.scans) and pool.scans else ""
+    meaning = (
+        f"{pool.name}: {new} stands beside {old} in {vdev.name} for {seconds / 60:.0f} minutes or longer, and no resilver runs that would fill it"
+        f"{f'; the last scan was: {last}' if last else ''}. None begins by itself any more. ZFS can begin one as a scrub when the pool's devices are "
+        f"being reopened at that moment. `zpool resilver {pool.name}` begins it, once you know that no disk comes and goes. "
+        f"Detach neither: {new} does not hold what {old} held."
+    )
+    line = _words.evidence(node, "zpool_status", last or f"{vdev.name}  {vdev.state}")
+    return _make(node, pool, "act", f"{pool.name}: nothing fills the new disk of {vdev.name}", meaning, line, f":{new}")
 
 
 def _make(node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: str, line: object, more: str = "") -> Situation:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from agents.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
 from workflows.core import Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
+from workflows.facts import REPAIRS, FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
 SLUG = "tunables-left-raised"
 
@@ -21,7 +21,6 @@ HARMS = {
     "zfs_scan_ignore_errors": "a resilver that could not repair everything counts as complete, and hides the loss",
     "zfs_max_missing_tvds": "a pool can be imported with top-level vdevs missing",
 }
-REPAIRS = ("resilver", "rebuild")
 SOURCES = {LINUX: "parameters", FREEBSD: "sysctl", ILLUMOS: "mdb"}
 PLACES = {
     LINUX: "by writing the old one to /sys/module/zfs/parameters/NAME, or write it into /etc/modprobe.d",

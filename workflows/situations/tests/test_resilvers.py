@@ -1,12 +1,15 @@
 """Resilvers that run, stand still, begin anew, crawl, or hide something else. Earlier looks are genuine steps of the same resilver."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, node_facts
+import agents.tests
+from agents.collectors.base import Capture
+from workflows.facts import FleetFacts, PoolFacts, ScanFacts, Unknown, known, node_facts
 from workflows.facts.tests.played import captures, played
-from workflows.situations import detect_all, hidden_by_resilver, resilver_running, resilver_slow, resilver_stuck, spare_in_use
+from workflows.situations import detect_all, disk_missing, hidden_by_resilver, resilver_running, resilver_slow, resilver_stuck, spare_in_use
 from workflows.tests.incident import MEMBERS, by_id, fleet, leaf, vdev, with_leaf, with_pool
 
 BOTH = ("disk-removed", "disk-removed-zfs2.3")
@@ -108,6 +111,85 @@ def test_a_replacement_that_stays_after_a_bad_end_is_stuck(how):
     top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, OLD, NEW), *MEMBERS)
     found = resilver_stuck.detect(with_pool(tops=(("data", top),), scans=(scan,)))
     assert [s.severity for s in found] == ["act"] * expected
+
+
+STATUS = Path(agents.tests.__file__).parent / "captures/zpool_status/zpool-status-2.1.11--replacement-that-a-scrub-followed.txt"
+SCRUBBED = "scrub repaired 0B in 00:00:01 with 0 errors on Mon Nov 23 19:55:25 2026"
+
+
+def idle(now: str = SCRUBBED, before: str = SCRUBBED, seconds: float = 1800.0) -> FleetFacts:
+    """A genuine replacement that nothing fills, with these as the pool's last scans now and before."""
+    looks = [Capture("zpool_status", "", "data", STATUS.read_text().replace(SCRUBBED, scan)) for scan in (now, before)]
+    return FleetFacts(
+        {"oss01": node_facts("oss01", {"zpool_status": looks[0]}, 1.0, (), earlier={"zpool_status": (looks[1].body(), seconds)})}
+    )
+
+
+def test_a_replacement_that_nothing_fills_is_stuck():
+    (found,) = resilver_stuck.detect(idle())
+    assert (found.severity, "nothing fills the new disk of replacing-2" in found.title) == ("act", True)
+    for said in ("scsi-35000c500aa270063 stands beside scsi-35000c500aa270023", "for 30 minutes or longer", SCRUBBED, "Detach neither"):
+        assert said in found.meaning
+
+
+def test_its_lost_member_is_not_told_to_wait_for_it():
+    (found,) = disk_missing.detect(idle())
+    assert (found.severity, "no resilver is seen to run" in found.meaning) == ("act", True)
+
+
+RESILVERED = "resilvered 64.1M in 00:00:31 with 0 errors on Sat Nov 21 08:05:46 2026"
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        {"seconds": 120.0},  # it may be about to begin
+        {"before": "resilver in progress since Sat Nov 21 08:05:15 2026\n\t0B scanned at 0B/s, 0B issued at 0B/s, 374M total"},
+        {"now": RESILVERED},  # one ran in between: the old half is about to leave
+    ],
+)
+def test_a_replacement_that_was_filled_or_may_yet_be_is_not_stuck(looks):
+    assert resilver_stuck.detect(idle(**looks)) == ()
+
+
+def test_a_resilver_that_ended_long_ago_fills_nothing():
+    assert len(resilver_stuck.detect(idle(RESILVERED, RESILVERED))) == 1
+
+
+def test_another_replacement_than_the_one_seen_before_is_not_stuck():
+    facts = then("disk-removed/5-resilver-start", "disk-removed/2-removed", 1800.0)
+    assert facts.nodes["oss01"].pools[0].idle == {}
+
+
+@pytest.mark.parametrize("state", ["ONLINE", "REMOVED"])
+def test_a_new_disk_that_is_lost_is_not_replaced_by_the_old_one(state):
+    """`zpool online` brought it back on a real node, and the resilver came with it; see docs/lab.md."""
+    old, new = replace(OLD, state=state), replace(NEW, state="REMOVED")
+    top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, old, new), *MEMBERS)
+    found = [s for s in disk_missing.detect(with_pool(tops=(("data", top),))) if s.subject["vdev_guid"] == str(new.guid)]
+    assert [(s.severity, "its place" in s.meaning) for s in found] == [("act", False)]
+
+
+STANDS = {  # what the pool says of scans -> how urgent the lost member is
+    "a resilver runs": ((ENDED["and runs again"][0],), "watch"),
+    "a resilver is paused": ((ScanFacts("resilver", "paused", "resilver paused since Sat"),), "watch"),
+    "a scrub was the last": ((ScanFacts("scrub", "finished", "scrub repaired 0B in 00:00:01 with 0 errors on Mon", errors=0),), "act"),
+    "a scrub runs": ((ScanFacts("scrub", "running", "scrub in progress since Sat"),), "act"),
+    "none ever ran": ((), "act"),
+    "it is not known": (Unknown("zpool status was not read"), "act"),
+}
+
+
+@pytest.mark.parametrize("how", STANDS)
+@pytest.mark.parametrize("state", ["REMOVED", "UNAVAIL"])
+def test_a_lost_member_beside_a_new_disk_is_only_watched_while_a_resilver_fills_it(how, state):
+    scans, severity = STANDS[how]
+    top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, replace(OLD, state=state), NEW), *MEMBERS)
+    (found,) = disk_missing.detect(with_pool(tops=(("data", top),), scans=scans))
+    assert (found.severity, "and being replaced" in found.title) == (severity, severity == "watch")
+    assert ("Wait" in found.meaning) is (severity == "watch")
+    assert ("no resilver is seen to run" in found.meaning) is (severity == "act")
+    assert found.answers == ()  # a second replacement is offered in neither case
 
 
 def hiding(**changes) -> FleetFacts:

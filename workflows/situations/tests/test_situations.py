@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import ScanFacts, Unknown
-from workflows.situations import detect_all
+from workflows.situations import detect_all, disk_missing
 from workflows.tests.incident import (
     DISKS,
     FLEET,
@@ -128,6 +128,22 @@ def test_a_member_that_is_back_is_not_replaced(lost):
     assert (answer.runbook, "nothing is replaced" in answer.why) == ("wwid-mismatch-replace", True)
     assert f"sdq ({SPARE_WWID}) carries its label" in found.meaning
     assert "`zpool online`" in found.meaning
+
+
+@pytest.mark.parametrize(
+    ("state", "zfs", "told"),
+    [
+        ("REMOVED", "zfs-2.1.11-1+deb12u1", True),
+        ("REMOVED", "zfs-2.1.12-1", False),
+        ("REMOVED", "zfs-2.3.2-2~bpo12+2", False),
+        ("REMOVED", Unknown("not asked"), False),
+        ("UNAVAIL", "zfs-2.1.11-1+deb12u1", False),
+    ],
+)
+def test_a_disk_that_an_older_zed_may_have_called_removed_by_mistake_is_told_of(state, zfs, told):
+    facts = with_back(replace(GONE, state=state))
+    (found,) = disk_missing.detect(fleet(replace(facts.nodes["oss01"], zfs_userland=zfs)))
+    assert ("Before OpenZFS 2.1.12 ZED" in found.meaning) is told
 
 
 def test_it_does_not_offer_a_run_about_a_guid_it_does_not_know():
