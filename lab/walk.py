@@ -3,11 +3,13 @@
 import re
 import time
 
-from lab.visitor import NotThere, Visitor
+from lab.guest import Guest
+from lab.visitor import NotThere, Page, Visitor
 
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
 HEAD = re.compile(r"(?:Now · step \d+ of \d+ (?:· on the way back )?)?(.*)", re.S)  # of the current step: its title and what follows
 CHOOSE = ("Take this disk", "Go this way")
+BACK = re.compile(r"(zpool online \S+ \d+) on the node brings it back")
 PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
 ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
@@ -109,6 +111,19 @@ class Walk:
         self.planned("Have the node plan it")
         self.confirm_and_approve("Confirm what is replaced")
         self.asker.step("Replace the disk")
+
+    def until_filled(self, node: Guest, then: str = "", seconds: float = 600) -> None:
+        """Until the resilver is over and this step has come, or the run's end. Where the page says how a new disk that ZFS lost meanwhile comes back,
+        that is done, as a person would: before 2.1.12 ZED now and then calls the disk removed that `zpool replace` has just partitioned (docs/lab.md)."""
+
+        def over(page: Page) -> bool:
+            return bool(DONE.search(page.text)) or bool(then and then in page.current)
+
+        page = self.asker.until(lambda page: over(page) or BACK.search(page.text), "the end of the resilver", "", seconds)
+        if not over(page):
+            line = BACK.search(page.text)[1]
+            print(f"The page says `{line}`, which says: {node.sh(line)}")
+            self.asker.until(over, "the end of the resilver", "", seconds)
 
     def until_done(self, seconds: float = 600) -> None:
         self.asker.until(lambda page: DONE.search(page.text), "that the run is done", "", seconds)

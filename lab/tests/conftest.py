@@ -4,13 +4,13 @@ They take minutes and most of a machine, so they run when they are asked for: `.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from lab import image
+from lab import image, last_words
 from lab.machine import Machine
 from lab.portal import Portal
 from lab.stage import Stage
@@ -126,10 +126,24 @@ def bob(portal: Portal) -> Visitor:
     return Visitor(portal, "bob")
 
 
+MACHINES = pytest.StashKey[list[Machine]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Beside a red test stands what its nodes said just then."""
+    report = yield
+    module = item.getparent(pytest.Module)
+    if report.failed and module is not None:
+        for machine in module.stash.get(MACHINES, []):
+            report.sections.append((f"what {machine.name} says", last_words.of(machine.guest)))
+    return report
+
+
 @pytest.fixture(scope="module")
-def boot(made: image.Image) -> Iterator[Callable[..., Machine]]:
+def boot(made: image.Image, request: pytest.FixtureRequest) -> Iterator[Callable[..., Machine]]:
     """Makes and boots machines; all end with the module."""
-    machines = []
+    machines = request.node.stash.setdefault(MACHINES, [])
 
     def up(name: str, disks: int = 8, **settings) -> Machine:
         machine = Machine(f"test-{name}")

@@ -65,6 +65,20 @@ def test_nothing_that_the_agent_asks_fails_on_a_real_node(stage):
     assert stage.facts()["failures"] == {}
 
 
+def test_to_look_at_a_node_changes_nothing_on_it(stage):
+    """A disk that was open for writing is told of as changed, and ZED reopens its pool for that, in the middle of whatever the pool does."""
+    assert changes(stage, "slotlight-agent once > /dev/null") == []
+    assert "/block/sda" in changes(stage, "sg_logs --page=0x02 /dev/sda")[0]  # without --readonly: such an event would have been heard
+
+
+def changes(stage, line: str) -> list[str]:
+    """The block devices that the kernel says have changed while a line runs on the node."""
+    heard = "udevadm monitor --kernel --subsystem-match=block > /run/heard & ear=$!"
+    said = stage.sh(f"{heard}; sleep 5; {line}; sleep 5; kill $ear; wait; cat /run/heard", check=False, seconds=600)
+    assert "monitor will print" in said
+    return [one for one in said.splitlines() if " change " in one]
+
+
 def test_the_agent_finds_itself_well(stage):
     said = stage.sh("slotlight-agent doctor; slotlight-agent status", check=False)
     assert "bad" not in said.split(), said
@@ -139,6 +153,7 @@ def test_the_disk_is_pulled_and_the_new_one_is_seen_in_its_bay(stage, walk):
 def test_it_is_filled_by_one_replace_and_the_light_goes_out(stage, walk):
     walk.asker.press("Take this disk", choose=stage.machine.disk(NEW).serial)
     walk.order("Replace the disk", "Confirm what is replaced")
+    walk.until_filled(stage.machine.guest, "switch the light off")
     walk.order("Switch the light off")
     walk.order_if_asked("Switch the fault light off")  # where ZED has not heard of the new disk
     walk.until_done()

@@ -118,7 +118,7 @@ def test_it_is_pulled_and_a_new_disk_takes_its_place(stage, walk, blocked):
     stage.machine.insert(NEW, bay)
     walk.choose("Choose the new disk", stage.machine.disk(NEW).serial)
     walk.order("Replace the disk", "Confirm what is replaced")
-    walk.until_done()
+    walk.until_filled(stage.machine.guest)
     stage.keep("replaced")
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
     (replace,) = stage.replaces(POOL)

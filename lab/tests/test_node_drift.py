@@ -59,7 +59,7 @@ def test_a_healthy_member_is_refused_also_when_it_has_the_name_of_the_lost_one(s
 def test_the_right_disk_takes_the_lost_ones_place_without_force(stage, walk, lost):
     walk.to_the_button_that_replaces(stage.machine.disk(NEW).serial)
     walk.asker.press("Replace the disk")
-    walk.until_done()
+    walk.until_filled(stage.machine.guest)
     (replace,) = stage.replaces(POOL)
     assert lost.guid in replace
     assert " -f" not in replace

@@ -42,7 +42,7 @@ def test_a_replace_is_under_way_when_the_power_fails(stage, walk, lost):
 
 
 def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, lost):
-    walk.until_done()
+    walk.until_filled(stage.machine.guest)
     (replace,) = stage.replaces(POOL)
     assert lost.guid in replace
     said = walk.asker.page.text

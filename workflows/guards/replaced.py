@@ -39,6 +39,8 @@ def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
     if not known(line):
         return unknown(line.reason)
     leaf = line[-1]
+    if leaf.state in lookup.LOST_STATES:
+        return _lost_after_the_replace(params, leaf)
     if leaf.state != "ONLINE":
         return refuse(f"The new disk {params['wwid']} is {leaf.state}. Look at the pool; it needs attention.")
     if not redundancy.leaf_counts(leaf):
@@ -64,6 +66,11 @@ def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verd
             return refuse(
                 f"The {scan.function} of {pool.name} finished with {scan.errors} errors. Read `zpool status -v` before anything else."
             )
+        if redundancy.wrote_nothing(scan) and not redundancy.has_nothing_to_fill(pool, the_new_line(facts, params)):
+            return refuse(
+                f"The resilver of {pool.name} finished with 0 errors and wrote nothing: the new disk may not hold its share. "
+                f"Order `zpool scrub {pool.name}`, and look again when it has ended."
+            )
     return ok(f"The {scans[0].function} of {pool.name} finished with 0 errors.")
 
 
@@ -87,8 +94,23 @@ def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_new_disk_has_taken_over(facts: FleetFacts, params: Params) -> Verdict:
     """When waiting ends: the resilver is over and the old member left. How well it went is asked afterwards."""
+    line = the_new_line(facts, params)
+    if known(line) and line[-1].state in lookup.LOST_STATES:
+        return the_new_disk_is_in_service(facts, params)
     verdicts = [guard(facts, params) for guard in (the_old_member_is_gone, the_new_disk_has_its_place, the_new_disk_is_in_service)]
     return next((v for v in verdicts if v.outcome != "pass"), verdicts[-1])
+
+
+def _lost_after_the_replace(params: Params, leaf: VdevFacts) -> Verdict:
+    """Seen on 2.1.11 of a disk that nobody touched, while it was filled and just after: until 2.1.12 ZED takes a partition table that is read anew
+    for a removal (OpenZFS #14897)."""
+    new = f"The new disk {params['wwid']} is {leaf.state}, so ZFS neither fills nor reads it."
+    if leaf.state == "FAULTED":
+        return refuse(f"{new} ZFS gave it up; look at its errors before anything else.")
+    back = (
+        f"`zpool online {params['pool']} {leaf.guid}` on the node brings it back" if known(leaf.guid) else "`zpool online` brings it back"
+    )
+    return refuse(f"{new} Look at its bay. If it is there and answers, {back}, and the resilver with it.")
 
 
 REPLACED_GUARDS = (

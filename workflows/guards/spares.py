@@ -65,7 +65,17 @@ def the_last_scan_was_clean(facts: FleetFacts, params: Params) -> Verdict:
             return refuse(
                 f"The {scan.function} of {pool.name} finished with {scan.errors} errors. Read `zpool status -v`, and scrub first."
             )
+        if redundancy.wrote_nothing(scan) and not _may_get_nothing(facts, params, pool):
+            return refuse(
+                f"The resilver of {pool.name} finished with 0 errors and wrote nothing: the spare may not hold its share. "
+                f"Order `zpool scrub {pool.name}`, and look again when it has ended."
+            )
     return ok(f"The {scans[0].function} of {pool.name} finished with 0 errors.")
+
+
+def _may_get_nothing(facts: FleetFacts, params: Params, pool: PoolFacts) -> bool:
+    """A member that was away for a moment may have missed nothing; a spare that becomes one was new to all of it."""
+    return params.get("way") != PROMOTE or redundancy.has_nothing_to_fill(pool, _line(facts, params, _stays(params)))
 
 
 def the_one_that_goes_is_gone(facts: FleetFacts, params: Params) -> Verdict:

@@ -62,8 +62,8 @@ def three_ways(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     if not known(pair):
         return ()
     member, spare = pair.children[0], pair.children[-1]
-    back = ask((the_member_is_whole_again, the_last_scan_was_clean), facts, params)
-    stay = ask((the_spare_is_whole, the_last_scan_was_clean), facts, params)
+    back = ask((the_member_is_whole_again, the_last_scan_was_clean), facts, {**params, "way": CANCEL})
+    stay = ask((the_spare_is_whole, the_last_scan_was_clean), facts, {**params, "way": PROMOTE})
     return (
         Option(CANCEL, "Give the spare back", f"The member {member.guid} serves again; the spare {spare.guid} is detached and free.", back),
         Option(

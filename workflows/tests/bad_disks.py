@@ -143,9 +143,17 @@ REFUSED = (
     Bad("the_new_disk_has_its_place", "is still under", over_disk(kind="replacing")),
     Bad("the_new_disk_has_taken_over", "It leaves when the resilver has ended", the_old_one_stays),
     Bad("the_new_disk_has_taken_over", "is still under", over_disk(kind="replacing")),
+    Bad("the_new_disk_has_taken_over", "brings it back, and the resilver with it", on_disk("wwid", state="REMOVED")),
+    Bad("the_new_disk_has_taken_over", "ZFS gave it up", on_disk("wwid", state="FAULTED")),
     Bad("the_new_disk_is_in_service", "is FAULTED", on_disk("wwid", state="FAULTED")),
+    Bad("the_new_disk_is_in_service", "zpool online", on_disk("wwid", state="REMOVED")),
     Bad("the_old_member_is_gone", "It leaves when the resilver has ended", the_old_one_stays),
     Bad("the_resilver_ended_without_errors", "finished with 3 errors", scans(errors=3)),
+    Bad(
+        "the_resilver_ended_without_errors",
+        "wrote nothing",
+        scans(text="resilvered 0B in 00:00:01 with 0 errors on Mon Nov 23 19:44:42 2026"),
+    ),
     Bad("the_vdev_counts_the_new_disk", "has lost more disks than it can rebuild", siblings(**OUT)),
     # --- hot spares
     Bad("the_last_scan_was_clean", "finished with 3 errors", scans(errors=3)),

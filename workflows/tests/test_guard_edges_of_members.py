@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import ScanFacts
-from workflows.guards import member, modes, spares, suspect
+from workflows.guards import member, modes, replaced, spares, suspect
 from workflows.tests.incident import (
     BLANK_WWID,
     FLEET,
@@ -36,6 +36,7 @@ def a_spare(*children, state="ONLINE"):
 PAIR = {**HERE, "vdev_guid": str(SDFL), "spare_guid": str(TWIN)}
 IN_PAIR = a_spare(MEMBERS[1], MEMBERS[0])
 GIVEN_BACK = {**HERE, "vdev_guid": str(SDFL), "spare_guid": "5"}
+NOTHING_WRITTEN = "resilvered 0B in 00:00:01 with 0 errors on Mon Nov 23 19:44:42 2026"
 AVAIL = leaf(5, "/dev/sdq1", "AVAIL")
 LABELLED = {**HERE, "vdev_guid": str(SDFL), "old_wwid": SDFL_WWID, "old_serial": "ZA000005"}
 
@@ -163,6 +164,55 @@ EDGES = {
         {},
         "refuse",
         "finished with None errors",
+    ),
+    "a resilver that wrote nothing, and the spare stays": (
+        spares.the_last_scan_was_clean,
+        with_pool(scans=(ScanFacts("resilver", "finished", NOTHING_WRITTEN, None, 0),)),
+        {"way": spares.PROMOTE},
+        "refuse",
+        "the spare may not hold its share",
+    ),
+    "a resilver that wrote nothing, and the member stays": (
+        spares.the_last_scan_was_clean,
+        with_pool(scans=(ScanFacts("resilver", "finished", NOTHING_WRITTEN, None, 0),)),
+        {"way": spares.CANCEL},
+        "pass",
+        "with 0 errors",
+    ),
+    "a resilver that wrote nothing to a new disk": (
+        replaced.the_resilver_ended_without_errors,
+        with_pool(scans=(ScanFacts("resilver", "finished", NOTHING_WRITTEN, None, 0),)),
+        {},
+        "refuse",
+        "Order `zpool scrub",
+    ),
+    "a resilver that wrote nothing to a new disk of a log": (
+        replaced.the_resilver_ended_without_errors,
+        with_pool(scans=(ScanFacts("resilver", "finished", NOTHING_WRITTEN, None, 0),), tops=(("log", replace(TOP, children=MEMBERS)),)),
+        {"wwid": SDFL_WWID},
+        "pass",
+        "with 0 errors",
+    ),
+    "a resilver that wrote nothing to a spare in a log": (
+        spares.the_last_scan_was_clean,
+        with_pool(scans=(ScanFacts("resilver", "finished", NOTHING_WRITTEN, None, 0),), tops=(("log", replace(TOP, children=MEMBERS)),)),
+        {**PAIR, "way": spares.PROMOTE},
+        "pass",
+        "with 0 errors",
+    ),
+    "a rebuild that wrote nothing to a new disk": (
+        replaced.the_resilver_ended_without_errors,
+        with_pool(scans=(ScanFacts("rebuild", "finished", NOTHING_WRITTEN.replace("resilvered", "resilvered (mirror-0)"), None, 0),)),
+        {},
+        "refuse",
+        "wrote nothing",
+    ),
+    "a scrub that repaired nothing": (
+        replaced.the_resilver_ended_without_errors,
+        with_pool(scans=(ScanFacts("scrub", "finished", NOTHING_WRITTEN.replace("resilvered", "scrub repaired"), None, 0),)),
+        {},
+        "pass",
+        "with 0 errors",
     ),
     "a clean resilver": (
         spares.the_last_scan_was_clean,

@@ -1,11 +1,14 @@
 """The worked examples of the handbook, and what must never make a margin look better than it is."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from workflows.facts import PoolFacts, ScanFacts, Unknown, VdevFacts, known
-from workflows.redundancy import class_margins, explain, log_margin, margin, pool_margin, top_margin
+import agents.tests
+from agents.collectors.base import Capture
+from workflows.facts import PoolFacts, ScanFacts, Unknown, VdevFacts, known, node_facts
+from workflows.redundancy import class_margins, explain, has_nothing_to_fill, log_margin, margin, pool_margin, top_margin, wrote_nothing
 
 NO_SCAN = (ScanFacts("none", "none", "none requested"),)
 RUNNING = (ScanFacts("resilver", "running", "resilver in progress since …", "8.53"),)
@@ -120,3 +123,39 @@ def test_it_names_the_disk_that_does_not_count():
     assert "UNAVAIL" in explain(raidz(2, leaf("UNAVAIL")), NO_SCAN)
     assert explain(raidz(2), NO_SCAN) == "Every disk of raidz-0 counts."
     assert "one is taken as lost" in explain(raidz(2), RUNNING)
+
+
+CAPTURES = Path(agents.tests.__file__).parent / "captures"
+REPLACED = "2.1.11--log-and-empty-dedup-replaced.txt"
+
+
+def with_log_and_dedup(list_from=lambda text: text):
+    said = {
+        "zpool_status": (CAPTURES / "zpool_status" / f"zpool-status-{REPLACED}").read_text(),
+        "zpool_status_guid": (CAPTURES / "zpool_status_guid" / f"zpool-status-g-{REPLACED}").read_text(),
+        "zpool_list": list_from((CAPTURES / "zpool_list" / f"zpool-list-{REPLACED}").read_text()),
+    }
+    return node_facts("oss01", {name: Capture(name, "", "data", text) for name, text in said.items()}, 1.0, ()).pools[0]
+
+
+def rightly_empty(tank):
+    return {role: has_nothing_to_fill(tank, (top, top.children[0])) for role, top in tank.tops}
+
+
+def test_a_resilver_of_a_log_or_an_empty_vdev_rightly_writes_nothing():
+    tank = with_log_and_dedup()
+    assert wrote_nothing(tank.scans[0])
+    assert rightly_empty(tank) == {"data": False, "dedup": True, "log": True}
+
+
+def test_a_vdev_whose_allocation_nobody_told_has_something_to_fill():
+    assert not rightly_empty(with_log_and_dedup(lambda text: ""))["dedup"]
+    assert not rightly_empty(with_log_and_dedup(lambda text: text.replace("\t503316480\t0\t503316480", "\t503316480\t-\t503316480")))[
+        "dedup"
+    ]
+
+
+def test_where_the_new_disk_sits_must_be_known():
+    tank = with_log_and_dedup()
+    assert not has_nothing_to_fill(tank, Unknown("No disk is chosen yet."))
+    assert not has_nothing_to_fill(tank, ())
