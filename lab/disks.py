@@ -61,7 +61,7 @@ class Disk(NamedTuple):
         file = {"driver": "file", "filename": str(self.image), "locking": "off"}
         return {"driver": "raw", "node-name": self.node, "cache": {"no-flush": True}, "file": file, "discard": "unmap"}
 
-    def device(self, bay: int) -> dict[str, Any]:
+    def device(self, bay: int, block: int = 512) -> dict[str, Any]:
         return {
             "driver": "scsi-hd",
             "id": self.id,
@@ -74,6 +74,8 @@ class Disk(NamedTuple):
             "vendor": "SEAGATE",
             "product": "ST10000NM0256",
             "ver": "TT54",
+            "logical_block_size": block,
+            "physical_block_size": block,
             "rotation_rate": 7200,
             "rerror": "report",
             "werror": "report",

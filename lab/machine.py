@@ -304,8 +304,8 @@ class Machine:
                 time.sleep(0.1)
         raise Stop(f"QEMU does not let go of disk {number}.")
 
-    def insert(self, number: int, bay: int, size: str = "", rescan: bool = True) -> None:
-        """Put a disk, a new one if need be, into a bay. The shelf knows it before the node looks.
+    def insert(self, number: int, bay: int, size: str = "", rescan: bool = True, block: int = 512) -> None:
+        """Put a disk, a new one if need be, into a bay; `block` is how many bytes its sectors have. The shelf knows it before the node looks.
 
         The adapter keeps the SAS address a phy had first, so the shelf names that one; a phy that was empty at boot is only found
         after a reset of its adapter.
@@ -315,7 +315,7 @@ class Machine:
         had = int(hands.ask(self.shelf_folder)[shelf]["bays"][bay % BAYS]["address"], 16)
         hands.ask(self.shelf_folder, shelf=shelf, bay=bay % BAYS + 1, address=had or disk.wwn, present=True)
         self.qmp("blockdev-add", **disk.blockdev())
-        self.qmp("device_add", **disk.device(bay))
+        self.qmp("device_add", **disk.device(bay, block))
         self.settings.bays[bay] = number
         self._write()
         if rescan:

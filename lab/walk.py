@@ -75,12 +75,14 @@ class Walk:
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
         while title in self.asker.page.current and self.asker.has_button(button):
-            self.asker.press(button)
+            answered = self.asker.press(button).text
             self.asker.go(self.path)
             if title not in self.asker.page.current or not self.asker.has_button(button):
                 return
             if time.monotonic() > end:
-                raise NotThere(f"{button!r} is refused at {title!r}: {self.asker.page.text}")
+                raise NotThere(
+                    f"{button!r} is refused at {title!r}. At last it was answered: {answered} Then the page said: {self.asker.page.text}"
+                )
             time.sleep(5)
 
     def planned(self, title: str, seconds: float = PLAN_SECONDS) -> None:

@@ -112,12 +112,6 @@ def test_it_knows_no_pool_that_is_not_here_and_none_twice(tmp_path):
     assert as_named(again.stderr.decode(), "ost_0") == as_named(genuine("imported-already", "stderr.txt"), "ost_8")
 
 
-def test_n_alone_is_a_usage_error(tmp_path):
-    ran = host(tmp_path, scenarios.not_imported(), Clock()).run(("zpool", "import", "-n", "ost_0"), 10)
-    assert ran.exit_code == 2
-    assert genuine("n-without-F", "stderr.txt").startswith(ran.stderr.decode())
-
-
 def test_a_dry_run_of_a_pool_that_needs_no_rewind_imports_it(tmp_path):
     """The genuine one, too: exit 0, not a word, and the pool is there."""
     twin = host(tmp_path, scenarios.not_imported(), Clock())

@@ -38,16 +38,16 @@ def zpool_status(view: View, args: Sequence[str], now: float) -> Answer:
     style = Style("P" in flags, "g" in flags, "L" in flags, "p" in flags, "s" in flags)
     if json:
         return Answer(0, status_json.document(view, pools, style, now))
-    return _status_text(view, pools, style, "x" in flags, now)
+    return _status_text(view, pools, words, style, "x" in flags, now)
 
 
-def _status_text(view: View, pools: List[Pool], style: Style, only_ill: bool, now: float) -> Answer:
+def _status_text(view: View, pools: List[Pool], named: List[str], style: Style, only_ill: bool, now: float) -> Answer:
     if not pools:
         return NO_POOLS
     if only_ill:
-        pools = [pool for pool in pools if not is_healthy(pool)]
+        pools = [pool for pool in pools if not is_healthy(view, pool)]
     if not pools:
-        return Answer(0, "all pools are healthy\n")
+        return Answer(0, f"pool '{named[0]}' is healthy\n" if named else "all pools are healthy\n")
     return Answer(0, "\n".join(pool_text(view, pool, style, now) for pool in pools))
 
 
@@ -72,7 +72,7 @@ def zpool_list(view: View, args: Sequence[str], now: float) -> Answer:
     if "v" in flags:
         return Answer(0, "".join(tables.space(view, pool, row) for pool, row in zip(pools, rows)))
     if not rows:
-        return NO_POOLS
+        return Answer(0, "no pools available\n")
     if "H" in flags:
         return Answer(0, "".join("\t".join(row) + "\n" for row in rows))
     return Answer(0, _list_table(rows))
@@ -142,9 +142,6 @@ def zdb(view: View, args: Sequence[str], now: float) -> Answer:
         return opened.answer(view, args)
     if len(args) != 2 or args[0] not in ("-l", "-lu"):
         return unknown(("zdb", *args))
-    device = view.device(args[1])
-    if device is not None and device.path.state != "running":
-        return Answer(1, "", f"cannot open '{args[1]}': No such device or address\n")
     exit_code, text = (labels.dump if args[0] == "-l" else tables.uberblocks)(view, args[1])
     return Answer(exit_code, text)
 
@@ -184,7 +181,8 @@ def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
 
 def sdparm(view: View, args: Sequence[str], now: float) -> Answer:
     """Only looking; who sets a mode writes."""
-    device = view.device(args[1]) if len(args) == 2 and args[0].startswith("--get=") else None
+    asks = len(args) == 2 and args[0].startswith("--get=") and args[0][len("--get=") :] in drive_logs.MODES
+    device = view.device(args[1]) if asks else None
     return unknown(("sdparm", *args)) if device is None else drive_logs.mode_field(device.disk, args[1], args[0][len("--get=") :])
 
 
@@ -192,7 +190,7 @@ def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[1]) if len(args) == 2 and args[0] == "-p" else None
     if device is None:
         return unknown(("blkid", *args))
-    exit_code, text = blkid.probe(view.node, device)
+    exit_code, text = blkid.probe(view.node, device, args[1])
     return Answer(exit_code, text)
 
 

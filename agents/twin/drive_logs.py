@@ -7,7 +7,9 @@ from typing import Callable, Dict, Optional
 from agents.twin.answer import Answer
 from agents.twin.model import Disk
 
-ILLEGAL_REQUEST = 5
+ILLEGAL_REQUEST, INVALID_OPCODE = 5, 9
+MODES = ("WCE", "EN_BMS")
+NO_BACKGROUND_SCAN = "EN_BMS not found in Background control (SBC) mode page\n"
 HOURS = 31 * 730
 READ_BYTES, WRITTEN_BYTES = 214 * 10**12, 96 * 10**12
 
@@ -18,7 +20,7 @@ TEST_SECONDS = 120
 def log_page(disk: Disk, page: str, now: float) -> Answer:
     head = f"    {disk.vendor:<8}  {disk.model:<16}  {disk.rev:<4}\n"
     if disk.smart.passed is None or page not in PAGES:
-        return Answer(ILLEGAL_REQUEST, head, "log_sense: not supported\n")
+        return Answer(INVALID_OPCODE, head, "log_sense: not supported\nsg_logs failed: Illegal request, Invalid opcode\n")
     return Answer(0, head + (_self_tests(disk, now) if page == "0x10" else PAGES[page](disk)))
 
 
@@ -76,12 +78,12 @@ def _entry(number: int, hours: int, result: str) -> str:
     )
 
 
-def begin_test(disk: Disk, now: float) -> Answer:
+def begin_test(disk: Disk, head: str, now: float) -> Answer:
     """`smartctl -t short`; one that runs is broken off for it, as the SCSI standard has it."""
     if disk.smart.passed is None:
-        return Answer(4, "", "Short Background Self Test not supported\n")
+        return Answer(4, f"{head}Short offline self test failed [unsupported scsi opcode]\n")
     disk.smart.test_began_at = now
-    return Answer(0, "Short Background Self Test has begun\nUse smartctl -X to abort test\n")
+    return Answer(0, f"{head}Short Background Self Test has begun\nUse smartctl -X to abort test\n")
 
 
 def _background(disk: Disk) -> str:
@@ -110,7 +112,7 @@ PAGES: Dict[str, Callable[[Disk], str]] = {
 def mode_field(disk: Disk, path: str, field: str) -> Answer:
     head, value = _head(disk, path), _modes(disk).get(field)
     if value is None:
-        return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
+        return Answer(ILLEGAL_REQUEST, head, NO_BACKGROUND_SCAN)
     saved = disk.saved.get(field, value)
     return Answer(0, head + f"{field:<14}{int(value)}  [cha: {'n' if disk.mode_fixed else 'y'}, def:  1, sav:  {int(saved)}]\n")
 
@@ -119,7 +121,7 @@ def set_mode(disk: Disk, path: str, field: str, value: bool, save: bool) -> Answ
     """`sdparm --set` and `--clear`. The kernel is not told: what it believes of the write cache stays as it was."""
     head, before = _head(disk, path), _modes(disk).get(field)
     if before is None:
-        return Answer(ILLEGAL_REQUEST, head, f"{field} not found in mode page\n")
+        return Answer(ILLEGAL_REQUEST, head, NO_BACKGROUND_SCAN)
     if disk.mode_fixed:
         return Answer(ILLEGAL_REQUEST, head, "change_mode_page: failed setting page\n")
     if field == "WCE":

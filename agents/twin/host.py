@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Sequence, Tuple, Union
 
 from agents.host import LocalHost, Ran, Region
-from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, tuning
+from agents.twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, tuning
 from agents.twin.answer import Answer
 from agents.twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from agents.twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
@@ -92,6 +92,8 @@ class TwinHost:
             return self._replace(argv, ends)
         if verb in ("import", "export"):
             return self._in_or_out(argv)
+        if verb == "scrub" and self._hangs_over(argv[2:]):
+            self._wait(ends - self.now() + 1, ends)
         if verb in MEMBER_VERBS or argv[:2] == ("zpool", "set"):
             with self._changing() as node:
                 answer = members.set_path(node, argv[2:]) if verb == "set" else members.change(node, verb, argv[2:], self.now())
@@ -103,14 +105,29 @@ class TwinHost:
         if argv[:3] == ("smartctl", "-t", "short") and len(argv) == 4:
             with self._changing() as node:
                 device = View(node).device(argv[3])
-                return unknown(argv) if device is None or device.partition else drive_logs.begin_test(device.disk, self.now())
+                return (
+                    unknown(argv)
+                    if device is None or device.partition
+                    else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
+                )
         return unknown(argv)
+
+    def _hangs_over(self, pools: Sequence[str]) -> bool:
+        """2.1 refuses to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
+        node = self.view().node
+        return node.release >= (2, 3) and any(pool.suspended for pool in node.imported if pool.name in pools)
 
     def _set_mode(self, argv: Tuple[str, ...]) -> Answer:
         verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")
         with self._changing() as node:
             device = View(node).device(argv[-1])
-            if verb not in ("--set", "--clear") or device is None or device.partition or set(argv[2:-1]) - {"--save"}:
+            if (
+                verb not in ("--set", "--clear")
+                or mode not in drive_logs.MODES
+                or device is None
+                or device.partition
+                or set(argv[2:-1]) - {"--save"}
+            ):
                 return unknown(argv)
             return drive_logs.set_mode(device.disk, argv[-1], mode, verb == "--set", "--save" in argv)
 

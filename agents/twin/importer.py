@@ -20,7 +20,6 @@ from agents.twin.vdevs import pool_state
 
 WITH_VALUE = ("-o", "-R", "-d", "-T", "-c")
 FLAGS = ("-N", "-f", "-m", "-F", "-n")
-USAGE = "-n or -X only meaningful with -F\nusage:\n\timport [-d dir] [-D]\n"
 DEFERRED_TXGS = 2  # how far -F goes back
 DESTROY = "\tDestroy and re-create the pool from\n\ta backup source.\n"
 
@@ -50,7 +49,8 @@ def parse(args: Sequence[str]) -> Optional[Wanted]:
             return None
         else:
             wanted.word = word
-    return wanted if wanted.word else None
+    tries = "-n" in wanted.flags and not ("-F" in wanted.flags or wanted.txg)
+    return wanted if wanted.word and not tries else None
 
 
 def _take(wanted: Wanted, option: str, value: str) -> bool:
@@ -82,8 +82,6 @@ def _oldest(node: Node, pool: Pool) -> int:
 
 
 def bring_in(node: Node, wanted: Wanted, now: float = 0.0) -> Answer:
-    if "-n" in wanted.flags and "-F" not in wanted.flags and not wanted.txg:
-        return Answer(2, "", USAGE)
     pool = _found(node, wanted.word)
     if pool is None:
         return refused(1, f"cannot import '{wanted.word}': no such pool available")
@@ -129,7 +127,7 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Optional[Answer]:
     open_members(node, pool)
     if pool_state(pool) == "UNAVAIL":
         _close(pool)
-        return refused(1, f"cannot import '{pool.name}': one or more devices is currently unavailable")
+        return Answer(1, DESTROY, f"cannot import '{pool.name}': no such pool or dataset\n")
     if not is_damaged(node, pool):
         return None
     rewinds = "-F" in wanted.flags or wanted.txg > 0

@@ -18,7 +18,7 @@ CAN_DAMAGED = (
 DAMAGED = "The pool cannot be imported due to damaged devices or data.\n"
 MAY_BE_ACTIVE = "\tThe pool may be active on another system, but can be imported using\n\tthe '-f' flag.\n"
 ELSEWHERE = "The pool was last accessed by another system.\n"
-CANNOT = "The pool cannot be imported. Attach the missing\n\tdevices and try again.\n"
+TOO_FEW = "insufficient replicas"
 
 Row = Tuple[int, str, str]  # depth, name, state
 
@@ -49,7 +49,7 @@ def _pool(view: View, pool: Pool) -> str:
         return _damaged(view, pool, present)
     state = _worst([_state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
-    return _told(view, pool, present, state, state, status, action, msgid)
+    return _told(view, pool, present, state, f"{state}  {TOO_FEW}" if state == "UNAVAIL" else state, status, action, msgid)
 
 
 def is_damaged(node: Node, pool: Pool) -> bool:
@@ -96,8 +96,8 @@ def was_elsewhere(node: Node, pool: Pool) -> bool:
 
 
 def _advice(node: Node, pool: Pool, state: str) -> Tuple[str, str, str]:
-    if state == "UNAVAIL":
-        return "One or more devices are missing from the system.\n", CANNOT, "ZFS-8000-3C"
+    if state == "UNAVAIL":  # also where no disk is damaged and two are just not plugged in
+        return "One or more devices contains corrupted data.\n", DAMAGED, "ZFS-8000-5E"
     if was_elsewhere(node, pool):
         return ELSEWHERE, CAN_WITH_FORCE, "ZFS-8000-EY"
     if state == "DEGRADED":
@@ -133,7 +133,8 @@ def _table(view: View, pool: Pool, present: Set[int], state: str) -> str:
 
 def _rows(view: View, pool: Pool, vdev: Vdev, index: int, depth: int, present: Set[int]) -> Iterator[Row]:
     name = kind_name(vdev, index) if vdev.children else _leaf_name(view, pool, vdev)
-    yield depth, name, _state(vdev, present)
+    state = _state(vdev, present)
+    yield depth, name, f"{state}  {TOO_FEW}" if vdev.children and state == "UNAVAIL" else state
     for i, child in enumerate(vdev.children):
         yield from _rows(view, pool, child, i, depth + 1, present)
 

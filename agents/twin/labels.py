@@ -6,7 +6,7 @@ from typing import Iterator, List, Optional, Sequence, Tuple
 
 from agents.twin.model import SECTOR, Label, Node, Pool, Vdev
 from agents.twin.vdevs import find
-from agents.twin.view import View
+from agents.twin.view import Device, View
 
 RULE = "-" * 36
 COPIES = (0, 1, 2, 3)
@@ -21,6 +21,8 @@ def dump(view: View, path: str) -> Tuple[int, str]:
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
     label = device.partition.label if device.partition else None
+    if device.path.state != "running":
+        return cut_off(view, path, device)
     if label is None or not label.copies:
         return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
     failed = [n for n in COPIES if n not in label.copies]
@@ -28,6 +30,14 @@ def dump(view: View, path: str) -> Tuple[int, str]:
     if any(cache.guid == label.guid for pool in view.node.pools for cache in pool.caches):
         text += _cache_header(view.node.pool(label.pool), device.partition.sectors * SECTOR)  # type: ignore[union-attr]
     return (1 if failed else 0), text
+
+
+def cut_off(view: View, path: str, device: Device) -> Tuple[int, str]:
+    """Of a disk that the kernel calls offline: what a pool has open can be opened once more and not be read, anything else cannot be opened."""
+    label = device.partition.label if device.partition else None
+    if label is not None and view.node.pool(label.pool).imported and label.top is None:
+        return 2, "".join(f"failed to read label {n}\n" for n in COPIES)
+    return 1, f"cannot open '{path}': No such device or address\n"
 
 
 def _cache_header(pool: Pool, partition_bytes: int) -> str:
@@ -71,16 +81,24 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     top = label.top or _top(pool, label.guid)
     yield from _head(pool, top, label)
     yield 1, "vdev_tree:", None
-    yield from _vdev(top, [t.guid for t in pool.tops].index(top.guid), 2, True)
+    yield from _vdev(top, _number_of(pool, top), 2, True)
     yield 1, "features_for_read:", None
     for feature in features(node, pool):
         yield 2, feature, None
+    if label.is_of_the_past:
+        yield 1, "create_txg", 0
 
 
 def _top(pool: Pool, guid: int) -> Vdev:
     found = find(pool, guid)
     assert found is not None, f"{pool.name} has no vdev {guid}, and the label does not keep its own"
     return found[1].top
+
+
+def _number_of(pool: Pool, top: Vdev) -> int:
+    """Which of the top-level vdevs it is, or was: of a mirror that lost all members but one, that one stands there."""
+    guids = {vdev.guid for vdev in top.walk()}
+    return next(number for number, now in enumerate(pool.tops) if any(vdev.guid in guids for vdev in now.walk()))
 
 
 def _aside(node: Node, leaf: Vdev, state: int) -> Iterator[Line]:
@@ -124,7 +142,8 @@ def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Option
         yield from ((depth, key, value) for key, value in _space(vdev))
     if not vdev.children:
         yield from ((depth, key, value) for key, value in _presence(vdev))
-    yield depth, "create_txg", vdev.create_txg
+    if vdev.create_txg:
+        yield depth, "create_txg", vdev.create_txg
     if zaps is not None and not vdev.children:
         yield depth, "com.delphix:vdev_zap_leaf", next(zaps)
     if zaps is not None and is_top:
@@ -166,7 +185,7 @@ def _condition(leaf: Vdev) -> List[Tuple[str, int]]:
     pairs = (
         ("resilver_txg", leaf.resilver_txg),
         ("offline", int(leaf.state == "OFFLINE")),
-        ("faulted", int(leaf.state == "FAULTED" and leaf.aux == "err_exceeded")),
+        ("faulted", int(leaf.state == "FAULTED" and leaf.aux in ("err_exceeded", "external"))),
         ("removed", int(leaf.state == "REMOVED")),
     )
     return [(key, value) for key, value in pairs if value]

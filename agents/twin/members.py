@@ -7,13 +7,14 @@ from typing import Optional, Sequence, Tuple
 
 from agents.twin.answer import Answer, refused
 from agents.twin.model import Node, Pool, Scan, Vdev
-from agents.twin.scan import forget
-from agents.twin.vdevs import Place, find, has_replicas, member, put, state_of
+from agents.twin.scan import catch_up, forget, stand_alone
+from agents.twin.vdevs import Place, find, has_replicas, member, state_of
 from agents.twin.view import View
 
 EXIT_DETACH_REFUSED = 255
 _WORDS = {"clear": (1, 2), "scrub": (1,), "online": tuple(range(2, 200))}
-DELTA_BYTES = 36 * 1024  # what a member that was away for a moment has to catch up
+WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
+FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
 
 
 def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[Answer]:
@@ -24,13 +25,18 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[A
     if pool is None:
         return refused(1, f"cannot open '{args[0]}': no such pool")
     if verb == "clear":
-        return _clear(node, pool, args[1:])
+        return _clear(node, pool, args[1:], now)
     if verb == "scrub":
         return _scrub(node, pool, now)
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
     found = member(pool, args[1])
+    if pool.suspended and verb in ("online", "offline"):
+        more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= (2, 2) else ""
+        return refused(1, f"cannot {verb} {args[1]}: pool I/O is currently suspended{more}")
+    if found is None and verb == "online" and node.release >= (2, 2):
+        return refused(1, f'couldn\'t find device "{args[1]}" in pool "{pool.name}"')
     if found is None:
         return refused(EXIT_DETACH_REFUSED if verb == "detach" else 1, f"cannot {verb} {args[1]}: no such device in pool")
     return {"online": _online, "offline": _offline, "detach": _detach}[verb](node, pool, args[1], found, now)
@@ -54,28 +60,32 @@ def _online(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
     leaf = found[0]
     if not _opens(node, pool, leaf):
         if leaf.state in ("OFFLINE", "REMOVED"):
-            leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else ("UNAVAIL", "open_failed")
+            leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else (_without_disk(node, leaf), "")
         warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
         return Answer(0, warning + "use 'zpool replace' to replace devices that are no longer present\n")
-    if leaf.aux == "err_exceeded":
+    if leaf.aux in FAULTED:
         warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
         return Answer(0, warning + "use 'zpool clear' to restore a faulted device\n")
     if leaf.state != "ONLINE":
         leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
-        if pool.scan is None or pool.scan.state != "running":
-            pool.scan = Scan("resilver", "finished", now, 0.0, 2 * DELTA_BYTES, DELTA_BYTES)
+        catch_up(pool, now)
     return Answer(0)
+
+
+def _without_disk(node: Node, leaf: Vdev) -> str:
+    """2.1 calls one whose disk is away REMOVED, 2.3 only one that it called so before."""
+    return "REMOVED" if leaf.state == "REMOVED" or leaf.aux == WAS_REMOVED or node.release < (2, 2) else "UNAVAIL"
 
 
 def _offline(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: float) -> Answer:
     leaf = found[0]
     if leaf.state == "ONLINE" and not has_replicas(pool, leaf):
         return refused(1, f"cannot offline {word}: no valid replicas")
-    leaf.state, leaf.aux = "OFFLINE", ""
+    leaf.state, leaf.aux = "OFFLINE", WAS_REMOVED if leaf.state == "REMOVED" else ""
     return Answer(0)
 
 
-def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
+def _clear(node: Node, pool: Pool, words: Sequence[str], now: float) -> Answer:
     if pool.suspended == "mmp" and node.release < (2, 2, 4):
         return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
     if pool.suspended == "mmp" and pool.active_on:
@@ -83,18 +93,18 @@ def _clear(node: Node, pool: Pool, words: Sequence[str]) -> Answer:
     if pool.suspended == "io" and not _would_stand(node, pool):
         return refused(1, f"cannot clear errors for {pool.name}: I/O error")
     if words and member(pool, words[0]) is None:
-        return refused(1, f"cannot clear errors for {words[0]} in {pool.name}: no such device in pool")
+        return refused(1, f"cannot clear errors for {words[0]}: no such device in pool")
     if pool.suspended == "io":
         pool.data_errors = 0  # what waited is written now, as a real node showed
         for vdev in pool.walk():
             vdev.errors = [0, 0, 0]
-    if pool.suspended:
-        _reopen(node, pool)
+        catch_up(pool, now)
     pool.suspended = ""
     for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
         leaf.errors, leaf.slow = [0, 0, 0], 0
-        if leaf.aux == "err_exceeded" and _opens(node, pool, leaf):
-            leaf.state, leaf.aux = "ONLINE", ""
+        if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED") and _opens(node, pool, leaf):  # every one is opened anew, serves, and catches up
+            leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
+            catch_up(pool, now)
     return Answer(0)
 
 
@@ -107,13 +117,6 @@ def _would_stand(node: Node, pool: Pool) -> bool:
     return all(state_of(top) != "UNAVAIL" for top in tried.tops)
 
 
-def _reopen(node: Node, pool: Pool) -> None:
-    """A clear opens every member anew: those whose disks are back serve, and catch up."""
-    for leaf in pool.leaves():
-        if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED") and _opens(node, pool, leaf):
-            leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
-
-
 def _scrub(node: Node, pool: Pool, now: float) -> Answer:
     if pool.suspended:
         return refused(1, f"cannot scrub {pool.name}: pool I/O is currently suspended")
@@ -121,7 +124,7 @@ def _scrub(node: Node, pool: Pool, now: float) -> Answer:
         said = (
             "currently resilvering"
             if pool.scan.function == "resilver"
-            else "currently scrubbing; use 'zpool scrub -s' to cancel current scrub"
+            else f"currently scrubbing; use 'zpool scrub -s' to cancel {'scrub' if node.release >= (2, 2) else 'current scrub'}"
         )
         return refused(1, f"cannot scrub {pool.name}: {said}")
     pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
@@ -135,13 +138,13 @@ def _detach(node: Node, pool: Pool, word: str, found: Tuple[Vdev, Place], now: f
         return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: only applicable to mirror and replacing vdevs")
     if not has_replicas(pool, leaf):
         return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: no valid replicas")
-    parent.children.remove(leaf)
     if not _gave_back(pool, parent, leaf):
-        forget(node, pool, [leaf.guid])
+        forget(node, pool, place.top, [leaf])
+    parent.children.remove(leaf)
     if len(parent.children) == 1:
         above = find(pool, parent.guid)
         assert above is not None
-        put(pool, above[1], parent.children[0])
+        stand_alone(node, pool, above[1], parent, parent.children[0])
     if pool.scan and pool.scan.state == "running" and not any(v.resilver_txg for v in pool.leaves()):
         pool.scan = Scan("resilver", "canceled", pool.scan.started_at, now - pool.scan.started_at, 0, 0)
     return Answer(0)

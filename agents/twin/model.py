@@ -17,7 +17,8 @@ SECTOR = 512
 class Label:
     """What one partition says about itself. `pool` is the name of an entry of `Node.pools`.
 
-    `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more.
+    `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more. A member that ZFS lets go of
+    while it serves gets one more label, with txg 0; no tool takes that for a member's.
     """
 
     pool: str
@@ -27,6 +28,10 @@ class Label:
     writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Optional[Vdev] = None
     ring: List[List[int]] = field(default_factory=list)  # [txg, when] of each uberblock; none: they follow from `txg`
+
+    @property
+    def is_of_the_past(self) -> bool:
+        return self.txg == 0
 
 
 @dataclass
@@ -129,7 +134,7 @@ class Vdev:
     """One vdev. `state` and what follows it are kept on leaves only; an interior vdev has the state of its children.
 
     `aux` says why a leaf is down, as the kernel knows it: "" or "corrupt_data", "open_failed", "bad_label" (it could not be
-    opened), "err_exceeded" (it was faulted).
+    opened), "err_exceeded" (it was faulted), "external" (somebody faulted it), "removed" (it was REMOVED and is OFFLINE).
     """
 
     type: str  # "disk", "mirror", "raidz", "draid", "replacing"; among the spares "dspare" too, which is a part of every disk of a draid

@@ -35,7 +35,7 @@ def answer(view: View, args: Sequence[str], masked: FrozenSet[str] = frozenset()
     if is_damaged(node, pool):
         return Answer(1, "", f"zdb: can't open '{word}': Input/output error\n")
     if pool_state(pool) == "UNAVAIL":
-        return Answer(1, "", f"zdb: can't open '{word}': Permission denied\n")
+        return Answer(1, "", f"zdb: can't open '{word}': No such file or directory\n")
     datasets = f"Dataset mos [META], ID 0, cr_txg 4, 671K, 59 objects\nDataset {word} [ZPL], ID 54, cr_txg 1, 70.2M, 8 objects\n"
     counted = (f"Verified {name} feature refcount of {int(name in USED)} is correct\n" for name in COUNTED)
     return Answer(0, datasets + "".join(counted))

@@ -6,6 +6,7 @@ What was pulled lies on the shelf, `rack.json` beside the node's state, with the
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import List
@@ -72,7 +73,7 @@ def insert(state_path: Path, number: int, serial: str) -> None:
         for path in disk.paths:
             if path.name in taken:
                 path.name = next(free)
-        plug(node, disk, bay)
+        plug(node, disk, bay, time.time())
     lay_out(state_path, [other for other in lying if other is not disk])
 
 

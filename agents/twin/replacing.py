@@ -14,13 +14,13 @@ from typing import List, Optional, Sequence, Tuple
 
 from agents.twin.answer import Answer, refused
 from agents.twin.model import SECTOR, Label, Node, Partition, Pool, Vdev
-from agents.twin.scan import start_resilver
+from agents.twin.scan import begins_anew, start_resilver
 from agents.twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put, zfs_partitions
 from agents.twin.view import Device, View
 
+SPARES_ARE_TOLD = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.3.2
 EXIT_REFUSED_BY_TOOL = 1
 EXIT_REFUSED_BY_KERNEL = 255
-USAGE = "usage:\n\treplace [-fsw] [-o property=value] <pool> <device> [new-device]\n"
 AMBIGUOUS = "already in replacing/spare config; wait for completion or use 'zpool detach'"
 TOO_COARSE = "The new device cannot have a higher alignment requirement than the top-level vdev."
 
@@ -53,22 +53,22 @@ def refused_by_tool(view: View, wanted: Wanted) -> Optional[Answer]:
         return refused(EXIT_REFUSED_BY_TOOL, f"cannot resolve path '{wanted.path}'")
     if device.partition is None:
         return _disk_in_use(view, device, wanted)
-    return _labelled(view.node, [(wanted.path, device.partition)], wanted.force)
+    return _labelled(view.node, [(wanted.path, device.partition)], wanted)
 
 
 def _disk_in_use(view: View, device: Device, wanted: Wanted) -> Optional[Answer]:
     """A whole disk is opened exclusively first: a member of an imported pool fails there, with or without -f."""
-    holder = next((p for p in device.disk.partitions if _is_open(view.node, p)), None)
+    holder = next((p for p in device.disk.partitions if _is_open(view.node, p, wanted)), None)
     if holder or device.disk.holders:
         kind = (holder.filesystem if holder else "") or "unknown"
         return refused(EXIT_REFUSED_BY_TOOL, f"{wanted.path} is in use and contains a {kind} filesystem.")
-    return _labelled(view.node, [(part_path(wanted.path, p.number), p) for p in device.disk.partitions], wanted.force)
+    return _labelled(view.node, [(part_path(wanted.path, p.number), p) for p in device.disk.partitions], wanted)
 
 
-def _is_open(node: Node, partition: Partition) -> bool:
+def _is_open(node: Node, partition: Partition, wanted: Wanted) -> bool:
     if partition.mountpoint or partition.swap or partition.holders:
         return True
-    return partition.label is not None and _is_member(node, partition.label)
+    return partition.label is not None and _is_member(node, partition.label) and _own_spare(node, partition, wanted) is None
 
 
 def _is_member(node: Node, label: Label) -> bool:
@@ -79,23 +79,39 @@ def _is_member(node: Node, label: Label) -> bool:
     return find(pool, label.guid) is not None or any(one.guid == label.guid for one in (*pool.spares, *pool.caches))
 
 
-def _labelled(node: Node, partitions: Sequence[Tuple[str, Partition]], force: bool) -> Optional[Answer]:
+def _spare_on(node: Node, partition: Partition) -> Optional[Vdev]:
+    """The hot spare that this partition is of any pool, imported or not."""
+    label = partition.label
+    return next((spare for spare in node.pool(label.pool).spares if spare.guid == label.guid), None) if label else None
+
+
+def _own_spare(node: Node, partition: Partition, wanted: Wanted) -> Optional[Vdev]:
+    """A spare of the same pool that waits: zpool takes it as what it is, without a word."""
+    spare = _spare_on(node, partition)
+    own = partition.label is not None and partition.label.pool == wanted.pool
+    return spare if spare and own and spare.state == "AVAIL" else None
+
+
+def _labelled(node: Node, partitions: Sequence[Tuple[str, Partition]], wanted: Wanted) -> Optional[Answer]:
     for path, partition in partitions:
-        complaint, overridable = _complaint(node, path, partition)
-        if complaint and not (force and overridable):
-            repair = "the following errors must be manually repaired:" if force else "use '-f' to override the following errors:"
+        complaint, overridable = _complaint(node, path, partition, wanted)
+        if complaint and not (wanted.force and overridable):
+            repair = "the following errors must be manually repaired:" if wanted.force else "use '-f' to override the following errors:"
             return refused(EXIT_REFUSED_BY_TOOL, f"invalid vdev specification\n{repair}\n{complaint}")
     return None
 
 
-def _complaint(node: Node, path: str, partition: Partition) -> Tuple[str, bool]:
+def _complaint(node: Node, path: str, partition: Partition, wanted: Wanted) -> Tuple[str, bool]:
     """(what is wrong, whether -f overrides it)."""
     label = partition.label
-    if label is None:
+    if label is None or label.is_of_the_past:
         return (f"{path} contains a filesystem of type '{partition.filesystem}'", True) if partition.filesystem else ("", True)
     pool = node.pool(label.pool)
-    if any(spare.guid == label.guid for spare in pool.spares):
-        return f"{path} is reserved as a hot spare for pool '{pool.name}'", False
+    if _spare_on(node, partition):  # one of the same pool, or of one that is not imported, is taken without a word
+        others = pool.imported and pool.name != wanted.pool and node.release >= SPARES_ARE_TOLD
+        return (f"{path} is reserved as a hot spare for pool {pool.name}", False) if others else ("", True)
+    if pool.imported and not _is_member(node, label):
+        return "", True  # of a former member zpool_in_use says that it is not in use, though its label names the pool
     if pool.imported:
         return f"{path} is part of active pool '{pool.name}'", False
     return f"{path} is part of {'exported' if pool.state == 1 else 'potentially active'} pool '{pool.name}'", True
@@ -106,16 +122,19 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     pool = node.pool(wanted.pool)
     device = View(node).device(wanted.path)
     assert device is not None
-    partition = device.partition or _partitioned(device)
+    own = next((spare for spare in (_own_spare(node, p, wanted) for p in device.disk.partitions) if spare), None)
+    partition = device.partition or (device.disk.partitions[0] if own else _partitioned(device))
     refusal = _refused_by_kernel(node, pool, wanted, device, partition)
     if refusal:
         return refused(EXIT_REFUSED_BY_KERNEL, f"cannot replace {wanted.old} with {wanted.path}: {refusal}")
     old, place = member(pool, wanted.old)  # type: ignore[misc]
     new = _new_leaf(node, pool, old, wanted, device)
-    _stand_in(pool, old, new, place)
+    if own:
+        own.state, new.guid = "INUSE", own.guid
+    _stand_in(pool, old, new, place, "spare" if own else "replacing")
     pool.txg += 1
     partition.label = Label(pool.name, new.guid, pool.txg)
-    if pool.scan is None or pool.scan.state != "running" or pool.scan.function != "resilver":
+    if begins_anew(node, pool, now):
         start_resilver(node, pool, now)
     return Answer(0)
 
@@ -133,6 +152,13 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
     if found is None:
         return "no such device in pool"
     old, place = found
+    if (
+        _spare_on(node, partition)
+        and partition.label
+        and node.pool(partition.label.pool).imported
+        and not _own_spare(node, partition, wanted)
+    ):
+        return f"{wanted.path} is busy, or device removal is in progress"
     if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
         return "device is too small"
     if device.disk.logical_block_bytes > 1 << place.top.ashift:
@@ -167,10 +193,10 @@ def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
     return guid
 
 
-def _stand_in(pool: Pool, old: Vdev, new: Vdev, place: Place) -> None:
-    """Under a `replacing` that is there already, the new leaf is one more child; else one is made around the old."""
+def _stand_in(pool: Pool, old: Vdev, new: Vdev, place: Place, kind: str) -> None:
+    """Under a `replacing` that is there already, the new leaf is one more child; else one is made around the old, or a `spare`."""
     if place.parent is not None and place.parent.type == "replacing":
         place.parent.children.append(new)
         return
     children: List[Vdev] = [old, new]
-    put(pool, place, Vdev(type="replacing", guid=new.guid ^ 0x5A5A5A5A, children=children, create_txg=old.create_txg))
+    put(pool, place, Vdev(type=kind, guid=new.guid ^ 0x5A5A5A5A, children=children, create_txg=old.create_txg))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
-from typing import Tuple
+from typing import Sequence, Tuple
 
 from agents.twin.figures import ctime, dhms, nicebytes
 from agents.twin.model import Node, Pool, Scan, Vdev
-from agents.twin.vdevs import find, put
+from agents.twin.vdevs import Place, find, put
 
+DELTA_BYTES = 36 * 1024  # what a member that was away for a moment has to catch up
+DEFER_FROM = 0.10  # zfs_resilver_defer_percent, new in 2.3: a resilver that is not so far begins anew
 SCAN_AHEAD = 5  # reading metadata runs this much faster than issuing the repairs
 ETA_BYTES_PER_SECOND_MIN = 10 * 1024 * 1024  # slower than this and zpool gives no estimate
 
@@ -87,6 +90,20 @@ def start_resilver(node: Node, pool: Pool, now: float) -> None:
     pool.scan = Scan("resilver", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, share, skipped)
 
 
+def begins_anew(node: Node, pool: Pool, now: float) -> bool:
+    """Whether a disk that is new now is filled from now on, with those that are being filled. Else it waits for the end of the resilver that runs."""
+    scan = pool.scan
+    if scan is None or scan.state != "running" or scan.function != "resilver":
+        return True
+    return node.release >= (2, 3) and scan.done(now) < DEFER_FROM
+
+
+def catch_up(pool: Pool, now: float) -> None:
+    """A member is back that was away for a moment: what it missed is resilvered at once, and `zpool status` tells of it."""
+    if pool.scan is None or pool.scan.state != "running":
+        pool.scan = Scan("resilver", "finished", now, 0.0, 2 * DELTA_BYTES, DELTA_BYTES)
+
+
 def is_due(node: Node, now: float) -> bool:
     return any(_due(pool, now) for pool in node.pools)
 
@@ -120,19 +137,37 @@ def _collapse(node: Node, pool: Pool, vdev: Vdev) -> None:
     """The newest child takes the place; the others leave the pool and lose their labels where they can be reached."""
     found = find(pool, vdev.guid)
     assert found is not None
-    put(pool, found[1], vdev.children[-1])
-    forget(node, pool, [child.guid for child in vdev.children[:-1]])
+    forget(node, pool, found[1].top, vdev.children[:-1])
+    stand_alone(node, pool, found[1], vdev, vdev.children[-1])
 
 
-def forget(node: Node, pool: Pool, guids: list) -> None:
-    for disk in node.disks:
-        for partition in disk.partitions:
-            if partition.label and partition.label.pool == pool.name and partition.label.guid in guids:
-                partition.label = None
+def stand_alone(node: Node, pool: Pool, place: Place, parent: Vdev, last: Vdev) -> None:
+    """The last child takes the place of its parent. One that becomes a top-level vdev takes on its parent's guid, and says so in its label
+    (vdev_remove_parent)."""
+    put(pool, place, last)
+    if place.parent is not None or last.children:
+        return
+    for label in (p.label for disk in node.disks for p in disk.partitions if p.label):
+        if label.pool == pool.name and label.guid == last.guid and label.top is None:
+            label.guid = parent.guid
+    last.guid = parent.guid
+
+
+def forget(node: Node, pool: Pool, top: Vdev, gone: Sequence[Vdev]) -> None:
+    """What the disks of these leaves of `top` go on saying of the pool: who served is told in its label that it is no member any more, who did
+    not keeps the label it had."""
+    for leaf in gone:
+        for label in (p.label for disk in node.disks for p in disk.partitions if p.label):
+            if label.pool == pool.name and label.guid == leaf.guid and label.top is None:
+                served = leaf.state in ("ONLINE", "DEGRADED")
+                label.top, label.txg = copy.deepcopy(top), 0 if served else label.txg
+                for one in label.top.leaves():
+                    if one.guid == leaf.guid:
+                        one.state, one.create_txg = "ONLINE", 0 if served else one.create_txg
 
 
 def _stamp_labels(node: Node, pool: Pool) -> None:
     for disk in node.disks:
         for partition in disk.partitions:
-            if partition.label and partition.label.pool == pool.name:
+            if partition.label and partition.label.pool == pool.name and partition.label.top is None:
                 partition.label.txg = pool.txg

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path as FilePath
-from typing import Callable, Dict, Optional, Sequence
+from typing import Callable, Dict, Optional, Sequence, Tuple
 
 from agents.twin.build import add_pool, guid_of, member, partition, sd_name, top
 from agents.twin.host import TwinHost
 from agents.twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
+from agents.twin.scan import catch_up
 from agents.twin.store import Store
+from agents.twin.vdevs import has_replicas
 
 LAB_DISK_BYTES = 536870912
 LAB_FIRST_WWN = 0x5000C500A65B200B
@@ -178,22 +180,42 @@ def unplug(node: Node, wwid: str) -> Disk:
         _empty_bay(node, wwid)
         return deleted
     disk = node.disk(wwid)
-    if any(p.label and any(pool.imported and pool.name == p.label.pool for pool in node.pools) for p in disk.partitions):
-        leaf = leaf_on(node, wwid)
-        if leaf.state == "ONLINE":
-            leaf.state = "REMOVED"
+    pool, leaf = _membership(node, disk)
+    if pool and leaf and leaf.state == "ONLINE" and has_replicas(pool, leaf):
+        leaf.state = "REMOVED"
+    elif pool and leaf and leaf.state == "ONLINE":
+        suspend(pool, [leaf])
     take_away(node, wwid)
     return disk
 
 
-def plug(node: Node, disk: Disk, bay: Bay) -> None:
-    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up."""
+def suspend(pool: Pool, lost: Sequence[Vdev]) -> None:
+    """One member too many is gone: what is written next suspends the pool, and its tree stands still. The counts are those of a real node."""
+    pool.suspended, pool.data_errors = "io", 4
+    for leaf in lost:
+        leaf.errors = [0, 12, 0]
+    for top_vdev in pool.tops:
+        if top_vdev.children and any(leaf in top_vdev.leaves() for leaf in lost):
+            top_vdev.errors = [0, 12, 0]
+
+
+def plug(node: Node, disk: Disk, bay: Bay, now: Optional[float] = None) -> None:
+    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up; of that `zpool status` tells when `now` is told."""
     bay.wwid, bay.status = disk.wwid, "OK"
     node.disks.append(disk)
-    if any(p.label for p in disk.partitions):
-        leaf = leaf_on(node, disk.wwid)
-        if leaf.state == "REMOVED":
-            leaf.state = "ONLINE"
+    pool, leaf = _membership(node, disk)
+    if pool and leaf and leaf.state == "REMOVED":
+        leaf.state = "ONLINE"
+        if now is not None:
+            catch_up(pool, now)
+
+
+def _membership(node: Node, disk: Disk) -> Tuple[Optional[Pool], Optional[Vdev]]:
+    """The imported pool that a disk is a member of, and as which."""
+    labels = [p.label for p in disk.partitions if p.label and p.label.top is None]
+    pool = next((pool for pool in node.imported if labels and pool.name == labels[0].pool), None)
+    leaf = next((leaf for leaf in pool.leaves() if leaf.guid == labels[0].guid), None) if pool else None
+    return pool, leaf
 
 
 def bring_back(node: Node, disk: Disk, name: str) -> None:

@@ -10,15 +10,19 @@ from agents.twin.model import Disk, Node
 EXIT_STANDBY = 2
 EXIT_NO_SMART = 4
 EXIT_FAILING = 8
-FAILURE = "FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x10 [asc=5d, ascq=10]"
+FAILURE, ASC, ASCQ = "FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x10", 0x5D, 0x10
+
+
+def heading(node: Node) -> str:
+    return (
+        f"smartctl 7.2 2020-12-30 r5155 [x86_64-linux-{node.kernel}] (local build)\n"
+        "Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n"
+    )
 
 
 def report(node: Node, disk: Disk, options: Tuple[str, ...], now: float) -> Tuple[int, str]:
     """(exit code, text)."""
-    head = (
-        f"smartctl 7.2 2020-12-30 r5155 [x86_64-linux-{node.kernel}] (local build)\n"
-        "Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n"
-    )
+    head = heading(node)
     if disk.smart.standby and "standby" in " ".join(options):
         return EXIT_STANDBY, head + "Device is in STANDBY BY COMMAND mode, exit(2)\n"
     text = head + _information(disk, now) + _data(disk)
@@ -57,7 +61,7 @@ def _data(disk: Disk) -> str:
     if disk.smart.passed is None:
         return head + "Current Drive Temperature:     0 C\nDrive Trip Temperature:        0 C\n\nError Counter logging not supported\n\n"
     return head + (
-        f"SMART Health Status: {'OK' if disk.smart.passed else FAILURE}\n\n"
+        f"SMART Health Status: {'OK' if disk.smart.passed else f'{FAILURE} [asc={ASC:x}, ascq={ASCQ:x}]'}\n\n"
         "Current Drive Temperature:     31 C\n"
         "Drive Trip Temperature:        60 C\n\n"
         f"Elements in grown defect list: {disk.smart.grown_defects}\n\n"

@@ -7,7 +7,7 @@ from typing import Any, Dict, Sequence, Tuple
 
 from agents.twin import drive_logs, sas
 from agents.twin.model import Disk, Node
-from agents.twin.smart import EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAILURE
+from agents.twin.smart import ASC, ASCQ, EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAILURE
 
 VERSION = [7, 4]
 
@@ -33,7 +33,7 @@ def _head(name: str, options: Sequence[str], exit_code: int) -> Dict[str, Any]:
 
 
 def _status(disk: Disk, is_sas: bool) -> Dict[str, Any]:
-    failing = {"passed": False, "scsi": {"asc": 0x5D, "ascq": 0x10, "ie_string": FAILURE}} if is_sas else {"passed": False}
+    failing = {"passed": False, "scsi": {"asc": ASC, "ascq": ASCQ, "ie_string": FAILURE}} if is_sas else {"passed": False}
     return {"passed": True} if disk.smart.passed else failing
 
 

@@ -19,6 +19,7 @@ AUX_NOTES = {
     "open_failed": "cannot open",
     "bad_label": "invalid label",
     "err_exceeded": "too many errors",
+    "external": "external device fault",
 }
 CANNOT_OPEN = ("corrupt_data", "open_failed", "bad_label")
 
@@ -39,6 +40,11 @@ RESILVERING = Why(
 SUSPENDED_MMP = Why(
     "The pool is suspended because multihost writes failed or were delayed;\n\tanother system could import the pool undetected.\n",
     "Make sure the pool's devices are connected, then reboot your system and\n\timport the pool.\n",
+    "ZFS-8000-MM",
+)
+MAY_BE_CLEARED = Why(
+    SUSPENDED_MMP.status,
+    "Make sure the pool's devices are connected, then reboot your system and\n\timport the pool or run 'zpool clear' to resume the pool.\n",
     "ZFS-8000-MM",
 )
 SUSPENDED_IO = Why(
@@ -89,12 +95,12 @@ REMOVED = Why(
 )
 
 
-def why(pool: Pool) -> Optional[Why]:
+def why(pool: Pool, release: Tuple[int, ...]) -> Optional[Why]:
     """The one thing zpool says is wrong: the first that holds, in its order. A resilver hides all others."""
     leaves = pool.leaves()
     cases = (
         (pool.scan is not None and pool.scan.state == "running" and pool.scan.function == "resilver", RESILVERING),
-        (pool.suspended == "mmp", SUSPENDED_MMP),
+        (pool.suspended == "mmp", MAY_BE_CLEARED if release >= (2, 2, 4) else SUSPENDED_MMP),
         (pool.suspended == "io", SUSPENDED_IO),
         (pool_state(pool) == "UNAVAIL", NO_REPLICAS),
         (pool.data_errors > 0, DATA_ERRORS),
@@ -209,7 +215,7 @@ def _line(row: Row, width: int) -> str:
 
 
 def pool_text(view: View, pool: Pool, style: Style, now: float) -> str:
-    reason = why(pool)
+    reason = why(pool, view.node.release)
     parts: List[str] = [f"  pool: {pool.name}\n state: {'SUSPENDED' if pool.suspended else pool_state(pool)}\n"]
     if reason:
         parts.append(f"status: {reason.status}action: {reason.action}")
@@ -224,6 +230,6 @@ def _errors(pool: Pool) -> str:
     return f"{pool.data_errors} data errors, use '-v' for a list" if pool.data_errors else "No known data errors"
 
 
-def is_healthy(pool: Pool) -> bool:
+def is_healthy(view: View, pool: Pool) -> bool:
     """Whether `zpool status -x` has nothing to say of it."""
-    return why(pool) is None
+    return why(pool, view.node.release) is None

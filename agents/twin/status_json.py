@@ -28,7 +28,7 @@ def pool_object(view: View, pool: Pool, style: Style, now: float) -> Dict[str, A
     state = "SUSPENDED" if pool.suspended else pool_state(pool)
     out: Dict[str, Any] = {"name": pool.name, "state": state, "pool_guid": pool.guid, "txg": pool.txg}
     out.update({"spa_version": 5000, "zpl_version": 5})
-    reason = why(pool)
+    reason = why(pool, view.node.release)
     if reason:
         out.update({"status": reason.status, "action": reason.action})
         if reason.msgid:

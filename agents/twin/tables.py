@@ -10,9 +10,9 @@ import itertools
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from agents.twin import tuning
-from agents.twin.answer import Answer, refused
+from agents.twin.answer import Answer
 from agents.twin.figures import ctime
-from agents.twin.labels import features, label_text, vdev_lines
+from agents.twin.labels import cut_off, features, label_text, vdev_lines
 from agents.twin.model import SECTOR, Label, Node, Pool, Vdev
 from agents.twin.vdevs import DOWN, state_of
 from agents.twin.view import View
@@ -117,9 +117,8 @@ def properties(view: View, args: Sequence[str], now: float) -> Optional[Answer]:
         return None
     wanted = args[2].split(",")
     known = {"guid", "multihost", *PROPERTIES}
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        return refused(2, f"bad property list: invalid property '{unknown[0]}'")
+    if not known.issuperset(wanted):
+        return None
     rows = (
         f"{pool.name}\t{name}\t{value}\t{source}\n" for pool in view.node.imported for name in wanted for value, source in [_of(pool, name)]
     )
@@ -208,6 +207,8 @@ def uberblocks(view: View, path: str) -> Tuple[int, str]:
     device = view.device(path)
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
+    if device.path.state != "running":
+        return cut_off(view, path, device)
     label = device.partition.label if device.partition else None
     if label is None or not label.copies:
         return 2, "".join(f"failed to unpack label {n}\n" for n in range(4))

@@ -24,7 +24,7 @@ def lost(stage, ann):
 
 
 def test_a_replace_is_under_way_when_the_power_fails(stage, walk, lost):
-    walk.begin(f"{POOL} lost the member", "wwid-mismatch-replace")
+    walk.begin(f"{POOL} lost the member {lost.guid}", "wwid-mismatch-replace")
     walk.to_the_button_that_replaces(stage.machine.disk(NEW).serial)
     stage.machine.slow(NEW, iops=100)
     agent = stage.sh("systemctl show -P MainPID slotlight-agent").strip()

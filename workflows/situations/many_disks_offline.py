@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workflows.core import Answer, Evidence, Situation
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.situations import _words
 from workflows.situations._lost import Lost, gone_leaves, lost_leaves
@@ -65,8 +65,15 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def left(fleet: FleetFacts) -> Iterator[Lost]:
     """Members that went by themselves; OFFLINE is somebody's command. Of a suspended pool also those that its tree still calls ONLINE."""
-    yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE")
+    yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE" and not _moved(lost))
     yield from gone_leaves(fleet)
+
+
+def _moved(lost: Lost) -> bool:
+    """Whether it was not found under its old name when the pool was imported, and its own disk runs under another one: names moved over a boot,
+    and all whose names did are called lost in the moment of the import. No cable is to blame for that."""
+    own, now = lost.carrier(), lookup.at_path(lost.node, lost.path)
+    return lost.leaf.was is not None and own is not None and _runs(own) and known(now) and (now is None or now.wwid != own.wwid)
 
 
 def explains(cause: Situation, other: Situation) -> bool:

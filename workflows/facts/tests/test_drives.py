@@ -33,7 +33,7 @@ def said(source, pattern):
 
 
 SMART = said("smart", "*failing-json.json")
-LOGS = said("sg_logs", "*.txt")
+LOGS = said("sg_logs", "*failed-self-test.txt")
 
 
 def condition(**sources) -> ConditionFacts:

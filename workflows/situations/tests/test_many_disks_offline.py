@@ -207,3 +207,33 @@ def test_a_suspended_pool_stays_urgent_below_its_cause():
         ("disk-missing", "watch", True),
     ]
     assert found[1].answers == ()
+
+
+def drifted(moved: int, lost: int, name: str):
+    """After a boot: the disk of `moved` runs under another name than the pool remembers, which is `name`, and that of `lost` is away."""
+    facts = built([seat(n, A, n) for n in range(6)], [(n, 20.0) for n in (moved, lost)])
+    node = facts.nodes["oss01"]
+
+    def as_imported(vdev):
+        if vdev.children:
+            return replace(vdev, children=tuple(as_imported(child) for child in vdev.children))
+        if vdev.guid not in (moved, lost):
+            return vdev
+        return replace(
+            vdev,
+            state="UNAVAIL",
+            name=str(vdev.guid),
+            was=name if vdev.guid == moved else "/dev/sd77",
+            **({"wwid": None} if vdev.guid == lost else {}),
+        )
+
+    pools = tuple(replace(pool, tops=tuple((role, as_imported(top)) for role, top in pool.tops)) for pool in node.pools)
+    return fleet(replace(node, pools=pools, disks=tuple(d for d in node.disks if d.wwid != wwid(lost))))
+
+
+@pytest.mark.parametrize(
+    ("name", "together"), [("/dev/sd5", 0), ("/dev/sd55", 0), (f"{by_id(wwid(1))}-part1", 1)], ids=["another's", "nobody's", "its own"]
+)
+def test_a_member_whose_name_moved_over_a_boot_is_not_lost_together_with_one_whose_disk_is_away(name, together):
+    """Both are called lost in the second of the import. A real node's walk was told to mend its HBA, and offered no runbook."""
+    assert len(many_disks_offline.detect(drifted(1, 2, name))) == together

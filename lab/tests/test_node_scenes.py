@@ -1,0 +1,38 @@
+"""The scenes that the twin is held against, on a real node: it still says what is kept.
+
+With `--keep DIR` what it says now is written there, for `agents/tests/captures/scenes`, and compared with nothing.
+"""
+
+import pytest
+
+from agents.tests import scenes
+from agents.tests.scenes import SCENES
+from lab.players import Player
+
+NODE, PARTNER, HOSTID = "oss13", "oss14", "0badcafe"
+DISKS = max(scene.disks for scene in SCENES.values())
+
+
+@pytest.fixture(scope="module")
+def machine(boot):
+    return boot(NODE, DISKS)
+
+
+@pytest.fixture(scope="module")
+def partner(boot, machine):
+    return boot(PARTNER, DISKS, hostid=HOSTID, disks_folder=str(machine.folder / "disks"), lot=machine.settings.lot)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_real_node_says_what_is_kept(name, machine, made, request):
+    scene, release = SCENES[name], made.zfs_version.partition("-")[0]
+    if release not in scene.releases:
+        pytest.skip(f"It was played on OpenZFS {' and '.join(scene.releases)}.")
+    told = Player(machine, scene, request.getfixturevalue("partner") if scene.hosts > 1 else None).play()
+    print(told.text())
+    if folder := request.config.getoption("--keep"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / scenes.path_of(release, name).name).write_text(told.text())
+        return
+    for now, before in zip(scenes.everything_alike(told), scenes.everything_alike(scenes.kept(release, name)), strict=True):
+        assert now == before
