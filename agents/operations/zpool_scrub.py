@@ -51,7 +51,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     pool = params["pool"]
     questions = (
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
-        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. A scrub would be refused."),
+        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. No scrub begins before it goes on."),
     )
     return (*judge(questions, pre, FACTS), *_nothing_runs(pre, pool))
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.tests import scenes
 from agents.tests.scenes import SCENES
-from lab.players import Player
+from lab.tests.players import Player
 
 NODE, PARTNER, HOSTID = "oss13", "oss14", "0badcafe"
 DISKS = max(scene.disks for scene in SCENES.values())
