@@ -1,7 +1,7 @@
 """Scenes that are played twice: on a real node of the lab, and on the twin. Both are asked the same commands in the same order and must say the same.
 
 A scene begins with the pools it names, on disks `d0`, `d1` ... of one shelf. A step is a command, written after `$ `, or something that hands do
-(`Hands` here does it to the twin, `lab/tests/players.py` to the node). Words of a step that stand for what differs from machine to machine:
+(`test_twin_scenes.py` does it to the twin, `lab/tests/players.py` to the node). Words of a step that stand for what differs from machine to machine:
 
     {d0}    the disk's name under /dev/disk/by-id       {g0}    the guid that its member had when the scene began
     {n0}    the guid in its label now                   {tank}  the guid of the pool of that name
