@@ -92,6 +92,13 @@ def _own_spare(node: Node, partition: Partition, wanted: Wanted) -> Optional[Vde
     return spare if spare and own and spare.state == "AVAIL" else None
 
 
+def _is_held_as_spare(node: Node, partition: Partition, wanted: Wanted) -> bool:
+    """Whether an imported pool has it as a spare that cannot be taken: another pool's, or one that stands in for a member."""
+    label = partition.label
+    held = label is not None and _spare_on(node, partition) is not None and node.pool(label.pool).imported
+    return held and _own_spare(node, partition, wanted) is None
+
+
 def _labelled(node: Node, partitions: Sequence[Tuple[str, Partition]], wanted: Wanted) -> Optional[Answer]:
     for path, partition in partitions:
         complaint, overridable = _complaint(node, path, partition, wanted)
@@ -152,12 +159,7 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
     if found is None:
         return "no such device in pool"
     old, place = found
-    if (
-        _spare_on(node, partition)
-        and partition.label
-        and node.pool(partition.label.pool).imported
-        and not _own_spare(node, partition, wanted)
-    ):
+    if _is_held_as_spare(node, partition, wanted):
         return f"{wanted.path} is busy, or device removal is in progress"
     if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
         return "device is too small"

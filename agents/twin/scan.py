@@ -134,7 +134,7 @@ def _finish(node: Node, pool: Pool) -> None:
 
 
 def _collapse(node: Node, pool: Pool, vdev: Vdev) -> None:
-    """The newest child takes the place; the others leave the pool and lose their labels where they can be reached."""
+    """The newest child takes the place; the others leave the pool."""
     found = find(pool, vdev.guid)
     assert found is not None
     forget(node, pool, found[1].top, vdev.children[:-1])
