@@ -23,11 +23,14 @@ print(json.dumps([code, open("/run/stdout").read(), open("/run/stderr").read()])
 HOST = "echo $(hostname) $(hostid) $((0x$(hostid)))"
 COMMAND_SECONDS = 60
 # On a node short of CPU udev names new partitions later than `zpool create` waits for them.
-CREATE = "for i in 1 2 3; do udevadm settle -t 60; zpool create {words} && break; sleep 5; done; udevadm settle -t 60"
+CREATE = "for i in 1 2 3; do udevadm settle -t 60; zpool create {words} && break; sleep 5; done; udevadm settle -t 60; zpool status {pool}"
 # Whatever an earlier scene left behind: every disk is there and runs, and holds nothing.
 WIPE = """\
 for s in /sys/block/sd*/device/state; do echo running > $s; done
-for p in $(zpool list -H -o name); do timeout 60 zpool clear $p; sleep 2; zpool export -f $p || zpool destroy -f $p; done
+for i in 1 2 3 4 5 6; do
+  for p in $(zpool list -H -o name); do timeout 60 zpool clear $p; sleep 2; timeout 60 zpool export -f $p; done
+  [ -z "$(zpool list -H -o name)" ] && break; sleep 5
+done
 for d in {disks}; do blkdiscard -f $d 2>/dev/null && blockdev --flushbufs --rereadpt $d; done
 udevadm settle -t 60"""
 FILL = "parted -s {d} mklabel gpt mkpart a 1MiB 200MiB mkpart b 200MiB 300MiB && udevadm settle -t 60 && sleep 1 && mkfs.ext4 -q {d}-part1 && mkswap -q {d}-part2; udevadm settle -t 60"
@@ -65,7 +68,7 @@ class Player:
         ashift = f"-o ashift={self.scene.ashift}" if self.scene.ashift else ""
         for pool, words in self.scene.pools.items():
             layout = " ".join(self._path(word) for word in words.split())
-            self._sh(CREATE.format(words=f"{ashift} {self.scene.options} {pool} {layout}"))
+            self._sh(CREATE.format(words=f"{ashift} {self.scene.options} {pool} {layout}", pool=pool))
         for pool, words in self.scene.pools.items():
             self.names[pool] = self._sh(f"zpool get -H -p -o value guid {pool}").strip()
             self.names["host"] = self._sh(HOST).strip()
