@@ -93,7 +93,8 @@ class Walk:
             if self.asker.has_button("Ask the node for its plan"):
                 self.asker.press("Ask the node for its plan")
             time.sleep(3)
-            if not HEAD.match(self.asker.go(self.path).current)[1].startswith(title):  # "Back to" names it later too
+            self.asker.go(self.path)
+            if not self._is_at(title):
                 return
         raise NotThere(f"The node never made its plan at {title!r}: {self.asker.page.text}")
 
@@ -101,10 +102,14 @@ class Walk:
         """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
-        while title in self.asker.page.current and self.asker.has_button("Done") and time.monotonic() < end:  # "Back to" names it later too
+        while self._is_at(title) and self.asker.has_button("Done") and time.monotonic() < end:
             self.asker.press("Done", evidence=evidence)
             time.sleep(3)
             self.asker.go(self.path)
+
+    def _is_at(self, title: str) -> bool:
+        """Whether this is the current step; "Back to" names it later too."""
+        return HEAD.match(self.asker.page.current)[1].startswith(title)
 
     def to_the_button_that_replaces(self, serial: str) -> None:
         """wwid-mismatch-replace, from the choice of the disk up to the command."""
