@@ -321,9 +321,15 @@ class Transcript:
         for one in self.said:
             lines.append(one.step if one.is_command else f"* {one.step}")
             if one.is_command:
-                lines += [f"o> {line}" for line in one.stdout.split("\n")[:-1]] + [f"e> {line}" for line in one.stderr.split("\n")[:-1]]
+                lines += [*_marked("o", one.stdout), *_marked("e", one.stderr)]
                 lines.append(f"= {HANGS if one.exit_code is None else one.exit_code}")
         return "\n".join(lines) + "\n"
+
+
+def _marked(stream: str, text: str) -> list[str]:
+    """Its lines, and behind another mark what follows the last line break."""
+    *lines, rest = text.split("\n")
+    return [f"{stream}> {line}" for line in lines] + ([f"{stream}- {rest}"] if rest else [])
 
 
 def path_of(release: str, scene: str) -> Path:
@@ -342,6 +348,10 @@ def kept(release: str, scene: str) -> Transcript:
             told.said[-1].stdout += line[3:] + "\n"
         elif line.startswith("e> "):
             told.said[-1].stderr += line[3:] + "\n"
+        elif line.startswith("o- "):
+            told.said[-1].stdout += line[3:]
+        elif line.startswith("e- "):
+            told.said[-1].stderr += line[3:]
         elif line.startswith("= "):
             told.said[-1].exit_code = None if line[2:] == HANGS else int(line[2:])
         elif line:

@@ -77,7 +77,7 @@ def genuine() -> str:
     ]  # and the scenes among them
     texts += [path.read_text() for path in sorted(scenarios.root().rglob("*")) if path.is_file() and path.suffix in (".txt", ".json")]
     texts += [body["text"] for _, body in lab_nodes.everything()]
-    return plain(re.sub(r"(?m)^[oe]> ", "", "\n".join(texts)))
+    return plain(re.sub(r"(?m)^[oe][>-] ", "", "\n".join(texts)))
 
 
 def literals(source: str) -> Iterator[str]:

@@ -22,6 +22,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Optional[A
     if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
         return None
     pool = next((p for p in node.imported if p.name == args[0]), None)
+    if pool is None and verb == "online" and node.release >= (2, 2):
+        return Answer(1, "", f"cannot open '{args[0]}': no such pool\nfailed to open pool \"{args[0]}\"")  # and no line break
     if pool is None:
         return refused(1, f"cannot open '{args[0]}': no such pool")
     if verb == "clear":
