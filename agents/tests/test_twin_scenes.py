@@ -144,12 +144,6 @@ class Player:
             if pool.scan and pool.scan.seconds == AGES:
                 pool.scan.seconds = self.clock.at - pool.scan.started_at + 2.0
 
-    def _without(self, node: Node, what: str) -> None:
-        self.zed = False
-
-    def _with(self, node: Node, what: str) -> None:
-        self.zed = True
-
     def _stall(self, node: Node, name: str) -> None:
         node.pool(name).suspended = "mmp"
 
@@ -160,8 +154,8 @@ class Player:
         disk = self._disk(node, word)
         disk.logical_block_bytes, disk.size_bytes = 4096, 640 * MIB
 
-    def _fine(self, node: Node, word: str) -> None:
-        """The disk that was there before is put in again; nothing is asked any more."""
+    def _nothing(self, node: Node, word: str) -> None:
+        """What changes nothing that a command is asked of: ZED ends or begins, a disk is put back at the end."""
 
     HANDS = {
         "fill": _fill,
@@ -175,12 +169,12 @@ class Player:
         "back": _back,
         "hold": _hold,
         "resume": _resume,
-        "without": _without,
-        "with": _with,
+        "without": _nothing,
+        "with": _nothing,
         "stall": _stall,
         "taken": _taken,
         "coarse": _coarse,
-        "fine": _fine,
+        "fine": _nothing,
     }
 
 

@@ -73,7 +73,9 @@ def _moved(lost: Lost) -> bool:
     """Whether it was not found under its old name when the pool was imported, and its own disk runs under another one: names moved over a boot,
     and all whose names did are called lost in the moment of the import. No cable is to blame for that."""
     own, now = lost.carrier(), lookup.at_path(lost.node, lost.path)
-    return lost.leaf.was is not None and own is not None and _runs(own) and known(now) and (now is None or now.wwid != own.wwid)
+    if lost.leaf.was is None or own is None or not _runs(own) or not known(now):
+        return False
+    return now is None or (known(now.wwid) and now.wwid != own.wwid)
 
 
 def explains(cause: Situation, other: Situation) -> bool:

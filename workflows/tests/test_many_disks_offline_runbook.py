@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub
+from agents.operations import OPERATIONS, zpool_bring_back, zpool_clear, zpool_scrub
+from agents.twin.model import Scan
 from agents.twin.stories import backplane_lost, reconnected, shelf_lost
 from workflows.core import blockers
 from workflows.facts import Unknown
@@ -229,3 +230,17 @@ def test_a_second_scrub_is_never_begun_by_the_same_order(backplane):
     assert host.run(zpool_scrub.argv(params), 5.0).exit_code == 0
     assert zpool_scrub.preconditions(host, params) != pre
     assert any("scanned already" in reason for _, reason in zpool_scrub.guards(zpool_scrub.preconditions(host, params), params))
+
+
+def test_the_twin_begins_no_second_scrub_and_none_of_a_suspended_pool(backplane):
+    """As a node of 2.3.2 did: it refuses the one, and hangs over the other."""
+    host = backplane.hosts["oss01"]
+    backplane.change(
+        "oss01", lambda node: setattr(node.pool("ost_0"), "scan", Scan("scrub", "running", backplane.clock(), 900.0, 1 << 30, 0))
+    )
+    said = host.run(("zpool", "scrub", "ost_0"), 5.0)
+    assert said.stderr.decode() == "cannot scrub ost_0: currently scrubbing; use 'zpool scrub -s' to cancel scrub\n"
+    backplane.change("oss01", lambda node: setattr(node.pool("ost_0"), "suspended", "io"))
+    said = host.run(("zpool", "scrub", "ost_0"), 5.0)
+    assert (said.exit_code, said.why) == (None, "timeout")
+    assert OPERATIONS["zpool_scrub"] is zpool_scrub

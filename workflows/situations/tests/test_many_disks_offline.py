@@ -237,3 +237,9 @@ def drifted(moved: int, lost: int, name: str):
 def test_a_member_whose_name_moved_over_a_boot_is_not_lost_together_with_one_whose_disk_is_away(name, together):
     """Both are called lost in the second of the import. A real node's walk was told to mend its HBA, and offered no runbook."""
     assert len(many_disks_offline.detect(drifted(1, 2, name))) == together
+
+
+def test_a_disk_that_is_not_known_under_the_old_name_does_not_say_that_names_moved():
+    node = drifted(1, 2, "/dev/sd5").nodes["oss01"]
+    disks = tuple(replace(d, wwid=Unknown("It does not say.")) if "sd5" in d.names else d for d in node.disks)
+    assert len(many_disks_offline.detect(fleet(replace(node, disks=disks)))) == 1
