@@ -56,6 +56,25 @@ class Answer:
     why: str = ""
 
 
+CureKind = Literal[
+    "wait", "look", "reseat", "online", "clear", "detach", "export-import", "zgenhostid", "import-without-log", "import", "remove",
+    "attach", "add", "scrub", "resilver", "replace", "restore", "upgrade", "cooling", "other",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cure:
+    """One thing that helps, in the order in which to try it. `argv` names vdevs by guid and disks by a stable path, never by sdX."""
+
+    kind: CureKind
+    text: str  # one or two sentences: what to do and what it does
+    argv: tuple[tuple[str, ...], ...] = ()  # the commands, where no runbook types them
+    releases: str = ""  # the OpenZFS releases the commands are right for: "0.8 and newer"; "" is all of them
+    needs: str = ""  # what must hold before
+    save_first: str = ""  # what is lost by it and must be written down before: "clear wipes the error counters"
+    runbook: str = ""  # slug of the runbook that does it
+
+
 @dataclass(frozen=True)
 class Situation:
     """Something wrong, detected from facts. `key` is stable while the same thing stays wrong."""
@@ -71,6 +90,9 @@ class Situation:
     subject: Mapping[str, str] = field(default_factory=dict)  # pool, pool_guid, vdev_guid, wwid ...
     sure: bool = True
     cause: str = ""  # key of the open situation that explains this one
+    cures: tuple[Cure, ...] = ()  # what helps, first things first
+    gate: bool = False  # while it stands, no member of its pool is to be replaced
+    vdevs: tuple[str, ...] = ()  # guids, or names where those are not known, of every vdev it explains; () is its `subject` alone
 
 
 StepKind = Literal["CHECK", "PLAN", "CONFIRM", "APPROVE", "EXECUTE", "WAIT", "VERIFY", "MANUAL", "DECIDE"]

@@ -24,6 +24,7 @@ from workflows.facts.model import (
     PoolFacts,
     ScanFacts,
     Unknown,
+    UnreadLine,
     VdevFacts,
     known,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "TunableFacts",
     "TunablesFacts",
     "Unknown",
+    "UnreadLine",
     "VdevFacts",
     "identify",
     "known",

@@ -67,6 +67,15 @@ class ScanFacts:
 
 
 @dataclass(frozen=True)
+class UnreadLine:
+    """A line of a source that its parser did not understand. It makes unknown what it could have said, and nothing else."""
+
+    line: str  # as printed, stripped
+    field: str  # what it could have said: "scan", "config", "errors", ...; "" when that is not known
+    reason: str
+
+
+@dataclass(frozen=True)
 class VdevFacts:
     """One vdev of an imported pool, joined from `zpool status` by name and by guid, and from the labels.
 
@@ -105,7 +114,11 @@ class VdevFacts:
 
 @dataclass(frozen=True)
 class PoolFacts:
-    """One imported pool. `tops` pairs each top-level vdev with its class: "data", "special", "dedup", "log"."""
+    """One imported pool. `tops` pairs each top-level vdev with its class: "data", "special", "dedup", "log".
+
+    `tops` and `scans` are what guards read: unknown as soon as one line of the pool was not understood (`unread`), or the text was
+    rebuilt. `tops_read` is for showing and for situations: every row that was understood, whatever stands around it.
+    """
 
     name: str
     guid: Known[int]
@@ -128,6 +141,13 @@ class PoolFacts:
     disputed: tuple[tuple[str, int], ...] = ()  # (who, pool guid), where the sources of its guid do not agree
     progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
     idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
+    partial_tops: tuple[tuple[str, VdevFacts], ...] = ()  # what was understood of a tree that is unknown to guards
+    unread: tuple[UnreadLine, ...] = ()
+
+    @property
+    def tops_read(self) -> tuple[tuple[str, VdevFacts], ...]:
+        """Every top-level vdev that was understood. Never for a guard: a row may be missing."""
+        return self.tops if known(self.tops) else self.partial_tops
 
 
 @dataclass(frozen=True)
@@ -288,6 +308,12 @@ class NodeFacts:
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
+    partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
+
+    @property
+    def pools_read(self) -> tuple[PoolFacts, ...]:
+        """Every pool that was understood. Never for a guard: a pool may be missing."""
+        return self.pools if known(self.pools) else self.partial_pools
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Every situation we detect. To add one: add a file with `SLUG` and `detect(fleet)`, list it here.
+"""Every situation we detect. To add one: add a file with `SLUG`, `MANUALS` (runbooks whose pages help) and `detect(fleet)`, list it here.
 
 A situation that can be the cause of others also has `explains(cause, other)`.
 """

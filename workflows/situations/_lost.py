@@ -151,16 +151,16 @@ class Lost:
 
 def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
-            for role, top in pool.tops if known(pool.tops) else ():
+        for pool in node.pools_read:
+            for role, top in pool.tops_read:
                 yield from (Lost(node, pool, role, line) for line in lookup.lineages(top) if _is_lost(line[-1]))
 
 
 def gone_leaves(fleet: FleetFacts) -> Iterator[Lost]:
     """Members of suspended pools that are called in service there, and whose disks the kernel has no more."""
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
-            for role, top in pool.tops if known(pool.tops) else ():
+        for pool in node.pools_read:
+            for role, top in pool.tops_read:
                 yield from (Lost(node, pool, role, line) for line in lookup.lineages(top) if _is_gone(line[-1]))
 
 

@@ -51,7 +51,7 @@ class Running:
 
     def filling(self) -> tuple[VdevFacts, ...]:
         """The leaves that are being filled, as far as the tree says."""
-        tops = self.pool.tops if known(self.pool.tops) else ()
+        tops = self.pool.tops_read
         return tuple(leaf for _, top in tops for leaf in top.leaves() if leaf.resilvering or leaf.rebuilding_since_txg is not None)
 
     def done(self) -> str:
@@ -93,7 +93,7 @@ class Running:
 
 def running(fleet: FleetFacts) -> Iterator[Running]:
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
+        for pool in node.pools_read:
             repairs = [scan for scan in pool.progress if scan.function in REPAIRS] if known(pool.progress) else []
             if repairs:
                 # Of several rebuilds at once, the one that is least far stands for the pool.

@@ -16,6 +16,7 @@ from workflows.facts.dataloss import DataErrors, counted, data_errors
 from workflows.situations import _words
 
 SLUG = "data-errors"
+MANUALS: tuple[str, ...] = ()
 FILES_NAMED = 8
 LEAVES_NAMED = 6
 
@@ -33,7 +34,7 @@ class Damaged:
     @property
     def away(self) -> tuple[VdevFacts, ...]:
         """Members that serve nothing: what they hold is out of reach, which looks the same."""
-        tops = self.pool.tops if known(self.pool.tops) else ()
+        tops = self.pool.tops_read
         return tuple(leaf for _, top in tops for leaf in top.leaves() if lookup.serves_nothing(leaf))
 
 
@@ -41,7 +42,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(Damaged(node, pool, errors))
         for node in fleet.nodes.values()
-        for pool in (node.pools if known(node.pools) else ())
+        for pool in node.pools_read
         if (errors := data_errors(pool)) is not None
     )
 

@@ -14,13 +14,14 @@ from workflows.facts.dataloss import counted
 from workflows.situations import _words
 
 SLUG = "disk-errors"
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "blink-and-replace")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(node, pool, top, leaf)
         for node in fleet.nodes.values()
-        for pool in (node.pools if known(node.pools) else ())
+        for pool in node.pools_read
         for top, leaf in counted(pool)
         if leaf.state == "ONLINE" and leaf.gone is not True  # of one that is gone the counts are those of its going
     )

@@ -14,6 +14,7 @@ from workflows.situations._lost import Lost, lost_leaves
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
+MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace")
 
 CAUSES = {
     "too many errors": "ZFS gave it up after too many errors",
@@ -31,8 +32,8 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _degraded(fleet: FleetFacts) -> Iterator[Lost]:
     """Leaves that still serve although ZED marked them. Without a reason on the line it is only a parent's word."""
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
-            for role, top in pool.tops if known(pool.tops) else ():
+        for pool in node.pools_read:
+            for role, top in pool.tops_read:
                 for line in lookup.lineages(top):
                     if not line[-1].children and line[-1].state == "DEGRADED" and _cause(line[-1].note):
                         yield Lost(node, pool, role, line)

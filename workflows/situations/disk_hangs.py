@@ -18,6 +18,7 @@ from workflows.facts.hanging import Hanging, hanging, silent_reasons
 from workflows.situations import _words, import_blocked
 
 SLUG = "disk-hangs"
+MANUALS: tuple[str, ...] = ("slow-disk-triage",)
 TOGETHER_MIN = 3
 LINES_SHOWN = 6
 
@@ -155,8 +156,8 @@ def _evidence(node: NodeFacts, one: Hanging) -> Iterator[Evidence]:
 def _seat(node: NodeFacts, one: Hanging) -> Seat | None:
     if one.disk is None or not known(one.disk.wwid):
         return None
-    for pool in node.pools if known(node.pools) else ():
-        for _, top in pool.tops if known(pool.tops) else ():
+    for pool in node.pools_read:
+        for _, top in pool.tops_read:
             for leaf in top.leaves():
                 behind = _words.disk_behind(node, leaf)
                 if behind is not None and behind.wwid == one.disk.wwid:

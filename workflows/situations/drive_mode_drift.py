@@ -14,6 +14,7 @@ from workflows.facts.drift import MODES, Deviation, deviations
 from workflows.situations import _words
 
 SLUG = "drive-mode-drift"
+MANUALS: tuple[str, ...] = ("drive-mode-audit",)
 RUNBOOK = "drive-mode-audit"
 RESTING = ("ONLINE", "DEGRADED", "OFFLINE", "AVAIL")
 
@@ -95,7 +96,7 @@ def _answers(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> tuple[
 
 def member_on(node: NodeFacts, disk: DiskFacts) -> tuple[PoolFacts, VdevFacts] | None:
     """The member or hot spare that sits on the disk, by its label."""
-    for pool in node.pools if known(node.pools) else ():
+    for pool in node.pools_read:
         for role, leaf in lookup.pool_leaves(pool):
             if role != "cache" and known(leaf.wwid) and leaf.wwid == disk.wwid and leaf.state in RESTING:
                 return pool, leaf

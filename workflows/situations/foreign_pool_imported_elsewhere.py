@@ -14,6 +14,7 @@ from workflows.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
+MANUALS: tuple[str, ...] = ()
 ACTIVE = 0  # a label's state: in use, or never exported
 AGE_SECONDS_MAX = 60  # a node's word that it has a pool imported, or not, is good for so long
 
@@ -81,7 +82,7 @@ def _labels(node: NodeFacts) -> dict[int, LabelFacts]:
 
 
 def _guids(node: NodeFacts) -> frozenset[int]:
-    return frozenset(pool.guid for pool in (node.pools if known(node.pools) else ()) if known(pool.guid))
+    return frozenset(pool.guid for pool in node.pools_read if known(pool.guid))
 
 
 def _holders(fleet: FleetFacts, node: NodeFacts, guid: int) -> tuple[NodeFacts, ...]:

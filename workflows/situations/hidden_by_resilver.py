@@ -12,13 +12,14 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, 
 from workflows.situations import _words
 
 SLUG = "hidden-by-resilver"
+MANUALS: tuple[str, ...] = ()
 NO_ERRORS = "No known data errors"
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     found = []
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
+        for pool in node.pools_read:
             hidden = tuple(_hidden(pool)) if _speaks_of_resilver(pool) else ()
             if hidden:
                 found.append(_situation(node, pool, hidden))
@@ -33,7 +34,7 @@ def _hidden(pool: PoolFacts) -> Iterator[str]:
     """What the status line would say if no resilver ran."""
     if pool.errors and pool.errors != NO_ERRORS:
         yield f"errors: {' '.join(pool.errors.split())[:200]}"
-    for _, top in pool.tops if known(pool.tops) else ():
+    for _, top in pool.tops_read:
         for line in lookup.lineages(top):
             leaf = line[-1]
             if not leaf.children and (said := _trouble(leaf, line[-2] if len(line) > 1 else None)):

@@ -14,6 +14,7 @@ from workflows.facts.conflicts import Conflict, conflicts
 from workflows.facts.identity import Identity
 
 SLUG = "identity-conflict"
+MANUALS: tuple[str, ...] = ()
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -18,6 +18,7 @@ from workflows.facts.uberblocks import PoolTimeline
 from workflows.situations import _words
 
 SLUG = "import-blocked"
+MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport", "rewind-import")
 IN_USE, DESTROYED = 0, 2  # a label's state
 LEAVES_SHOWN = 24
 

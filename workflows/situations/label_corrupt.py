@@ -15,6 +15,7 @@ from workflows.facts.census import title
 from workflows.facts.damage import Damage, damages
 
 SLUG = "label-corrupt"
+MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
 
 TITLES = {
     "gone": "{disk} should be a member of {pool} and carries no label",

@@ -17,6 +17,7 @@ from workflows.situations import _words
 from workflows.situations._lost import Lost, gone_leaves, lost_leaves
 
 SLUG = "many-disks-offline"
+MANUALS: tuple[str, ...] = ("many-disks-offline",)
 RUNBOOK = "many-disks-offline"
 TOGETHER_SECONDS = 60
 LEAVES_MIN = 2

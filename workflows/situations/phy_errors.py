@@ -13,6 +13,7 @@ from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts
 from workflows.facts.census import title
 
 SLUG = "phy-errors"
+MANUALS: tuple[str, ...] = ("sas-link-triage",)
 RUNBOOK = "sas-link-triage"
 NOISE_PER_HOUR = 10  # fewer bad dwords than this is what a healthy cable has on a bad day
 SYNC_PER_HOUR = 5  # a disk put in or switched on loses sync a few times

@@ -22,6 +22,7 @@ from workflows.facts.versions import release, release_numbers
 from workflows.situations import _words
 
 SLUG = "pool-suspended"
+MANUALS: tuple[str, ...] = ("suspended-pool", "many-disks-offline")
 BEFORE_US = 300 * SECOND  # how far back the log is searched for the disk that began it
 AFTER_US = 5 * SECOND
 DISKS_NAMED = 4
@@ -48,7 +49,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _suspended(fleet: FleetFacts, node: NodeFacts) -> Iterator[Suspended]:
-    for pool in node.pools if known(node.pools) else ():
+    for pool in node.pools_read:
         if known(pool.suspended) and pool.suspended:
             log = last_suspension(node.kernel_log, pool.name)
             yield Suspended(node, pool, _kind(pool, log), log, fleet)

@@ -8,6 +8,7 @@ from workflows.situations import _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-slow"
+MANUALS: tuple[str, ...] = ("resilver-tuning",)
 RUNBOOK = "resilver-tuning"
 
 

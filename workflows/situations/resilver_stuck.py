@@ -14,6 +14,7 @@ from workflows.situations import _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-stuck"
+MANUALS: tuple[str, ...] = ("resilver-tuning",)
 IDLE_SECONDS = 300  # a resilver begins seconds after a replacement, and the old half leaves seconds after its end
 
 
@@ -46,7 +47,7 @@ def _anew(one: Running) -> Situation:
 
 def _left_over(fleet: FleetFacts) -> Iterator[Situation]:
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
+        for pool in node.pools_read:
             if not known(pool.scans) or not known(pool.tops) or any(s.state in ("running", "paused") for s in pool.scans):
                 continue
             ended = next((s for s in pool.scans if s.function in REPAIRS and (s.state == "canceled" or (s.errors or 0) > 0)), None)

@@ -16,6 +16,7 @@ from workflows.situations import _words
 from workflows.situations._lost import Lost
 
 SLUG = "slow-disk"
+MANUALS: tuple[str, ...] = ("slow-disk-triage",)
 RUNBOOK = "slow-disk-triage"
 IN_SERVICE = ("ONLINE", "DEGRADED")
 DELAYS_MIN = 3  # events come up to twenty a second; three are no chance
@@ -46,7 +47,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _by_pool(fleet: FleetFacts) -> Iterator[tuple[Slow, ...]]:
     for node in fleet.nodes.values():
-        for pool in node.pools if known(node.pools) else ():
+        for pool in node.pools_read:
             if known(pool.latency):
                 yield tuple(slow_leaves(node, pool, pool.latency))
 

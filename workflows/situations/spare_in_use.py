@@ -12,14 +12,15 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _words
 
 SLUG = "spare-in-use"
+MANUALS: tuple[str, ...] = ("spare-return",)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(node, pool, top, vdev)
         for node in fleet.nodes.values()
-        for pool in (node.pools if known(node.pools) else ())
-        for _, top in (pool.tops if known(pool.tops) else ())
+        for pool in node.pools_read
+        for _, top in pool.tops_read
         for vdev in top.walk()
         if vdev.kind == "spare" and len(vdev.children) > 1
     )

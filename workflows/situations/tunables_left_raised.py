@@ -13,6 +13,7 @@ from workflows.core import Evidence, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
 SLUG = "tunables-left-raised"
+MANUALS: tuple[str, ...] = ("resilver-tuning",)
 
 HARMS = {
     "zfs_scan_suspend_progress": "no scrub and no resilver gets any further",
@@ -63,7 +64,7 @@ def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[
 
 
 def _is_repairing(node: NodeFacts) -> bool:
-    scans = [s for p in (node.pools if known(node.pools) else ()) for s in (p.scans if known(p.scans) else ())]
+    scans = [s for p in node.pools_read for s in (p.scans if known(p.scans) else ())]
     return any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
 
 

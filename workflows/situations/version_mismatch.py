@@ -12,6 +12,7 @@ from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.facts.versions import TESTED_RELEASES, is_tested, release
 
 SLUG = "version-mismatch"
+MANUALS: tuple[str, ...] = ()
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

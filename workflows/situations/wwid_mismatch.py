@@ -16,6 +16,7 @@ from workflows.facts.lookup import Member
 from workflows.situations._lost import Lost, lost_leaves
 
 SLUG = "wwid-mismatch"
+MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
 
 
 @dataclass(frozen=True)

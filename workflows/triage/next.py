@@ -9,32 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from workflows.core import Situation
+from workflows.situations import SITUATIONS
 
 # situation -> runbooks that answer it, whose pages say what to do by hand
-MANUALS: Mapping[str, tuple[str, ...]] = {
-    "many-disks-offline": ("many-disks-offline",),
-    "pool-suspended": ("suspended-pool", "many-disks-offline"),
-    "disk-hangs": ("slow-disk-triage",),
-    "wwid-mismatch": ("wwid-mismatch-replace",),
-    "disk-faulted": ("blink-and-replace", "wwid-mismatch-replace"),
-    "disk-missing": ("wwid-mismatch-replace", "blink-and-replace"),
-    "import-blocked": ("read-only-import", "device-delete-reimport", "rewind-import"),
-    "data-errors": (),
-    "foreign-pool-imported-elsewhere": (),
-    "slow-disk": ("slow-disk-triage",),
-    "resilver-stuck": ("resilver-tuning",),
-    "resilver-slow": ("resilver-tuning",),
-    "label-corrupt": ("wwid-mismatch-replace",),
-    "identity-conflict": (),
-    "phy-errors": ("sas-link-triage",),
-    "disk-errors": ("slow-disk-triage", "blink-and-replace"),
-    "drive-mode-drift": ("drive-mode-audit",),
-    "hidden-by-resilver": (),
-    "spare-in-use": ("spare-return",),
-    "resilver-running": ("resilver-tuning",),
-    "tunables-left-raised": ("resilver-tuning",),
-    "version-mismatch": (),
-}
+MANUALS: Mapping[str, tuple[str, ...]] = {slug: module.MANUALS for slug, module in SITUATIONS.items()}
 
 
 IN_ORDER = ("missing", "incomplete", "features", "waiting")  # why a pool is not imported, where its data is not in question
