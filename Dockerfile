@@ -14,6 +14,7 @@ WORKDIR /srv/slotlight
 COPY manage.py ./
 COPY agents agents
 COPY workflows workflows
+COPY confined confined
 COPY app app
 COPY cli cli
 COPY templates templates

@@ -19,6 +19,7 @@ from django.middleware.security import SecurityMiddleware
 from django.urls import set_script_prefix
 
 from app import garbage
+from app.limits import AGENTS, body_bytes_max
 from app.measures import measured
 from app.threads import Threads
 
@@ -87,12 +88,11 @@ pages, doors = Pages(_threads), Doors(_threads)
 reports = Doors(Threads(3, "report"))
 
 from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
+from app.errors import too_large  # noqa: E402
 from app.nodes import heartbeats  # noqa: E402
-from app.nodes.door import BODY_BYTES_MAX  # noqa: E402
 
-AGENTS = "/agent/v1/"
 DESCRIPTORS_BESIDE = 1000  # requests, databases, files
-PAGE_BYTES_MAX = 4 * 1024 * 1024
+DROPPED_TIMES = 4
 WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
 
 
@@ -102,24 +102,49 @@ async def application(scope, receive, send):
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
+    most = body_bytes_max(scope["path"])
+    try:
+        await _answer(scope, bounded(receive, scope, most), send)
+    except TooLarge:
+        await turn_away(scope, receive, send, most)
+
+
+async def _answer(scope, receive, send):
     if scope["type"] == "http" and scope["path"] == f"{AGENTS}reports" and scope["method"] == "POST":
-        return await heartbeats.reports(scope, bounded(receive, BODY_BYTES_MAX), send, reports)
-    if scope["path"].startswith(AGENTS):
-        return await doors(scope, bounded(receive, BODY_BYTES_MAX), send)
-    return await pages(scope, bounded(receive, PAGE_BYTES_MAX), send)
+        return await heartbeats.reports(scope, receive, send, reports)
+    return await (doors if scope["path"].startswith(AGENTS) else pages)(scope, receive, send)
 
 
-def bounded(receive, most):
-    """`receive` that hangs up on whoever sends more than `most` bytes; Django would spool them to disk first."""
+class TooLarge(Exception):
+    """The body of a request has more bytes than its address takes."""
+
+
+def bounded(receive, scope, most):
+    """`receive` that raises TooLarge for a body of more than `most` bytes; Django would spool them to disk first."""
     left = most
+    announced = dict(scope["headers"]).get(b"content-length", b"") if scope["type"] == "http" else b""
 
     async def bounded_receive():
         nonlocal left
+        if announced.isdigit() and int(announced[:20]) > most:
+            raise TooLarge
         message = await receive()
         left -= len(message.get("body", b""))
-        return message if left >= 0 else {"type": "http.disconnect"}
+        if left < 0:
+            raise TooLarge
+        return message
 
     return bounded_receive
+
+
+async def turn_away(scope, receive, send, most):
+    """413 in words. A browser shows an answer only once it has sent what it had, so a body up to some times too large is taken and dropped."""
+    left = DROPPED_TIMES * most
+    while left > 0 and (message := await receive())["type"] == "http.request" and message.get("more_body", False):
+        left -= len(message.get("body", b""))
+    headers, content = await asyncio.to_thread(too_large, scope["path"])
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
 
 
 async def lifespan(receive, send):

@@ -1,5 +1,6 @@
 """The pages for what went wrong. That of 500 needs neither the database nor a person: it must show when nothing else does."""
 
+import json
 import logging
 import secrets
 
@@ -7,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from app import limits
 from app.htmx import wants_partial
 
 log = logging.getLogger(__name__)
@@ -30,3 +32,17 @@ def failed(request: HttpRequest) -> HttpResponse:
     if hasattr(request, "htmx") and wants_partial(request):  # what failed may have come before that was known
         return HttpResponse(f"Failed. Reference {reference}.", content_type="text/plain", status=500)
     return HttpResponse(render_to_string("500.html", {"reference": reference}), status=500)
+
+
+def too_large(path: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Headers and body of the answer 413, in the form that whoever asks at this address reads: a page, or JSON."""
+    why = limits.too_large(path)
+    if path.startswith(limits.AGENTS):
+        kind, content = "application/json", json.dumps({"reason": why})
+    elif path.startswith("/api/"):
+        kind = "application/problem+json"
+        said = {"type": "urn:slotlight:too-large", "title": "The request is too large.", "detail": why, "do": "Send less at a time."}
+        content = json.dumps(said | {"verdicts": [], "status": 413})
+    else:
+        kind, content = "text/html; charset=utf-8", render_to_string("413.html", {"why": why})
+    return [(b"content-type", kind.encode()), (b"cache-control", b"no-store"), (b"connection", b"close")], content.encode()

@@ -135,6 +135,7 @@ ROUTES: Mapping[str, str] = {
     "api-situation": API,
     "api-disks": API,
     "api-disk": API,
+    "api-triage": API,
     "api-runs": API,
     "api-run-start": API,
     "api-run": API,

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app import oidc
+from app import limits, oidc
 from app.database import database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -96,8 +96,8 @@ CACHES = {"default": {"BACKEND": "app.accounts.counts_once.CountsOnce"}}
 
 SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
 
-# A form field may be as long as what somebody pastes for triage; what agents send is bounded by its own door.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+# Every door counts the bytes of its requests before Django sees them (`app/limits.py`); this is the largest of those limits.
+DATA_UPLOAD_MAX_MEMORY_SIZE = max(limits.BODIES.values())
 
 # Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
 AUTH_PASSWORD_VALIDATORS = [

@@ -214,6 +214,52 @@ def evidence(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
+def triage(asked: argparse.Namespace, portal: Ask) -> int:
+    """Exit code 0: what was given is good; 1: it is not; 2: nothing of it could be read; 3: a limit was reached."""
+    texts = [{"name": name, "text": _content(name)} for name in asked.files]
+    try:
+        found = portal().post("triage", texts=texts)
+    except Trouble as trouble:
+        if trouble.kind not in ("too-large", "stopped"):
+            raise
+        raise Trouble(trouble.said, trouble.do, TRIAGE_STOPPED) from None
+    said(asked, found, lambda: _triaged(found))
+    if not any(one["outcome"] in ("read", "partly") for one in found["texts"]):
+        return USAGE
+    return DONE if found["good"] else REFUSED
+
+
+TRIAGE_STOPPED = 3
+
+
+def _content(name: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise Trouble(
+            f"{name} cannot be read: {error.strerror}.", "Give the file of an output, or - for what is piped in.", USAGE
+        ) from None
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _triaged(found: dict) -> str:
+    lines = []
+    for one in found["situations"]:
+        lines += [text(f"{one['severity'].upper()}  {one['node']}: {one['title']}"), text(one["meaning"], "  ")]
+        lines += [text(f"- {cure['text']}", "  ") for cure in one["advice"]]
+        lines += [text(" ".join(argv), "      ") for cure in one["advice"] for argv in cure["commands"]]
+        lines += [text(f"runbook: {slug}", "  ") for slug in one["runbooks"]] + [""]
+    rows = [
+        (one["outcome"], f"{one['file']}:{one['first']}-{one['last']}", one["command"] or one["source"] or "-", one["reason"] or "")
+        for one in found["texts"]
+    ]
+    lines += [table(("READ", "LINES", "WHAT", "WHY"), rows, "There was no output in it.")]
+    if not found["good"]:
+        lines += ["", *(text(f"not good: {why}") for why in found["not_good_because"])]
+    lines += [text(f"not looked at: {what}") for what in found["not_looked_at"]]
+    return "\n".join(lines)
+
+
 LOOKS: dict[str, tuple[str, Callable[[argparse.Namespace, Ask], int]]] = {
     "status": ("how the fleet stands; exit code 1 when something is to be acted on", status),
     "nodes": ("nodes with the worst that is wrong, or one node with its pools", nodes),
@@ -221,6 +267,7 @@ LOOKS: dict[str, tuple[str, Callable[[argparse.Namespace, Ask], int]]] = {
     "situation": ("one situation: what it means, its evidence, what answers it", situation),
     "evidence": ("one piece of evidence, by its whole digest; that you looked is on the record", evidence),
     "disks": ("find a disk by WWID in any form, serial, model, node:sdX or enclosure/slot", disks),
+    "triage": ("what pasted outputs of a node say is wrong; exit code 0 good, 1 not good, 2 nothing read, 3 stopped at a limit", triage),
     "runs": ("runs under way", runs),
     "approvals": ("plans that wait for another person", approvals),
     "loops": ("what was switched on and not off", loops),
@@ -240,6 +287,8 @@ def arguments(name: str, command: argparse.ArgumentParser) -> None:
     if name == "situation":
         command.add_argument("id", type=int)
         command.add_argument("--digests", action="store_true", help="whole digests, for `slotlight evidence`")
+    if name == "triage":
+        command.add_argument("files", nargs="+", metavar="FILE", help="a saved output; - for what is piped in")
     if name == "evidence":
         command.add_argument("digest")
     if name == "disks":

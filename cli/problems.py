@@ -5,19 +5,19 @@
 """
 
 DONE, REFUSED, USAGE, NOT_ALLOWED, ABSENT, DOWN, MOVED = range(7)
-BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 422: USAGE, 429: DOWN}
+BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 413: USAGE, 422: USAGE, 429: DOWN}
 
 
 class Trouble(Exception):
     """What is so, what to do next, and the exit code."""
 
-    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list | None = None) -> None:
+    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list | None = None, kind: str = "") -> None:
         super().__init__(said)
-        self.said, self.do, self.code, self.verdicts = said, do, code, verdicts or []
+        self.said, self.do, self.code, self.verdicts, self.kind = said, do, code, verdicts or [], kind
 
 
 def of_answer(status: int, body: dict) -> Trouble:
     """The portal's own problem, as ours."""
     kind = str(body.get("type", "")).rpartition(":")[2]
     code = MOVED if kind == "run-moved" else BY_STATUS.get(status, DOWN if status >= 500 else REFUSED)
-    return Trouble(str(body.get("detail") or f"The portal answered {status}."), str(body.get("do", "")), code, body.get("verdicts"))
+    return Trouble(str(body.get("detail") or f"The portal answered {status}."), str(body.get("do", "")), code, body.get("verdicts"), kind)

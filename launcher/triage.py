@@ -1,5 +1,6 @@
 """`./run triage FILE...`: what the pasted outputs of a node say is wrong. Needs nothing installed and no server."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,57 +10,93 @@ ORDER = ("act", "watch", "info")
 
 
 def triage(args: list[str]) -> int:
-    """Exit 0: nothing to act on; 1: something is; 2: nothing could be read."""
-    from workflows.triage import NAMELESS
+    """Exit code 0: all of it is good; 1: it is not; 2: nothing could be read; 3: a limit was reached, or reading crashed."""
+    from confined import Stopped, run
+    from workflows.triage.machine import exit_code, stopped
+
+    as_json, names = "--json" in args, [name for name in args if name != "--json"]
+    if not names:
+        raise Stop("./run triage needs at least one file, or - for what is piped in. With --json it prints one JSON object.")
+    try:
+        answered, words = run(_read, [_content(name) for name in names])
+    except Stopped as why:
+        answered, words = stopped(why.why, str(why)), str(why)
+    say(json.dumps(answered, indent=2, ensure_ascii=False) if as_json else words)
+    return exit_code(answered)
+
+
+def _content(name: str) -> tuple[str, bytes]:
+    try:
+        return name, sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise Stop(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _read(texts: list[tuple[str, bytes]]) -> tuple[dict, str]:
+    """The answer for programs, and the same for people. Runs in a process of its own, with limits."""
+    from workflows.triage import decoded
     from workflows.triage import triage as read
+    from workflows.triage.machine import answer
 
-    if not args:
-        raise Stop("./run triage needs at least one file, or - for what is piped in.")
-    found = read([_text(name) for name in args])
+    found = read([(name, decoded(content)) for name, content in texts])
+    return answer(found), "\n".join(_lines(found))
+
+
+def _lines(found):
+    from workflows.triage import NAMELESS
+
     for situation in sorted(found.situations, key=lambda s: ORDER.index(s.severity)):
-        say(f"{situation.severity.upper()}  {situation.node}: {situation.title}\n")
-        say(f"  {situation.meaning}\n")
-        for line in situation.evidence:
-            say(f"  {line.source}: {line.line}")
-        _runbooks(situation)
-        say("")
-    for piece in found.reads:
-        say(_piece(piece))
+        yield f"{situation.severity.upper()}  {situation.node}: {situation.title}\n"
+        yield f"  {situation.meaning}\n"
+        yield from _cures(situation)
+        yield from (f"  {line.source}: {line.line}" for line in situation.evidence)
+        yield from _runbooks(situation)
+        yield ""
+    yield from map(_piece, found.reads)
     for node in found.fleet.nodes or (NAMELESS,):
-        _more(node, found.missing(node))
+        yield from _more(node, found.missing(node))
     if not found.understood:
-        say("\nNothing of this could be read.")
-        return 2
-    if not found.situations:
-        say("\nWhat could be read shows nothing wrong. Only what stands above as read was looked at.")
-    return 1 if any(situation.severity == "act" for situation in found.situations) else 0
+        yield "\nNothing of this could be read."
+    elif found.good:
+        yield "\nWhat was pasted is good. Only what stands above as read was looked at."
+    else:
+        yield from (f"\nNot good: {why}" for why in found.not_good_because)
+    yield from (f"Not looked at: {what}" for what in found.not_looked_at)
 
 
-def _runbooks(situation) -> None:
+def _cures(situation):
+    for number, cure in enumerate(situation.cures, 1):
+        yield f"  {number}. {cure.text}"
+        yield from (f"       {' '.join(argv)}" for argv in cure.argv)
+        yield from (f"     {what}" for what in _conditions(cure))
+    if situation.cures:
+        yield ""
+
+
+def _conditions(cure):
+    if cure.releases:
+        yield f"OpenZFS {cure.releases}"
+    if cure.needs:
+        yield f"needs: {cure.needs}"
+    if cure.save_first:
+        yield f"save first: {cure.save_first}"
+
+
+def _runbooks(situation):
     """The pages that say what to do by hand, and what of their parameters the paste already tells."""
     from workflows.triage import manuals
 
     filled = {answer.runbook: answer.params for answer in situation.answers}
     for slug in manuals(situation):
         told = filled.get(slug, situation.subject)
-        say(f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})")
+        yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})"
 
 
-def _more(node: str, commands) -> None:
+def _more(node: str, commands):
     if commands:
-        say(f"\nTo know more of {node}, run there as root, and give what they print as well. All of these only read:")
+        yield f"\nTo know more of {node}, run there as root, and give what they print as well. All of these only read:"
     for command in commands:
-        say(f"  {command.command}    # {command.why}")
-
-
-def _text(name: str) -> tuple[str, str]:
-    from workflows.triage import decoded
-
-    try:
-        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise Stop(f"{name} cannot be read: {error.strerror}.") from error
-    return name, decoded(raw)
+        yield f"  {command.command}    # {command.why}"
 
 
 def _piece(piece) -> str:

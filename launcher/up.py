@@ -304,7 +304,7 @@ async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> s
 def compile_for_others(site: Installation) -> None:
     """As root, compile the code once: `nobody` may not write the results and would compile at every start."""
     if site.user.uid != os.geteuid():
-        for name in ("app", "agents", "workflows"):
+        for name in ("app", "agents", "workflows", "confined"):
             compileall.compile_dir(ROOT / name, quiet=2)
 
 

@@ -89,9 +89,13 @@ def test_workflows_import_agents_and_pure_parts_of_the_standard_library():
     assert not breaches("workflows", lambda path, name: top(name) in {"agents", "workflows"} or top(name) in STDLIB - IMPURE)
 
 
+def test_limits_on_a_process_need_the_standard_library_only():
+    assert not breaches("confined", lambda path, name: top(name) in STDLIB)
+
+
 def test_the_launcher_needs_nothing_installed():
     """It installs what the rest needs. `prepare` is the one part that runs inside the result; the agent, its twin and `triage` are our own code and need nothing either."""
-    own = {"triage": {"launcher", "workflows"}, "commands": {"launcher", "agents", "lab", "cli"}}
+    own = {"triage": {"launcher", "workflows", "confined"}, "commands": {"launcher", "agents", "lab", "cli"}}
     own |= {name: {"launcher", "agents"} for name in ("rack", "up")}
     assert not breaches("launcher", lambda path, name: path.stem == "prepare" or top(name) in STDLIB | own.get(path.stem, {"launcher"}))
 
@@ -106,7 +110,7 @@ def test_the_lab_looks_at_the_product_from_outside():
 
 
 def test_nothing_imports_the_tests_ground_or_the_launcher():
-    for folder in ("agents", "workflows", "app", "cli"):
+    for folder in ("agents", "workflows", "app", "cli", "confined"):
         assert not breaches(folder, lambda path, name: top(name) not in {"tests", "launcher", "bench", "lab"})
 
 
@@ -146,7 +150,7 @@ def test_no_file_of_a_registry_is_forgotten(folder):
 
 def test_no_file_runs_away():
     kinds = ("*.py", "*.html", "*.css", "*.js", "*.sql")
-    folders = ("agents", "workflows", "app", "cli", "templates", "static", "launcher", "tests", "bench", "lab")
+    folders = ("agents", "workflows", "app", "cli", "confined", "templates", "static", "launcher", "tests", "bench", "lab")
     files = (
         path
         for folder in folders
@@ -167,7 +171,7 @@ def test_agents_are_written_in_python_3_9(path):
 
 def test_no_command_goes_through_a_shell():
     found = []
-    for folder in ("agents", "workflows", "app", "cli", "launcher"):
+    for folder in ("agents", "workflows", "app", "cli", "confined", "launcher"):
         for path in sources(folder):
             for node in ast.walk(ast.parse((ROOT / path).read_text())):
                 if isinstance(node, ast.keyword) and node.arg == "shell":
@@ -179,7 +183,7 @@ def test_no_command_goes_through_a_shell():
 def test_errors_are_swallowed_nowhere():
     """`except Exception` stands only in outermost loops, and what it catches there is logged."""
     found = []
-    for folder in ("agents", "workflows", "app", "cli", "launcher"):
+    for folder in ("agents", "workflows", "app", "cli", "confined", "launcher"):
         for path in sources(folder):
             for node in ast.walk(ast.parse((ROOT / path).read_text())):
                 if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _logs(node):

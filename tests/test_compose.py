@@ -116,7 +116,7 @@ def test_the_image_installs_the_launchers_lock_and_runs_as_nobody_special():
 
 def test_the_image_holds_every_folder_the_portal_imports_from():
     copied = set(re.findall(r"^COPY (\w+) \w+$", DOCKERFILE, re.MULTILINE))
-    assert {"agents", "workflows", "app", "templates", "static"} <= copied
+    assert {"agents", "workflows", "confined", "app", "templates", "static"} <= copied
 
 
 def test_every_variable_the_image_sets_is_one_that_is_read():

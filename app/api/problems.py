@@ -13,11 +13,12 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
 from app.ledger.services import LedgerDown
+from app.limits import too_large
 from app.runs import services
 
 log = logging.getLogger(__name__)
 MEDIA = "application/problem+json"
-STATUSES = frozenset({400, 401, 403, 404, 409, 422, 429, 503})
+STATUSES = frozenset({400, 401, 403, 404, 409, 413, 422, 429, 503})
 
 
 class VerdictOut(Schema):
@@ -47,6 +48,9 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "method": (405, "This address does not take this method.", "Read /api/v1/openapi.json for what it takes."),
     "run-moved": (409, "The run has moved on.", "Read the run again; send the version it has now if you still mean it."),
     "refused": (409, "Refused. Nothing was changed.", "Read the reason, and the run as it stands now."),
+    "too-large": (413, "The request is too large.", "Send less at a time."),
+    "stopped": (422, "Reading was stopped at a limit.", "Send less at a time: one command's output first."),
+    "busy": (503, "Other texts are being read.", "Send it again after as many seconds as Retry-After says."),
     "invalid": (422, "A value is not what is asked for.", "Mend what is named and send it again."),
     "too-many": (429, "This token asks too often.", "Wait for as many seconds as Retry-After says."),
     "broken": (500, "The portal failed.", "Nothing says that it was done: read the thing again. The reason is in the portal's log."),
@@ -116,7 +120,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     OperationalError: lambda request, error: answer("database-down", "The database does not answer."),
     InterfaceError: lambda request, error: answer("database-down", "The database does not answer."),
     Exception: _broken,
-    RequestDataTooBig: lambda request, error: answer("unreadable", "The request is larger than 2.5 MB."),
+    RequestDataTooBig: lambda request, error: answer("too-large", too_large(request.path)),
 }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ PAGES = (
     "backup",
     "upgrade",
     "api",
+    "triage-json",
     "security",
     "faq",
 )

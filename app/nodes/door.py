@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
 from agents.wire import BadSignature, canonical, sign_answer
+from app.limits import AGENT_BODY_BYTES_MAX as BODY_BYTES_MAX
 from app.nodes import sessions
 from app.nodes.keys import Caller, Repeat, authenticate
 
-BODY_BYTES_MAX = 16 * 1024 * 1024  # as sent; the first report of a 90-bay node is about 100 KiB
 JSON_BYTES_MAX = 64 * 1024 * 1024  # after decompression
 
 Answer = tuple[int, dict]

@@ -14,7 +14,7 @@ import redis
 from django.test import Client
 
 from agents.wire import verify_answer
-from app import live
+from app import asgi, limits, live
 from app.accounts import people
 from app.accounts.models import User
 from app.doorbell import PREFIX, ring
@@ -223,12 +223,20 @@ def test_it_keeps_polling_while_valkey_is_away(agent, wire, monkeypatch):
     assert poll(agent, wire, 5)[0] == 200
 
 
-def test_it_hangs_up_on_a_body_that_is_too_large(wire, monkeypatch):
-    from app import asgi
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("/sign-in/", "<strong>This takes"), ("/api/v1/runs", '"status": 413'), ("/agent/v1/claims", '"reason": "This takes')],
+)
+def test_a_body_that_is_too_large_gets_413_in_words(wire, monkeypatch, path, says):
+    monkeypatch.setattr(asgi, "body_bytes_max", lambda path: 10)
+    status, _, answer = wire("POST", path, b"x" * 5000)
+    assert status == 413
+    assert says in answer.decode()
 
-    monkeypatch.setattr(asgi, "PAGE_BYTES_MAX", 10)
-    status, _, _ = wire("POST", "/sign-in/", b"x" * 5000)
-    assert status >= 400
+
+def test_every_page_takes_as_much_as_it_says(wire):
+    assert wire("POST", "/sign-in/", b"x" * (limits.PAGE_BODY_BYTES_MAX + 1))[0] == 413
+    assert wire("POST", "/sign-in/", b"x" * limits.PAGE_BODY_BYTES_MAX)[0] == 403  # read, and sent back for want of a token
 
 
 def test_it_ends_soon_and_in_good_order_with_pages_open(committed_db, ground):

@@ -44,6 +44,7 @@ SEVERAL = re.compile(r";|&&")
 ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
 ROWS_MIN = 2
 UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
+NO_OUTPUT = "This is no output we know."
 AGAIN = {
     "zpool_status": "zpool status -P -p",
     "zpool_status_guid": "zpool status -g -p",
@@ -71,6 +72,7 @@ class Read:
     reason: str = ""
     line: str = ""  # the line the parser stumbled over
     notes: tuple[str, ...] = ()
+    unread: tuple[tuple[int, str], ...] = ()  # (line number, why) of the lines of it that were not understood
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,34 @@ class Triage:
         return missing(told, [found for found in self.situations if found.node == node])
 
     @property
+    def good(self) -> bool:
+        """Whether all that was pasted was read, and each state in it is positively good."""
+        return not self.not_good_because
+
+    @property
+    def not_good_because(self) -> tuple[str, ...]:
+        return tuple(self._doubts())
+
+    def _doubts(self) -> Iterator[str]:
+        if not self.understood:
+            yield "Nothing could be read."
+        yield from (f"{found.node}: {found.title}" for found in self.situations if found.severity != "info")
+        for read in self.reads:
+            if read.outcome == "partly" or read.outcome == "not read":
+                yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
+
+    @property
+    def not_looked_at(self) -> tuple[str, ...]:
+        """What the texts do not tell of, by the command that would."""
+        return tuple(
+            dict.fromkeys(
+                f"{command.why} ({command.command})" for node in self.fleet.nodes or (NAMELESS,) for command in self.missing(node)
+            )
+        )
+
+    @property
     def understood(self) -> bool:
-        return any(read.outcome == "read" for read in self.reads)
+        return any(read.outcome in ("read", "partly") for read in self.reads)
 
 
 @dataclass
@@ -183,7 +211,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
             return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
-        why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else "This is no output we know."
+        why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         return replace(read, reason=piece.hint or (UNFINISHED if _is_inside_a_tree(piece.lines) else why))
     if not piece.lines:
         return replace(read, outcome="not read", reason="The command stands here without its output.")

@@ -28,9 +28,12 @@ def everything() -> list:
     return [list(model.objects.values()) for model in (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken)]
 
 
+READS_A_BODY = {"/triage"}  # it looks at what it is sent, and changes nothing
+
+
 def test_every_operation_names_one_scope_and_only_reading_is_get():
     assert {scope for _, _, scope in OPERATIONS} == {READ, OPERATE, APPROVE}
-    assert all((method == "GET") == (scope == READ) for method, _, scope in OPERATIONS)
+    assert all((method == "GET" or path in READS_A_BODY) == (scope == READ) for method, path, scope in OPERATIONS)
 
 
 def test_every_route_of_the_api_is_one_of_the_description():

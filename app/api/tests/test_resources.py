@@ -1,12 +1,16 @@
 """What the API says is what the pages say: real captures of the incident, guids as text, pages by cursor."""
 
 import io
+import json
 import zipfile
 
 import pytest
 
+from agents.tests.scenarios import step
+from app.api import triage
 from app.api.tests.cast import Asker, token
 from app.runs.tests.cast import SDCW, Oss01, begin, incident, person
+from launcher.triage import triage as launcher_triage
 
 
 @pytest.fixture
@@ -126,3 +130,23 @@ def test_the_ledger_is_searched_proven_and_taken_away(committed):
     assert [one["body"]["act"] for one in asks.get(f"/ledger?type=token.used&run={run.pk}")["items"]] == ["run.bundle"]
     assert "events.jsonl" in zipfile.ZipFile(io.BytesIO(bundle.content)).namelist()
     assert asks.get("/ledger?type=run.exported")["items"][0]["actor"] == "ann"
+
+
+STATUS = step("disk-removed/2-removed") / "zpool-status-P.txt"
+
+
+@pytest.mark.django_db
+def test_triage_answers_as_the_launcher_does(asks, capsys):
+    said = asks.post("/triage", {"texts": [{"name": str(STATUS), "text": STATUS.read_text()}]}).json()
+    assert launcher_triage(["--json", str(STATUS)]) == 1
+    assert json.loads(capsys.readouterr().out) == said
+    assert [one["slug"] for one in said["situations"]] == ["disk-missing"]
+    assert said["good"] is False
+
+
+@pytest.mark.django_db
+def test_triage_of_too_much_says_so(asks, monkeypatch):
+    monkeypatch.setattr(triage, "PASTE_BYTES_MAX", 10)
+    answer = asks.post("/triage", {"texts": [{"name": "x", "text": "x" * 11}]})
+    assert answer.status_code == 413
+    assert "Nothing of it was read or kept" in answer.json()["detail"]

@@ -1,11 +1,16 @@
 """The triage page: outputs in, situations out, nothing kept."""
 
+import threading
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+import confined
 from agents.tests.scenarios import step
+from app.fleet import triage as view
+from app.fleet import triage_work
 from app.fleet.models import Node, Situation
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
@@ -74,6 +79,31 @@ def test_it_is_kept_when_somebody_who_may_asks_for_it(reader, client):
     assert event.actor == "ann"
     assert ledger.blob(digest).decode().replace("\r\n", "\n").strip() == STATUS.read_text().strip()
     assert reverse("ledger-evidence", args=[digest]) in page
+
+
+def test_a_third_reader_is_told_to_wait_and_loses_nothing(reader, monkeypatch):
+    monkeypatch.setattr(triage_work, "_free", threading.BoundedSemaphore(1))
+    with triage_work._free:
+        answer = reader.post(reverse("triage"), {"text": "zpool status of mine"})
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    assert "send it again" in answer.content.decode()
+    assert "zpool status of mine</textarea>" in answer.content.decode()
+
+
+def test_a_text_that_takes_too_long_is_stopped_in_words_and_stays_in_the_form(reader, monkeypatch):
+    monkeypatch.setattr(confined, "WALL_SECONDS", 0)
+    answer = reader.post(reverse("triage"), {"text": "zpool status of mine"})
+    assert answer.status_code == 422
+    assert "was stopped" in answer.content.decode()
+    assert "zpool status of mine</textarea>" in answer.content.decode()
+
+
+def test_text_and_files_have_one_limit_together(reader, monkeypatch):
+    monkeypatch.setattr(view, "PASTE_BYTES_MAX", 1000)
+    answer = reader.post(reverse("triage"), {"text": "x" * 600, "files": [SimpleUploadedFile("status.txt", b"x" * 600)]})
+    assert answer.status_code == 422
+    assert "more than" in answer.content.decode()
 
 
 def test_five_megabytes_fit_the_form(reader):

@@ -1,0 +1,89 @@
+"""Runs a function in a process of its own, within limits of CPU time, memory and wall-clock time.
+
+Needs the standard library only: the launcher uses it where nothing is installed. `function`, its arguments and its result must be picklable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
+from typing import Any, TypeVar
+
+CPU_SECONDS = 10
+MEMORY_BYTES = 512 * 1024 * 1024  # of address space
+WALL_SECONDS = 30  # on a machine that has other things to do
+NICE = 5  # a page that somebody waits for comes first
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """The function did not come to its end. `why` is "cpu", "memory", "time" or "crash"; the text says it in words."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(WORDS[why])
+        self.why = why
+
+
+WORDS = {
+    "cpu": f"Reading this took more than {CPU_SECONDS} seconds of computing and was stopped. Paste less at a time: one command's output first.",
+    "memory": f"Reading this took more than {MEMORY_BYTES // 1024**2} MiB of memory and was stopped. Paste less at a time: one command's output first.",
+    "time": f"Reading this was not done after {WALL_SECONDS} seconds and was stopped. Try again, or paste less at a time.",
+    "crash": "The process that reads this ended before it had an answer. Paste one command's output at a time to find the text that does it.",
+}
+
+
+def run(function: Callable[..., T], *args: Any, context: BaseContext | None = None) -> T:
+    """What `function(*args)` returns. Raises `Stopped`; an error of the function is a crash, whose traceback goes to standard error.
+
+    `context` says how the process is made: by default a fork, which only a program with a single thread may use.
+    """
+    made = context or multiprocessing.get_context("fork")
+    receiver, sender = made.Pipe(duplex=False)
+    process = made.Process(target=_child, args=(sender, function, args), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(WALL_SECONDS):
+            raise Stopped("time")
+        fitted, value = pickle.loads(receiver.recv_bytes())  # of our own making, and nobody else's
+    except EOFError:
+        process.join(WALL_SECONDS)
+        raise Stopped("cpu" if process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL) else "crash") from None
+    finally:
+        receiver.close()
+        if process.is_alive():
+            process.join(1)
+            process.kill()
+    if not fitted:
+        raise Stopped("memory")
+    return value
+
+
+def _child(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    _limit()
+    try:
+        answer = pickle.dumps((True, function(*args)))
+    except MemoryError:
+        answer = pickle.dumps((False, None))
+    sender.send_bytes(answer)
+    sender.close()
+
+
+def _limit() -> None:
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this one
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(spent.ru_utime + spent.ru_stime) + CPU_SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ValueError, OSError):  # macOS has no limit of address space
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    os.nice(NICE)

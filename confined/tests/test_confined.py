@@ -1,0 +1,57 @@
+"""A function in a process of its own: its value, its errors, and each limit."""
+
+import os
+import signal
+
+import pytest
+
+import confined
+
+
+def test_it_gives_what_the_function_returns():
+    assert confined.run(sorted, [3, 1, 2]) == [1, 2, 3]
+
+
+def test_it_runs_in_another_process():
+    assert confined.run(os.getpid) != os.getpid()
+
+
+def test_an_error_of_the_function_is_a_crash_and_never_an_answer():
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(int, "x")
+    assert stopped.value.why == "crash"
+
+
+def test_too_much_computing_is_stopped(monkeypatch):
+    monkeypatch.setattr(confined, "CPU_SECONDS", 1)
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(_spin)
+    assert stopped.value.why == "cpu"
+
+
+def test_too_much_memory_is_stopped():
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(_fill)
+    assert stopped.value.why == "memory"
+
+
+def test_too_much_time_is_stopped(monkeypatch):
+    monkeypatch.setattr(confined, "WALL_SECONDS", 0.2)
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(signal.pause)
+    assert stopped.value.why == "time"
+
+
+def test_a_crash_is_no_answer():
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(os._exit, 7)
+    assert stopped.value.why == "crash"
+
+
+def _spin():
+    while True:
+        pass
+
+
+def _fill():
+    return len(bytearray(2 * confined.MEMORY_BYTES))
