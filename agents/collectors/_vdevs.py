@@ -22,14 +22,16 @@ INDENT_MAX = 16  # root, top, replacing, spare and leaf need 8; the bound keeps 
 
 
 class Vdev(NamedTuple):
-    """One row. `errors` are read, write, checksum; None where the row prints none (spares, `zpool import`)."""
+    """One row. `errors` are read, write, checksum; None where the row prints none (spares, `zpool import`) or no whole numbers."""
 
     name: str
-    state: str
+    state: str  # as printed; "" where a row could not be read, or prints none (spares and caches in `zpool import`)
     errors: tuple[int, int, int] | None = None
     slow: int | None = None
     note: str = ""
     children: tuple[Vdev, ...] = ()
+    printed: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
+    columns: tuple[tuple[str, str], ...] = ()  # what -c adds: name of the column and value
 
     @property
     def was(self) -> str | None:
@@ -140,6 +142,8 @@ def read_tree(text: str, pool: str) -> Tree | Unparsed:
         return _first_refusal(blocks, columns) or Unparsed(odd.reason, odd.line)
     if len(root) != 1 or root[0].name != pool:
         return Unparsed(f"the vdev tree does not begin with {pool}", root[0].name if root else "")
+    if not root[0].children:
+        return Unparsed(TOO_FEW, root[0].name)
     return root[0], tuple(sections)
 
 
@@ -242,6 +246,26 @@ def _slow_and_note(text: str, extra: tuple[str, ...]) -> tuple[int | None, str]:
     return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash, and 0 with -p
 
 
+TOO_FEW = "a vdev shows fewer members than it must have, so rows are missing"
+_SURE_OF_ALL = 4  # raidz3 and draid3 have at least so many
+
+
+def members_least(name: str) -> int:
+    """How many members a vdev of this name has at least, whether they serve or not."""
+    kind = name.partition("-")[0].partition(":")[0]
+    return _LEAST.get(kind, 1)
+
+
+_LEAST = {
+    "mirror": 2,
+    "replacing": 2,
+    "spare": 2,
+    "raidz": 2,
+    "draid": 2,
+    **{f"{k}{n}": n + 1 for k in ("raidz", "draid") for n in (1, 2, 3)},
+}
+
+
 _Siblings = tuple[int, list[Vdev]]  # how far they are indented, and they themselves from the last to the first
 
 
@@ -256,7 +280,7 @@ def _nest(rows: Sequence[_Row], rests: _Rests, least: int) -> tuple[Vdev, ...]:
             children = _adopt(orphans, len(pad), name)
             below, siblings = pad, orphans[-1][1]
         state, errors, slow, note = rests[rest]
-        siblings.append(_new(Vdev, (name, state, errors, slow, note, children)))
+        siblings.append(_new(Vdev, (name, state, errors, slow, note, children, (), ())))
     if rows and (len(orphans) > 1 or orphans[0][0] != least):
         raise _crooked(orphans[-1])
     return tuple(siblings[::-1])
@@ -276,6 +300,8 @@ def _adopt(orphans: list[_Siblings], depth: int, name: str) -> tuple[Vdev, ...]:
             raise _crooked(orphans[-1])
         if depth and not INTERIOR.fullmatch(name):
             raise _Odd("a leaf cannot have children", name)
+        if depth and len(deeper) < _SURE_OF_ALL and len(deeper) < members_least(name):
+            raise _Odd(TOO_FEW, name)
         children = tuple(deeper[::-1])
     if depth > INDENT_MAX:
         raise _Odd("the vdev tree is deeper than any pool", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from agents.host import Host
 from agents.wire import canonical
@@ -20,6 +20,36 @@ class Unparsed:
 
     reason: str
     line: str = ""
+
+
+@dataclass(frozen=True)
+class UnreadLine:
+    """A line of a source that its parser did not understand. It makes unknown what it could have said, and nothing else."""
+
+    line: str  # as printed, stripped; "" where a line that should be there is missing
+    field: str  # what it could have said: "scan", "config", "errors", "counters", ...; "" when that is not known
+    reason: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a parser made of a text as far as it could be read.
+
+    `unread` are the lines that belong to no part of `value`; a part (one pool) carries those of its own in its field `unread`.
+    """
+
+    value: Any
+    unread: tuple[UnreadLine, ...] = ()
+
+    @property
+    def every_unread(self) -> tuple[UnreadLine, ...]:
+        return (*self.unread, *(line for part in self.value for line in part.unread))
+
+    @property
+    def whole(self) -> Any:
+        """The value if every line was understood, else `Unparsed` with the first that was not: what guards and operations may read."""
+        first = next(iter(self.every_unread), None)
+        return self.value if first is None else Unparsed(first.reason, first.line)
 
 
 @dataclass(frozen=True)

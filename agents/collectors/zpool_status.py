@@ -1,6 +1,7 @@
-"""Pool health as `zpool status` prints it, OpenZFS 0.6 to 2.4: the whole tree, every scan, nothing rounded.
+"""Pool health as `zpool status` prints it, OpenZFS 0.6 to 2.4, FreeBSD and illumos: the whole tree, every scan, nothing rounded.
 
-A line we do not know makes the text `Unparsed`: a lost `scan:` line would hide a resilver.
+`read` takes a text as far as it goes: what is not understood is named with its line and hides nothing else. `parse` is for who must
+know all of it: there one line that is not understood makes the text `Unparsed`, as a lost `scan:` line would hide a resilver.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from agents.collectors._passing import without_progress as lasting
+from agents.collectors._rows import blocks_by_line, root_name, tree_by_row
 from agents.collectors._vdevs import (
     STATES,
     Block,
@@ -25,7 +27,7 @@ from agents.collectors._vdevs import (
     read_tree,
     stripped,
 )
-from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
 from agents.collectors.node import module_version
 from agents.host import Host
 
@@ -36,7 +38,9 @@ ARGV = ("zpool", "status", "-P", "-p")
 TIMEOUT_SECONDS = 20
 EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is then refused
 
-__all__ = ["Pool", "Scan", "Vdev", "collect", "lasting", "parse"]
+NAMELESS = "(a pool that is not named)"  # its line pool: is missing, and its tree does not show its name either
+
+__all__ = ["Pool", "Scan", "Vdev", "collect", "lasting", "parse", "read"]
 
 
 class Scan(NamedTuple):
@@ -45,27 +49,31 @@ class Scan(NamedTuple):
     function: str  # "none", "scrub", "resilver", "rebuild"
     state: str  # "none", "running", "paused", "finished", "canceled"
     text: str  # as printed, lines joined by newline
-    percent: str | None = None
+    percent: str | None = None  # "3.91", with a point whatever the node's language
     errors: int | None = None
-    eta: str | None = None
+    eta: str | None = None  # as printed, without "to go"
 
 
 class Pool(NamedTuple):
-    """One imported pool. `vdevs` is the root vdev; `sections` are logs, cache, spares, special and dedup as printed."""
+    """One imported pool. `vdevs` is the root vdev; `sections` are logs, cache, spares, special and dedup as printed.
+
+    Where something was not understood, `unread` has the line, and the field it belongs to is as empty as `errors` is None.
+    """
 
     name: str
-    state: str
+    state: str  # "" where it was not read
     status: str
     action: str
     see: str
     scans: tuple[Scan, ...]
     vdevs: Vdev
     sections: Sections
-    errors: str
+    errors: str | None  # None where the text has no such line
     remove: str = ""
     checkpoint: str = ""
     expand: str = ""
     guid: int | None = None  # only the JSON says it
+    unread: tuple[UnreadLine, ...] = ()
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -84,110 +92,138 @@ def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
 
 def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
+    return read(text).whole
+
+
+def read(text: str) -> Reading:
+    """Every pool in `text` as far as it could be read. Never raises."""
     if text.strip() in ("", "no pools available"):
-        return ()
+        return Reading(())
     blocks = read_fields(text, _LAYOUT)
-    if isinstance(blocks, Unparsed):
-        return blocks
-    pools: list[Pool] = []
-    for block in blocks:
-        pool = _pool(block)
-        if isinstance(pool, Unparsed):
-            return pool
-        pools.append(pool)
-    return tuple(pools)
+    if isinstance(blocks, list):
+        return Reading(tuple([_pool(block, ()) for block in blocks]))
+    odd, stray = blocks_by_line(text, _LAYOUT)
+    if not odd and not stray:
+        stray = [UnreadLine(blocks.line, "", blocks.reason)]
+    return Reading(tuple(_pool(lines.block, lines.unread) for lines in odd), tuple(stray))
 
 
 _KEYS = ("pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
 _LAYOUT = layout(_KEYS, below=r"\t| {4}")  # 0.6 indents what goes on below scan: by blanks
 
 
-def _pool(block: Block) -> Pool | Unparsed:
+def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
     fields = first_of_each(block)
-    twice = _printed_twice(block) if len(fields) < len(block) else None
-    if twice:
-        return twice
-    name, state = lines_of(fields, "pool"), lines_of(fields, "state")
-    if not name or state not in STATES:
-        return Unparsed(f"the state of {name or 'a pool'} cannot be read", state)
-    tree = read_tree(fields.get("config", ""), name)
-    if isinstance(tree, Unparsed):
-        return tree
+    unread = [*odd, *_printed_twice(block)] if len(fields) < len(block) else list(odd)
+    config = fields.get("config", "")
+    name = lines_of(fields, "pool") or root_name(config) or NAMELESS
+    root, sections = _tree(config, name, unread)
     if "errors" not in fields:
-        return Unparsed(f"the text of {name} ends before its errors: line")
-    scans = _scans(block) if "scan" in fields or "scrub" in fields else ()
-    if isinstance(scans, Unparsed):
-        return scans
+        unread.append(UnreadLine("", "errors", f"the text of {name} ends before its errors: line"))
     return Pool(
         name,
-        state,
+        _state(lines_of(fields, "state"), name, unread),
         prose_of(fields, "status"),
         prose_of(fields, "action"),
         lines_of(fields, "see"),
-        scans,
-        *tree,
-        errors=lines_of(fields, "errors"),
-        remove=lines_of(fields, "remove"),
-        checkpoint=lines_of(fields, "checkpoint"),
-        expand=lines_of(fields, "expand"),
+        _scans(block, unread) if "scan" in fields or "scrub" in fields else (),
+        root,
+        sections,
+        lines_of(fields, "errors") if "errors" in fields else None,
+        lines_of(fields, "remove"),
+        lines_of(fields, "checkpoint"),
+        lines_of(fields, "expand"),
+        None,
+        tuple(unread),
     )
 
 
-def _printed_twice(block: Block) -> Unparsed | None:
-    values: dict[str, list[str]] = {}
+def _state(printed: str, name: str, unread: list[UnreadLine]) -> str:
+    """As printed, also where we do not know it: who judges it must see the word."""
+    if printed not in STATES:
+        why = f"the state of {name} is none that a release we know prints" if printed else f"the state of {name} is not there"
+        unread.append(UnreadLine(printed and f"state: {first_line(printed)}", "state", why))
+    return first_line(printed)
+
+
+def _tree(config: str, name: str, unread: list[UnreadLine]) -> tuple[Vdev, Sections]:
+    tree = read_tree(config, name)
+    if not isinstance(tree, Unparsed):
+        return tree
+    root, sections, odd = tree_by_row(config, "" if name == NAMELESS else name)
+    unread += odd
+    return root, sections
+
+
+def _printed_twice(block: Block) -> list[UnreadLine]:
+    """What is printed again of a field that a pool has once. The first is used."""
+    seen: set[str] = set()
+    twice = []
     for key, pieces in block:
-        values.setdefault(key, []).append(pieces[0])
-    for key, printed in values.items():
-        if len(printed) > 1 and key not in ("scan", "scrub"):
-            return Unparsed(f"{key}: is printed twice for one pool", first_line(printed[1]))
-    return None
+        if key in seen and key not in ("scan", "scrub"):
+            twice.append(UnreadLine(f"{key}: {first_line(pieces[0]).strip()}", key, f"{key}: is printed twice for one pool"))
+        seen.add(key)
+    return twice
 
 
-def _scans(block: Block) -> tuple[Scan, ...] | Unparsed:
+def _scans(block: Block, unread: list[UnreadLine]) -> tuple[Scan, ...]:
     scans: list[Scan] = []
     for key, pieces in block:
         if key in ("scan", "scrub"):
-            scan = _scan(stripped("".join(pieces).strip(), "\n"))
-            if isinstance(scan, Unparsed):
-                return scan
-            scans.append(scan)
+            scan = _scan(stripped("".join(pieces).strip(), "\n"), unread)
+            if scan is not None:
+                scans.append(scan)
     return tuple(scans)
 
 
 _SCRUB = r"(?:error |thorough )?scrub"
+_REPAIR = r"(?:resilver|rebuild)(?: \([^)]+\))?"
+_REPAIRED = r"(?:resilvered|rebuilt)(?: \([^)]+\))?"
 _SCAN = re.compile(
     r"(?P<none>none requested)"
-    rf"|(?:{_SCRUB}|resilver(?: \([^)]+\))?) (?:(?P<running>in progress since)|(?P<paused>paused since)|(?P<canceled>canceled on)) "
-    rf"|(?P<finished>(?:{_SCRUB} repaired|resilvered(?: \([^)]+\))?) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
+    rf"|(?:{_SCRUB}|{_REPAIR}) (?:(?P<running>in progress(?: since| for|,))|(?P<paused>paused since)|(?P<canceled>canceled on)) "
+    rf"|(?P<finished>(?:{_SCRUB} repaired|{_REPAIRED}) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
     r"|(?P<scrubbed>scrubbed [0-9]+ error blocks? in .* on )"
+    # OpenSolaris and illumos before "scan:", where a scrub that ended did not say how much it repaired
+    r"|(?:scrub|resilver) (?:(?P<completed>completed)|(?P<stopped>stopped))(?: after \S+)? with (?P<found>[0-9]{1,20}) errors on "
 )
-_NUMBER_AT_END = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)?\Z")
+_STATES = {"scrubbed": "finished", "completed": "finished", "stopped": "canceled", "errors": "finished"}
+_NUMBER_AT_END = re.compile(r"(?<![0-9.,])[0-9]+(?:[.,][0-9]+)?\Z")
 _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
+_BELOW = re.compile(r" scanned|(?:resilvered|repaired|rebuilt), |% done|scan warning: skipp|(?:scrub|resilver) started on ")
 
 
-def _scan(text: str) -> Scan | Unparsed:
+def _scan(text: str, unread: list[UnreadLine]) -> Scan | None:
     form = _SCAN.match(text)
     if form is None:
-        return Unparsed("the scan: line cannot be read", first_line(text))
-    state = form.lastgroup or ""
+        unread.append(UnreadLine(first_line(text), "scan", "the scan: line cannot be read"))
+        return None
+    if "\n" in text:
+        below = text.split("\n")[1:]
+        unread += [UnreadLine(line, "scan", "a line below scan: cannot be read") for line in below if line and not _BELOW.search(line)]
+    state = next(name for name, value in form.groupdict().items() if value is not None)
     if state == "none":
         return Scan("none", "none", text)
-    function = "resilver" if text.startswith("resilver") else "scrub"
-    if text.startswith(("resilver (", "resilvered (")):
+    function = "resilver" if text.startswith(("resilver", "reb")) else "scrub"
+    if text.startswith(("resilver (", "resilvered (", "reb")):
         function = "rebuild"  # sequential, onto the named top-level vdev
     if state in ("running", "paused"):
-        return _unfinished(function, state, text)
-    errors = form.group("errors")
-    return Scan(function, "finished" if state == "scrubbed" else state, text, errors=None if errors is None else int(errors))
+        return _unfinished(function, state, text, unread)
+    errors = form.group("errors") or form.group("found")
+    return Scan(function, _STATES.get(state, state), text, errors=None if errors is None else int(errors))
 
 
-def _unfinished(function: str, state: str, text: str) -> Scan | Unparsed:
+def _unfinished(function: str, state: str, text: str, unread: list[UnreadLine]) -> Scan:
     before, _, after = text.partition("% done")
     percent = _NUMBER_AT_END.search(before.rpartition(" ")[2])
     if percent is None or len(before) == len(text):
-        return Unparsed("a scan does not say how far it is", first_line(text))
+        unread.append(UnreadLine(first_line(text), "scan", "a scan does not say how far it is"))
+        return Scan(function, state, text)
     eta: str | None = first_line(after[2:]) if after.startswith(", ") else ""
+    if eta and "error blocks" in eta:
+        eta = ""  # an error scrub counts the blocks it looked at
     if not eta:
         above = _ETA_0_6.search(text)
         eta = above and (above.group(1) or above.group(2))
-    return Scan(function, state, text, percent.group(), eta=eta.replace(" to go", "") if eta and state == "running" else None)
+    how_far = percent.group().replace(",", ".")
+    return Scan(function, state, text, how_far, eta=eta.replace(" to go", "") if eta and state == "running" else None)

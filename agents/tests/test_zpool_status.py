@@ -8,7 +8,7 @@ from agents.collectors.zpool_status import Pool, Scan, Vdev, collect, parse
 from agents.host import Ran
 from agents.tests.scenarios import STEPS, step, texts
 
-PLAIN = ("-", "-v", "-s", "-P", "-gv", "-gLP", "-LPv", "-t", "-i", "-D", "-e")
+PLAIN = ("-", "-v", "-s", "-P", "-gv", "-gLP", "-LPv", "-t", "-i", "-D")
 GENUINE = [(name, text) for name, text in texts("zpool-status*.txt") if name.rsplit("/zpool-status", 1)[1].split(".")[0] in ("", *PLAIN)]
 BOTH_NAMES = [s for s in STEPS if (step(s) / "zpool-status-P.txt").exists()]
 
@@ -110,7 +110,7 @@ def test_damaged_files_belong_to_the_errors():
 def test_a_member_that_slipped_below_the_damaged_files_is_refused():
     row = "\t  sdq       FAULTED      0     0     0"
     text = made_up() + f"        /tank/a:b is damaged\n{row}\n"
-    assert parse(text) == Unparsed("a row of the vdev tree stands outside of it", row)
+    assert parse(text) == Unparsed("a row of the vdev tree stands outside of it", row.strip())
 
 
 class Node:
@@ -349,7 +349,7 @@ def test_it_names_the_first_line_that_is_no_row(good, bad, reason):
     for i in (wrong[0], wrong[-1]):
         assert good in rows[i]
         rows[i] = rows[i].replace(good, bad)
-    assert parse("\n".join(rows)) == Unparsed(reason, rows[wrong[0]])
+    assert parse("\n".join(rows)) == Unparsed(reason, rows[wrong[0]].strip())
 
 
 def test_what_was_read_cannot_be_changed():
