@@ -58,7 +58,7 @@ class _Reader:
             return
         found = None if line.startswith("\t") else _KEY.fullmatch(line.rstrip())
         key = self._form.keys.get(f"{found.group(1)}:", "") if found else ""
-        if key and not (self._key == "errors" and not self._next_pool(key)):
+        if key and self._is_field(key, found.group(2) if found else ""):
             self._begin(key, line.partition(":")[2])
         elif self._is_of_the_tree(line):
             self._row(line)
@@ -73,10 +73,11 @@ class _Reader:
             if found and self._key != "config":
                 self._key, self._pieces = "", [""]  # what goes on below it is part of it
 
-    @staticmethod
-    def _next_pool(key: str) -> bool:
-        """Whether a field of this name below the errors of a pool is none of its damaged files."""
-        return key in ("pool", "dedup") or key in _BEGINS
+    def _is_field(self, key: str, value: str) -> bool:
+        """Whether this begins a field here: below the errors of a pool it may be a damaged file, and before any pool anything."""
+        if self._key == "errors":
+            return key in ("pool", "dedup") or key in _BEGINS
+        return bool(self.pools) or key == "pool" or (key in _BEGINS and (key != "state" or value.strip() in STATES))
 
     def _begin(self, key: str, value: str) -> None:
         again = key in self._fields and key not in _AGAIN
@@ -185,19 +186,19 @@ class _Tree:
         if not self._headed:
             self._miss("", "the line with the names of the columns is missing")
         (_, roots), *sections = self._tops
-        for root in (*roots, *(top for _, tops in sections for top in tops)):
-            self._count(root)
         if not roots:
             self._miss("", "the row of the pool itself is missing")
         root = roots[0] if roots else _Node(0, self._pool)
+        if roots and not root.children:
+            self._miss(root.name, TOO_FEW)
+        for top in (*root.children, *(top for _, tops in sections for top in tops)):
+            self._count(top)
         if self._pool and root.name != self._pool:
             self._miss(root.name, f"the vdev tree does not begin with {self._pool}")
         return root.vdev(), tuple((heading, tuple(top.vdev() for top in tops)) for heading, tops in sections), self._unread
 
     def _count(self, node: _Node) -> None:
-        if not node.depth and not node.children:
-            self._miss(node.name, TOO_FEW)
-        if node.depth and INTERIOR.fullmatch(node.name) and not node.name.isdigit() and len(node.children) < members_least(node.name):
+        if INTERIOR.fullmatch(node.name) and not node.name.isdigit() and len(node.children) < members_least(node.name):
             self._miss(node.name, TOO_FEW)
         for child in node.children:
             self._count(child)
@@ -263,7 +264,7 @@ class _Tree:
             node.errors = (int(figures[0]), int(figures[1]), int(figures[2]))
         elif len(figures) == 3 and "-" not in figures:
             node.printed = tuple(figures)
-            self._miss(line, ROUNDED, "counters")
+            self._unread.append(UnreadLine(line.strip(), "counters", ROUNDED, rounded=True))
         else:
             self._miss(line, "the error counters are not three numbers", "counters")
         node.note = self._further(node, text, line).rstrip()

@@ -32,6 +32,7 @@ class Vdev(NamedTuple):
     children: tuple[Vdev, ...] = ()
     printed: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
     columns: tuple[tuple[str, str], ...] = ()  # what -c adds: name of the column and value
+    guid: int | None = None  # only the JSON says it beside the name
 
     @property
     def was(self) -> str | None:
@@ -280,7 +281,7 @@ def _nest(rows: Sequence[_Row], rests: _Rests, least: int) -> tuple[Vdev, ...]:
             children = _adopt(orphans, len(pad), name)
             below, siblings = pad, orphans[-1][1]
         state, errors, slow, note = rests[rest]
-        siblings.append(_new(Vdev, (name, state, errors, slow, note, children, (), ())))
+        siblings.append(_new(Vdev, (name, state, errors, slow, note, children, (), (), None)))
     if rows and (len(orphans) > 1 or orphans[0][0] != least):
         raise _crooked(orphans[-1])
     return tuple(siblings[::-1])

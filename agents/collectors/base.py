@@ -29,6 +29,7 @@ class UnreadLine:
     line: str  # as printed, stripped; "" where a line that should be there is missing
     field: str  # what it could have said: "scan", "config", "errors", "counters", ...; "" when that is not known
     reason: str
+    rounded: bool = False  # it was understood, and only its numbers are not exact
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ class Scan(NamedTuple):
     percent: str | None = None  # "3.91", with a point whatever the node's language
     errors: int | None = None
     eta: str | None = None  # as printed, without "to go"
+    began: str | None = None  # "2024-01-14T03:35:24" where it is told beside `text`: by the JSON
+    ended: str | None = None
+    repaired: str | None = None
 
 
 class Pool(NamedTuple):
@@ -92,7 +95,16 @@ def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
 
 def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
-    return read(text).whole
+    if text.strip() in ("", "no pools available"):
+        return ()
+    blocks = read_fields(text, _LAYOUT)
+    if isinstance(blocks, Unparsed):
+        return read(text).whole
+    pools = tuple([_pool(block, ()) for block in blocks])
+    for pool in pools:
+        if pool.unread:
+            return Unparsed(pool.unread[0].reason, pool.unread[0].line)
+    return pools
 
 
 def read(text: str) -> Reading:
@@ -170,7 +182,7 @@ def _scans(block: Block, unread: list[UnreadLine]) -> tuple[Scan, ...]:
     scans: list[Scan] = []
     for key, pieces in block:
         if key in ("scan", "scrub"):
-            scan = _scan(stripped("".join(pieces).strip(), "\n"), unread)
+            scan = _scan(stripped("".join(pieces).strip(), "\n"), _SCAN if key == "scan" else _SCRUB_OF_OLD, unread)
             if scan is not None:
                 scans.append(scan)
     return tuple(scans)
@@ -179,38 +191,48 @@ def _scans(block: Block, unread: list[UnreadLine]) -> tuple[Scan, ...]:
 _SCRUB = r"(?:error |thorough )?scrub"
 _REPAIR = r"(?:resilver|rebuild)(?: \([^)]+\))?"
 _REPAIRED = r"(?:resilvered|rebuilt)(?: \([^)]+\))?"
-_SCAN = re.compile(
+_FORMS = (
     r"(?P<none>none requested)"
-    rf"|(?:{_SCRUB}|{_REPAIR}) (?:(?P<running>in progress(?: since| for|,))|(?P<paused>paused since)|(?P<canceled>canceled on)) "
+    rf"|(?:{_SCRUB}|{_REPAIR}) (?:(?P<running>in progress since)|(?P<paused>paused since)|(?P<canceled>canceled on)) "
     rf"|(?P<finished>(?:{_SCRUB} repaired|{_REPAIRED}) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
     r"|(?P<scrubbed>scrubbed [0-9]+ error blocks? in .* on )"
-    # OpenSolaris and illumos before "scan:", where a scrub that ended did not say how much it repaired
-    r"|(?:scrub|resilver) (?:(?P<completed>completed)|(?P<stopped>stopped))(?: after \S+)? with (?P<found>[0-9]{1,20}) errors on "
 )
-_STATES = {"scrubbed": "finished", "completed": "finished", "stopped": "canceled", "errors": "finished"}
+_SCAN = re.compile(_FORMS)
+# Before there was "scan:": OpenSolaris, and illumos and FreeBSD of that age. What a scrub repaired is not said.
+_SCRUB_OF_OLD = re.compile(
+    rf"{_FORMS}|(?:scrub|resilver) (?:(?P<going>in progress(?:,| for))|(?P<completed>completed)|(?P<stopped>stopped))"
+    r"(?: (?:after )?[0-9dhms]+)?(?:,| with (?P<found>[0-9]{1,20}) errors on| [0-9])"
+)
+_STATES = {"going": "running", "scrubbed": "finished", "completed": "finished", "stopped": "canceled", "errors": "finished"}
 _NUMBER_AT_END = re.compile(r"(?<![0-9.,])[0-9]+(?:[.,][0-9]+)?\Z")
 _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
+_USUAL = re.compile(r"\A[^\n]*\n[^\n]* scanned[^\n]*\n[^\n]*% done[^\n]*\Z")
 _BELOW = re.compile(r" scanned|(?:resilvered|repaired|rebuilt), |% done|scan warning: skipp|(?:scrub|resilver) started on ")
 
 
-def _scan(text: str, unread: list[UnreadLine]) -> Scan | None:
-    form = _SCAN.match(text)
+def _scan(text: str, forms: re.Pattern[str], unread: list[UnreadLine]) -> Scan | None:
+    form = forms.match(text)
     if form is None:
         unread.append(UnreadLine(first_line(text), "scan", "the scan: line cannot be read"))
         return None
-    if "\n" in text:
+    if "\n" in text and not _USUAL.search(text):
         below = text.split("\n")[1:]
         unread += [UnreadLine(line, "scan", "a line below scan: cannot be read") for line in below if line and not _BELOW.search(line)]
-    state = next(name for name, value in form.groupdict().items() if value is not None)
+    state = form.lastgroup or ""
     if state == "none":
         return Scan("none", "none", text)
     function = "resilver" if text.startswith(("resilver", "reb")) else "scrub"
     if text.startswith(("resilver (", "resilvered (", "reb")):
         function = "rebuild"  # sequential, onto the named top-level vdev
+    if state == "found":
+        state = "completed" if form.group("completed") else "stopped"
+    state = _STATES.get(state, state)
     if state in ("running", "paused"):
         return _unfinished(function, state, text, unread)
-    errors = form.group("errors") or form.group("found")
-    return Scan(function, _STATES.get(state, state), text, errors=None if errors is None else int(errors))
+    errors = (
+        form.group("errors") if state == "finished" and forms is _SCAN else form.groupdict().get("found") or form.groupdict().get("errors")
+    )
+    return Scan(function, state, text, errors=None if errors is None else int(errors))
 
 
 def _unfinished(function: str, state: str, text: str, unread: list[UnreadLine]) -> Scan:
