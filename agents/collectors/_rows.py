@@ -83,7 +83,7 @@ class _Reader:
         again = key in self._fields and key not in _AGAIN
         if key == "pool":
             self._next([])
-        elif not self.pools or (again and key == "state") or (self._key == "errors" and key in _BEGINS):
+        elif not self.pools or (again and key in ("id", "state")) or (self._key == "errors" and key in _BEGINS):
             self._next([UnreadLine("", "pool", "the line that names the pool is missing")])
         elif again:
             self._odd(f"{key}:{value}", key, f"{key}: is printed twice for one pool")

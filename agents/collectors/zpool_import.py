@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.at_work import IMPORT, Busy, importing, no_other_import
+from agents.collectors._rows import blocks_by_line, root_name, tree_by_row
 from agents.collectors._vdevs import STATES, Block, Sections, Vdev, first_of_each, layout, lines_of, prose_of, read_fields, read_tree
-from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
 from agents.host import Host
 
 NAME = "zpool_import"
@@ -27,11 +28,14 @@ NONE = "no pools available to import"
 
 @dataclass(frozen=True)
 class Importable:
-    """One pool on disks that this node does not have imported. No counters; spares and caches have no state."""
+    """One pool on disks that this node does not have imported. No counters; spares and caches have no state.
+
+    Where something was not understood, `unread` has the line, and the field it belongs to is empty.
+    """
 
     name: str
-    guid: int
-    state: str
+    guid: int | None  # None only where the line id: was not read
+    state: str  # "" where it was not read
     status: str
     action: str
     comment: str
@@ -40,6 +44,15 @@ class Importable:
     sections: Sections
     destroyed: bool = False
     more_devices: bool = False  # "Additional devices are known to be part of this pool": whole top-levels are missing
+    unread: tuple[UnreadLine, ...] = ()
+    features: tuple[tuple[str, str], ...] = ()  # not supported here: name, and what it does as printed, "" where that is not told
+    hostname: str = ""  # of the host that has it, or had it last, where the text says so
+    hostid: int | None = None
+
+    @property
+    def readonly_possible(self) -> bool:
+        """Whether the listing itself offers a read-only import."""
+        return "read-only mode" in self.status or "readonly=on" in self.action
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -76,45 +89,98 @@ def _listed(captures: Sequence[Capture]) -> bool:
 
 def parse(text: str) -> tuple[Importable, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
+    return read(text).whole
+
+
+def read(text: str) -> Reading:
+    """Every pool in `text` as far as it could be read. Never raises."""
     if text.strip() in ("", NONE):
-        return ()
+        return Reading(())
     blocks = read_fields(text, _LAYOUT)
-    if isinstance(blocks, Unparsed):
-        return blocks
-    pools: list[Importable] = []
-    for block in blocks:
-        pool = _pool(block)
-        if isinstance(pool, Unparsed):
-            return pool
-        pools.append(pool)
-    return tuple(pools)
+    if isinstance(blocks, list):
+        return Reading(tuple(_pool(block, ()) for block in blocks))
+    odd, stray = blocks_by_line(text, _LAYOUT)
+    if not odd and not stray:
+        stray = [UnreadLine(blocks.line, "", blocks.reason)]
+    return Reading(tuple(_pool(lines.block, lines.unread) for lines in odd), tuple(stray))
 
 
 _LAYOUT = layout(("pool", "id", "state", "status", "action", "comment", "see", "config"), below=r"\t")  # "    see:" is a field
 _MORE = "\n\tAdditional devices are known to be part of this pool"
+_MORE_INDENTED = "\n\t Additional devices are known to be part of this pool"  # since 2.3, of a pool that has a comment
+_ACTIVE = "The pool may be active on another system"  # below comment: where there is one, else below action:
+_DESTROYED = "The pool was destroyed, but can be imported"
+_FEATURES = "not supported on this system:"  # each on a line of its own, zpool_collect_unsup_feat() of lib/libzfs/libzfs_pool.c
+_FEATURE = re.compile(r"(?P<name>[a-z0-9._-]+:[a-z0-9_]+|[a-z0-9_]+)(?: \((?P<does>.*)\))?")
+_HOST = re.compile(r"(?:exported from|[Ll]ast accessed by) (?P<name>\S+) \(hostid[=:] ?(?:0x)?(?P<id>[0-9a-f]{1,8})\)")
 
 
-def _pool(block: Block) -> Importable | Unparsed:
+def _pool(block: Block, odd: Sequence[UnreadLine]) -> Importable:
+    unread = list(odd)
     fields = first_of_each(block)
-    name, guid = lines_of(fields, "pool"), lines_of(fields, "id")
+    if len(fields) < len(block):
+        unread.append(UnreadLine("", "", "one field is printed twice for one pool"))
+    rows, more = _without_more(fields.get("config", ""))
+    name = lines_of(fields, "pool") or root_name("\n\t" + rows)
+    if not name:
+        unread.append(UnreadLine("", "pool", "the name of a pool is missing"))
+    guid = lines_of(fields, "id")
+    if not re.fullmatch("[0-9]{1,20}", guid):
+        unread.append(UnreadLine(guid and f"id: {guid}", "id", f"the pool {name} lacks its id"))
     state, _, destroyed = lines_of(fields, "state").partition(" ")
-    if not name or len(fields) < len(block) or not re.fullmatch("[0-9]{1,20}", guid):
-        return Unparsed(f"the pool {name} lacks its name or id, or says one thing twice", guid)
     if state not in STATES or destroyed not in ("", "(DESTROYED)"):
-        return Unparsed(f"the state of {name} cannot be read", lines_of(fields, "state"))
-    rows, more, _ = fields.get("config", "").partition(_MORE)
-    tree = read_tree("NAME STATE\n\t" + rows, name)  # it prints no header
-    if isinstance(tree, Unparsed):
-        return tree
+        unread.append(UnreadLine(f"state: {lines_of(fields, 'state')}", "state", f"the state of {name} cannot be read"))
+    root, sections = _tree(rows, name, unread)
+    comment, below = _comment(prose_of(fields, "comment"))
+    status, action = prose_of(fields, "status"), " ".join(filter(None, (prose_of(fields, "action"), below)))
+    host = _HOST.search(f"{status} {action}")
     return Importable(
         name,
-        int(guid),
+        int(guid) if re.fullmatch("[0-9]{1,20}", guid) else None,
         state,
-        prose_of(fields, "status"),
-        prose_of(fields, "action"),
-        prose_of(fields, "comment"),
+        status,
+        action,
+        comment,
         lines_of(fields, "see"),
-        *tree,
-        destroyed=bool(destroyed),
-        more_devices=bool(more),
+        root,
+        sections,
+        destroyed=destroyed == "(DESTROYED)",
+        more_devices=more,
+        unread=tuple(unread),
+        features=_features(lines_of(fields, "status")),
+        hostname=host["name"] if host else "",
+        hostid=int(host["id"], 16) if host else None,
     )
+
+
+def _without_more(config: str) -> tuple[str, bool]:
+    """The rows, and whether it says below them that there are more devices."""
+    for warning in (_MORE, _MORE_INDENTED):
+        rows, more, _ = config.partition(warning)
+        if more:
+            return rows, True
+    return config, False
+
+
+def _tree(rows: str, name: str, unread: list[UnreadLine]) -> tuple[Vdev, Sections]:
+    tree = read_tree("NAME STATE\n\t" + rows, name)  # it prints no header
+    if not isinstance(tree, Unparsed):
+        return tree
+    root, sections, odd = tree_by_row("\t" + rows if rows else "", name, counted=False)
+    unread += odd
+    return root, sections
+
+
+def _comment(printed: str) -> tuple[str, str]:
+    """The comment, and what the listing itself says below it."""
+    for words in (_ACTIVE, _DESTROYED):
+        comment, found, rest = printed.partition(words)
+        if found:
+            return comment.strip(), found + rest
+    return printed, ""
+
+
+def _features(status: str) -> tuple[tuple[str, str], ...]:
+    _, found, listed = status.partition(_FEATURES)
+    lines = (_FEATURE.fullmatch(line.strip()) for line in listed.split("\n")) if found else ()
+    return tuple((line["name"], line["does"] or "") for line in lines if line)
