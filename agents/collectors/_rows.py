@@ -249,7 +249,8 @@ class _Tree:
                 return node if INTERIOR.fullmatch(name) or name.startswith("/") else None
             self._miss(line, f"{rest[0]} is not a vdev state", "state")
         node.state = rest[0]
-        self._fill(node, line[line.index(name) + len(name) :].strip()[len(rest[0]) :].strip(), line)
+        before = len(words) - len(rest) + 1  # the words of the name, and the state
+        self._fill(node, line.split(None, before)[-1].strip() if len(words) > before else "", line)
         return node
 
     def _fill(self, node: _Node, text: str, line: str) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agents.collectors.base import Capture
-from agents.collectors.zpool_status import ask_status, lasting, parse
+from agents.collectors.zpool_status import ask_status, lasting, parse, read
 from agents.host import Host
 
 NAME = "zpool_status_guid"
 EVERY_SECONDS = 10
 ARGV = ("zpool", "status", "-g", "-p")
 
-__all__ = ["collect", "lasting", "parse"]
+__all__ = ["collect", "lasting", "parse", "read"]
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.collectors.base import Capture
 from agents.collectors.node import module_version
-from agents.collectors.zpool_status import ask_status, parse
+from agents.collectors.zpool_status import ask_status, parse, read
 from agents.host import Host
 
 NAME = "zpool_status_slow"
@@ -12,7 +12,7 @@ EVERY_SECONDS = 60
 ARGV = ("zpool", "status", "-s", "-p")
 SINCE = (0, 8)
 
-__all__ = ["collect", "parse"]
+__all__ = ["collect", "parse", "read"]
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

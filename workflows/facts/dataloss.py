@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workflows.facts.model import PoolFacts, VdevFacts, known
+from workflows.facts.model import PoolFacts, VdevFacts
 
 NONE = "No known data errors"
 _COUNT = re.compile(r"([0-9]{1,20}) data errors?, use '-v' for a list")
+_ALSO_COUNTED = re.compile(r"(?m)^errors: ([0-9]{1,20}) data errors?, use '-v' for a list$")
 _LISTED = "Permanent errors have been detected in the following files:"
 _OBJECT = re.compile(r"(?P<where>.+):<(?P<object>0x[0-9a-f]+|[a-z-]+)>")
 
@@ -45,7 +46,7 @@ class DataErrors:
 def data_errors(pool: PoolFacts) -> DataErrors | None:
     """None when the pool says that it has none, or says nothing of them."""
     heading, _, rest = pool.errors.partition("\n")
-    counted = _COUNT.fullmatch(heading)
+    counted = _COUNT.fullmatch(heading) or _ALSO_COUNTED.search(rest)  # the second where the list is not available
     if counted:
         return DataErrors(int(counted.group(1)), (), heading) if int(counted.group(1)) else None
     if heading == _LISTED:
@@ -54,11 +55,5 @@ def data_errors(pool: PoolFacts) -> DataErrors | None:
 
 
 def counted(pool: PoolFacts) -> tuple[tuple[VdevFacts, VdevFacts], ...]:
-    """(top-level vdev, leaf) of every leaf in service that counted errors since the counters were cleared."""
-    tops = pool.tops if known(pool.tops) else ()
-    return tuple(
-        (top, leaf)
-        for _, top in tops
-        for leaf in top.leaves()
-        if leaf.state in ("ONLINE", "DEGRADED") and known(leaf.errors) and any(leaf.errors)
-    )
+    """(top-level vdev, leaf) of every leaf in service that counted errors since the counters were cleared. The counts may be rounded."""
+    return tuple((top, leaf) for _, top in pool.tops_read for leaf in top.leaves() if leaf.state in ("ONLINE", "DEGRADED") and leaf.counted)

@@ -49,7 +49,9 @@ def node_facts(
     """
     sources = Sources(captures, earlier, digests, memory)
     disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
-    pools = with_kernel(read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources))), kstats)
+    listed = read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources)))
+    pools = with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks)
+    importable, partial_importable = read_importable(sources)
     return NodeFacts(
         node=node,
         age_seconds=age_seconds,
@@ -58,10 +60,13 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
-        pools=with_figures(with_gone(pools, disks), sources, disks),
+        pools=listed.for_guards(pools),
+        partial_pools=listed.partial(pools),
+        unread=listed.unread,
         disks=disks,
         bays=read_bays(sources),
-        importable=read_importable(sources),
+        importable=importable,
+        partial_importable=partial_importable,
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),

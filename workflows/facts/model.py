@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from agents.collectors.base import UnreadLine
+from workflows.facts.words import not_read
+
 if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
@@ -64,15 +67,10 @@ class ScanFacts:
     percent: str | None = None  # "32.28", as printed; may exceed 100
     errors: int | None = None  # "with N errors", finished scans only
     eta: str | None = None  # as printed: "0h12m", "no estimated completion time"
-
-
-@dataclass(frozen=True)
-class UnreadLine:
-    """A line of a source that its parser did not understand. It makes unknown what it could have said, and nothing else."""
-
-    line: str  # as printed, stripped
-    field: str  # what it could have said: "scan", "config", "errors", ...; "" when that is not known
-    reason: str
+    seconds_left: int | None = None  # of a scan that runs; None where none are printed
+    began: str | None = None  # "2024-01-14T03:35:24" by the node's own clock and zone (the JSON in seconds: UTC); None where not printed
+    ended: str | None = None  # likewise, when it finished or was cancelled
+    repaired: str | None = None  # by a scrub, rounded as it is printed: "0B", "1.2M"
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,8 @@ class VdevFacts:
     name: str  # as `zpool status -P` prints it: "/dev/disk/by-id/…-part1", "raidz2-0", or the guid of an absent leaf
     kind: str
     parity: int
-    state: str  # ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, SPLIT, AVAIL, INUSE
-    errors: Known[tuple[int, int, int]]  # read, write, checksum
+    state: str  # ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, SPLIT, AVAIL, INUSE, or what is printed instead; "" was not read
+    errors: Known[tuple[int, int, int]]  # read, write, checksum; unknown where they are rounded
     note: str
     children: tuple[VdevFacts, ...] = ()
     was: str | None = None  # stored path of an absent leaf; a string of the past, not a lookup
@@ -101,6 +99,9 @@ class VdevFacts:
     rebuilding_since_txg: int | None = None  # label's resilver_txg or rebuild_txg
     phys_path: str | None = None  # like devid: as old as the last import that found the disk
     enc_path: str | None = None
+    rounded: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
+    slow: int | None = None  # slow I/Os, where the text counts them
+    columns: tuple[tuple[str, str], ...] = ()  # what `zpool status -c` adds: column and value
     gone: Known[bool] = False  # called in service by a suspended pool, whose tree stands still, while the kernel has no running disk for it
 
     def walk(self) -> Iterator[VdevFacts]:
@@ -110,6 +111,16 @@ class VdevFacts:
 
     def leaves(self) -> tuple[VdevFacts, ...]:
         return tuple(v for v in self.walk() if not v.children)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Read, write and checksum errors as printed, exact or rounded; empty where none were read."""
+        return tuple(map(str, self.errors)) if known(self.errors) else self.rounded
+
+    @property
+    def counted(self) -> bool:
+        """Whether it shows errors, exact or rounded."""
+        return any(self.errors) if known(self.errors) else any(figure != "0" for figure in self.rounded)
 
 
 @dataclass(frozen=True)
@@ -131,18 +142,30 @@ class PoolFacts:
     status: str = ""
     action: str = ""
     see: str = ""
-    errors: str = ""  # the `errors:` line
+    errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_said`
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
-    space: Known[PoolSpace] = Unknown("zpool_list was not collected.")
-    properties: Known[Mapping[str, str]] = Unknown("zpool_get was not collected.")
-    latency: Known[PoolLatency] = Unknown("zpool_iostat was not collected.")
+    space: Known[PoolSpace] = Unknown(not_read("zpool_list"))
+    properties: Known[Mapping[str, str]] = Unknown(not_read("zpool_get"))
+    latency: Known[PoolLatency] = Unknown(not_read("zpool_iostat"))
     disputed: tuple[tuple[str, int], ...] = ()  # (who, pool guid), where the sources of its guid do not agree
     progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
     idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
     partial_tops: tuple[tuple[str, VdevFacts], ...] = ()  # what was understood of a tree that is unknown to guards
+    partial_scans: tuple[ScanFacts, ...] = ()  # the same of its scans
+    never_scanned: Known[bool] = Unknown("Its scan: line was not read.")  # no scrub or resilver since the pool was made
     unread: tuple[UnreadLine, ...] = ()
+
+    @property
+    def errors_said(self) -> Known[str]:
+        """The `errors:` line. ZFS leaves it out for a pool that it could not open, and a text that stops before it has none."""
+        return self.errors or Unknown(f"zpool status printed no errors: line for {self.name}.")
+
+    @property
+    def scans_read(self) -> tuple[ScanFacts, ...]:
+        """Every scan that was understood. Never for a guard."""
+        return self.scans if known(self.scans) else self.partial_scans
 
     @property
     def tops_read(self) -> tuple[tuple[str, VdevFacts], ...]:
@@ -186,7 +209,7 @@ class PathFacts:
     partitions: tuple[str, ...]
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
-    link: Known[LinkFacts] = Unknown("The kernel's way to it was not collected.")
+    link: Known[LinkFacts] = Unknown("The kernel's way to it was not read.")
 
 
 @dataclass(frozen=True)
@@ -234,9 +257,9 @@ class DiskFacts:
     bay: Known[BayFacts] = Unknown("no enclosure names this disk")
     health: Known[HealthFacts] = Unknown("no health report")
     bay_witnesses: tuple[BayWitness, ...] = ()  # who says where it sits, the best first
-    condition: Known[ConditionFacts] = Unknown("Its health was not collected.")
-    modes: Known[ModeFacts] = Unknown("Its mode pages were not collected.")
-    protection_type: Known[int] = Unknown("What protection information it is formatted with was not collected.")  # 0 is none
+    condition: Known[ConditionFacts] = Unknown("Its health was not read.")
+    modes: Known[ModeFacts] = Unknown("Its mode pages were not read.")
+    protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
 
@@ -250,12 +273,23 @@ class ImportableFacts:
     """One pool that `zpool import` lists."""
 
     name: str
-    guid: int
+    guid: int  # of one of `partial_importable` it may be 0: then the listing has no id for it
     state: str
     status: str
     action: str
-    tops: tuple[tuple[str, VdevFacts], ...]
+    tops: tuple[tuple[str, VdevFacts], ...]  # as listed: of each vdev its name, state and note
     destroyed: bool = False  # on purpose; only `zpool import -D` lists it
+    note: str = ""  # of the row of the pool itself: "corrupted data", "missing device"
+    see: str = ""  # as printed: a URL that ends in the id of the message
+    comment: str = ""
+    more_devices: bool = False  # whole top-level vdevs are missing: the listing cannot show them
+    features: tuple[tuple[str, str], ...] = ()  # not supported on this node: name, and what it does ("" where not told)
+    readonly_possible: bool = False  # the listing itself offers a read-only import
+    hostname: str = ""  # of the host that has it or had it last, where the listing says so
+    hostid: int | None = None
+    caches: tuple[str, ...] = ()  # names; the listing prints no state of them
+    spares: tuple[str, ...] = ()
+    unread: tuple[UnreadLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -293,22 +327,30 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed
-    fabric: Known[FabricFacts] = Unknown("The SAS fabric was not collected.")
+    fabric: Known[FabricFacts] = Unknown("The SAS fabric was not read.")
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
-    timelines: Known[tuple[PoolTimeline, ...]] = Unknown("zdb_uberblocks was not collected.")  # of pools that are not imported
-    cached: Known[tuple[CachedPool, ...]] = Unknown("zdb_config was not collected.")  # what this node imports at boot
-    kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not collected.")
-    tunables: Known[TunablesFacts] = Unknown("The module parameters were not collected.")
+    timelines: Known[tuple[PoolTimeline, ...]] = Unknown(not_read("zdb_uberblocks"))  # of pools that are not imported
+    cached: Known[tuple[CachedPool, ...]] = Unknown(not_read("zdb_config"))  # what this node imports at boot
+    kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not read.")
+    tunables: Known[TunablesFacts] = Unknown("The module parameters were not read.")
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
-    hostids: Known[HostidFacts] = Unknown("The hostid was not collected.")
-    kernel_log: Known[KernelLog] = Unknown("The kernel log was not collected.")
-    loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not collected.")  # pool name -> the txg from which its import took it
-    failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not collected.")
-    events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not collected.")
+    hostids: Known[HostidFacts] = Unknown("The hostid was not read.")
+    kernel_log: Known[KernelLog] = Unknown("The kernel log was not read.")
+    loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
+    failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
+    events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
-    service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
+    service: Known[ServiceFacts] = Unknown("How its disks serve was not read.")
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
+
+    unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
+    partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
+
+    @property
+    def importable_read(self) -> tuple[ImportableFacts, ...]:
+        """Every pool that was understood of `zpool import`. Never for a guard."""
+        return self.importable if known(self.importable) else self.partial_importable
 
     @property
     def pools_read(self) -> tuple[PoolFacts, ...]:

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from agents.collectors import COLLECTORS
-from agents.collectors.base import Capture, Unparsed, left_asleep
+from agents.collectors.base import Capture, Reading, Unparsed, left_asleep
 from agents.wire import canonical
+from workflows.facts import words
 from workflows.facts.model import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
@@ -109,8 +110,24 @@ class Sources:
         self._note("read", where)
         body = self._bodies.get(where)
         if body is None:
-            return Unknown(f"{where} was not collected.")
+            return Unknown(words.not_read(where))
         return _value(where, body, if_nothing)
+
+    def reading(self, where: str) -> Known[Reading]:
+        """What the text says as far as it could be read, with the lines that were not. Never for a guard."""
+        self._note("read", where)
+        body = self._bodies.get(where)
+        if body is None:
+            return Unknown(words.not_read(where))
+        if body["outcome"] != "data":
+            return _value(where, body)
+        return _read(where.partition("/")[0], body["text"])
+
+    def doubt(self, where: str) -> str:
+        """Why a text that was read may not be relied on: it was pasted and its indentation rebuilt, say. "" where it may."""
+        self._note("read", where)
+        body = self._bodies.get(where)
+        return body["reason"] if body is not None and body["outcome"] == "data" else ""
 
     def earlier(self, where: str) -> Known[tuple[Any, float]]:
         """What the same source said before, parsed, and how many seconds before what it says now: for what grows.
@@ -119,7 +136,7 @@ class Sources:
         """
         self._note("earlier", where)
         if where not in self._earlier:
-            return Unknown(f"What {where} said before is not known yet.")
+            return Unknown(f"What {words.of(where)} said before is not known yet.")
         body, seconds = self._earlier[where]
         value = _value(where, body)
         return (value, seconds) if known(value) else Unknown(f"Before, {value.reason}")
@@ -127,12 +144,14 @@ class Sources:
 
 def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known[Any]:
     if body["outcome"] == "nothing":
-        return Unknown(f"{where}: {body['reason'] or 'there is no such thing on this node'}.") if if_nothing is None else if_nothing
+        why = body["reason"] or "there is no such thing on this node"
+        return Unknown(f"{words.not_read(where)[:-1]}: {why}.") if if_nothing is None else if_nothing
     if body["outcome"] != "data":
-        return Unknown(f"{where}: {_why(body)}.")
+        return Unknown(f"{words.not_read(where)[:-1]}: {_why(body)}.")
     value = _parsed(where.partition("/")[0], body["text"])
     if isinstance(value, Unparsed):
-        return Unknown(f"{where} printed what cannot be read: {value.reason} ({value.line.strip()!r})")
+        line = f" ({value.line.strip()!r})" if value.line.strip() else ""
+        return Unknown(f"What the node's {words.of(where)} says was not understood: {value.reason.rstrip('.')}{line}.")
     return value
 
 
@@ -147,7 +166,15 @@ def _parsed(source: str, text: str) -> Any:
     if source in AS_IT_IS:
         return text
     collector = COLLECTORS.get(source)
+    if hasattr(collector, "read"):
+        return _read(source, text).whole
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _read(source: str, text: str) -> Reading:
+    """Of a source whose collector reads row by row."""
+    return COLLECTORS[source].read(text)
 
 
 def digest_of(body: Mapping[str, Any]) -> str:

@@ -166,7 +166,7 @@ def the_pool_can_be_read(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(pool.reason)
     if pool.state not in ("ONLINE", "DEGRADED"):
         return refuse(f"{pool.name} is {pool.state}. Look at the pool before anything is read from it.")
-    return ok(f"{pool.name} is {pool.state}. {pool.errors or 'It reports no errors.'}".rstrip(".") + ".")
+    return ok(f"{pool.name} is {pool.state}. {pool.errors or 'Whether data is damaged was not read.'}".rstrip(".") + ".")
 
 
 def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:

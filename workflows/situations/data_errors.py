@@ -129,7 +129,7 @@ def _which(one: Damaged) -> Iterator[str]:
 def _whose_fault(one: Damaged) -> Iterator[str]:
     """One disk that counts alone, several that count the same, or none."""
     found = counted(one.pool)
-    names = ", ".join(f"{_short(leaf)} (read {{}}, write {{}}, checksum {{}})".format(*leaf.errors) for _, leaf in found[:LEAVES_NAMED])
+    names = ", ".join(f"{_short(leaf)} (read {{}}, write {{}}, checksum {{}})".format(*leaf.figures) for _, leaf in found[:LEAVES_NAMED])
     if not found:
         yield "Every member serves and none counts an error now, so the damage is in the data and not in a disk that could be named."
     elif len(found) == 1:
@@ -158,7 +158,7 @@ def _evidence(one: Damaged) -> Iterator[Evidence]:
         if scan.errors:
             yield _words.evidence(one.node, "zpool_status", scan.text.split("\n")[0])
     for _, leaf in counted(one.pool)[:LEAVES_NAMED]:
-        yield _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *map(str, leaf.errors))))
+        yield _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *leaf.figures)))
 
 
 def _short(leaf: VdevFacts) -> str:

@@ -46,12 +46,12 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
 
 
 def _counts(leaf: VdevFacts) -> str:
-    kinds = zip(leaf.errors, ("read", "write", "checksum"), strict=True)
-    return " and ".join(_words.plural(count, f"{kind} error") for count, kind in kinds if count)
+    kinds = zip(leaf.figures, ("read", "write", "checksum"), strict=True)
+    return " and ".join(f"{count} {kind} error{'' if count == '1' else 's'}" for count, kind in kinds if count != "0")
 
 
 def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
-    read, write, checksum = leaf.errors
+    read, write, checksum = (figure != "0" for figure in leaf.figures)
     if checksum and not read and not write:
         yield "It returned data without an error that was not what had been written: the medium, a cable, or something that wrote past ZFS."
     elif read or write:
@@ -64,7 +64,7 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
 
 
 def _evidence(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> Iterator[Evidence]:
-    yield _words.evidence(node, "zpool_status", "  ".join((leaf.name, leaf.state, *map(str, leaf.errors), leaf.note)).rstrip())
+    yield _words.evidence(node, "zpool_status", "  ".join((leaf.name, leaf.state, *leaf.figures, leaf.note)).rstrip())
     for scan in pool.scans if known(pool.scans) else ():
         if scan.function != "none":
             yield _words.evidence(node, "zpool_status", scan.text.split("\n")[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.core import Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _words
 
 SLUG = "hidden-by-resilver"
@@ -46,8 +46,8 @@ def _trouble(leaf: VdevFacts, parent: VdevFacts | None) -> str:
         return "" if _is_replaced(leaf, parent) else "  ".join(part for part in (leaf.state, leaf.note) if part)
     if leaf.state == "DEGRADED":
         return f"DEGRADED  {leaf.note}".strip()
-    if known(leaf.errors) and any(leaf.errors):
-        return "read {}, write {}, checksum {} errors".format(*leaf.errors)
+    if leaf.counted:
+        return "read {}, write {}, checksum {} errors".format(*leaf.figures)
     return ""
 
 
