@@ -131,7 +131,7 @@ class Past:
 
 
 def _earlier(node: NodeFacts, pool: PoolFacts, scan: ScanProgress) -> Known[Earlier]:
-    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not collected."))
+    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
     if not known(history):
         return history
     past = tuple(one for one in resilvers(history) if one.filled_new)

@@ -52,7 +52,7 @@ def last_scrub(facts: FleetFacts, params: Params) -> Known[LastScrub]:
     if not known(facts.at):
         return facts.at
     node = facts.nodes[params["node"]]
-    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not collected."))
+    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
     ended = max((*_printed(pool), *_remembered(history)), default=None)
     since = ended if ended is not None else _begins(history, pool)
     if isinstance(since, Unknown):

@@ -207,7 +207,10 @@ _STATES = {"going": "running", "scrubbed": "finished", "completed": "finished", 
 _NUMBER_AT_END = re.compile(r"(?<![0-9.,])[0-9]+(?:[.,][0-9]+)?\Z")
 _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
 _USUAL = re.compile(r"\A[^\n]*\n[^\n]* scanned[^\n]*\n[^\n]*% done[^\n]*\Z")
-_BELOW = re.compile(r" scanned|(?:resilvered|repaired|rebuilt), |% done|scan warning: skipp|(?:scrub|resilver) started on ")
+_BELOW = re.compile(
+    r" scanned|(?:resilvered|repaired|rebuilt), |% done|scan warning: skipp|(?:scrub|resilver) started on |that are only referenced by"
+    r"|(?:issued|total|/s)$| to go$|completion time$|^(?:[A-Z][a-z]{2} )*[0-9: ]*[0-9]{4}$"  # the rest of a line that mail cut in two
+)
 
 
 def _scan(text: str, forms: re.Pattern[str], unread: list[UnreadLine]) -> Scan | None:

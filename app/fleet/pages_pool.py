@@ -102,7 +102,7 @@ def enclosures(node: NodeFacts, pool: PoolFacts) -> list[tuple[str, list[tuple[s
 def _history(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     history = node.histories.get(pool.name)
     if history is None:
-        return {"history_unknown": f"The history of {pool.name} was not collected."}
+        return {"history_unknown": f"The history of {pool.name} was not read."}
     if not known(history):
         return {"history_unknown": history.reason}
     deeds = [entry for entry in reversed(history.entries) if entry.kind == "command"]

@@ -121,7 +121,7 @@ def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None
 
 def _copies(places: Mapping[str, Read | None]) -> Known[tuple[Copies, ...]]:
     """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
-    said = [Unknown("A label of it was not collected.") if read is None else read.copies for read in places.values()]
+    said = [Unknown("A label of it was not read.") if read is None else read.copies for read in places.values()]
     return next((each for each in said if not known(each)), tuple(said))
 
 
@@ -130,7 +130,7 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
     found: list[LabelFacts] = []
     for name, read in places.items():
         if read is None:
-            return Unknown(f"The label of {name} was not collected.")
+            return Unknown(f"The label of {name} was not read.")
         if not known(read.labels):
             return read.labels
         found += [label for label, _ in read.labels]

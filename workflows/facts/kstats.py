@@ -26,7 +26,7 @@ class KstatFacts:
 
     def troubled(self, pool: str) -> tuple[MultihostWrite, ...]:
         """The multihost writes to `pool` that failed, could not be tried, or took as long as a whole interval."""
-        writes = self.writes.get(pool, Unknown("The writes of this pool were not collected."))
+        writes = self.writes.get(pool, Unknown("The writes of this pool were not read."))
         rows = (writes.multihost or ()) if known(writes) else ()
         return tuple(w for w in rows if w.error or w.vdev_guid is None or w.duration_ns >= SLOW_MULTIHOST_NS)
 

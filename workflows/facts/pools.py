@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from agents.collectors import _scans as scans
 from agents.collectors._rows import NOT_READ
@@ -41,14 +41,18 @@ class Listed:
 
 def read_pools(sources: Sources, labels: LabelIndex, resolve: Resolve) -> Listed:
     """From the text by name and by guid; where there is no text, from the JSON of 2.3, which has both."""
-    source = "zpool_status" if sources.has("zpool_status") or not sources.has("zpool_status_json") else "zpool_status_json"
-    read, by_guid = sources.reading(source), sources.reading("zpool_status_guid")
+    source, read = "zpool_status", sources.reading("zpool_status")
+    if not sources.has("zpool_status") and known(json := sources.reading("zpool_status_json")) and json.value:
+        source, read = "zpool_status_json", json
     if not known(read):
         return Listed(read)
+    by_guid = sources.reading("zpool_status_guid")
     said, doubt, release = _said_guids(sources), sources.doubt(source), _release(sources)
     pools = tuple(_pool(pool, _twin(pool, by_guid), said.get(pool.name, {}), labels, resolve, doubt, release) for pool in read.value)
     why = Unknown(not_understood("The zpool status of this node", read.unread[0])) if read.unread else None
-    return Listed(pools if pools or not read.unread else cast(Unknown, why), why, read.unread)
+    if why is not None and not pools:
+        return Listed(why, None, read.unread)
+    return Listed(pools, why, read.unread)
 
 
 def not_understood(what: str, line: UnreadLine) -> str:

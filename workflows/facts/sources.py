@@ -139,7 +139,7 @@ class Sources:
             return Unknown(f"What {words.of(where)} said before is not known yet.")
         body, seconds = self._earlier[where]
         value = _value(where, body)
-        return (value, seconds) if known(value) else Unknown(f"Before, {value.reason}")
+        return (value, seconds) if known(value) else Unknown(f"At the look before: {value.reason}")
 
 
 def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known[Any]:

@@ -291,7 +291,7 @@ def _writes(facts: FleetFacts, params: Params):
     kstats = facts.nodes[params["node"]].kstats
     if not known(kstats):
         return Unknown(f"What {pool.name} writes is not known: {kstats.reason}")
-    writes = kstats.writes.get(pool.name, Unknown(f"What {pool.name} writes was not collected."))
+    writes = kstats.writes.get(pool.name, Unknown(f"What {pool.name} writes was not read."))
     if not known(writes) or writes.txgs is None:
         return writes if not known(writes) else Unknown("The kernel keeps no history of transaction groups: zfs_txg_history is 0.")
     return writes.txgs

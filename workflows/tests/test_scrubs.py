@@ -72,7 +72,7 @@ def test_it_is_the_newest_that_came_to_its_end_wherever_that_is_told(facts, days
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        (fleet(scan(RESILVERED)), "history of ost_0 was not collected"),
+        (fleet(scan(RESILVERED)), "history of ost_0 was not read"),
         (fleet(scan(RESILVERED), told=Unknown("zpool_history failed.")), "zpool_history failed."),
         (fleet(told=history(("2026-11-01.00:00:00", "zpool scrub ost_0", None))), "without what the pool did by itself"),
         (fleet(scan(SCRUBBED), at=NOW.timestamp() - 40 * DAY), "yet to come. Check the clock of oss01."),

@@ -93,7 +93,10 @@ def test_what_was_asked_through_another_path_is_of_the_same_disk():
     elsewhere = told | {"smart/sdfw": body(SMART["text"].replace("c5fb", "c5ff"))}
     assert not known(read_condition(Sources(elsewhere), [Device, Other]).non_medium)
     asleep = body("", "nothing", "sdfw sleeps and was not woken")
-    assert read_modes(Sources({"drive_modes/sdfw": asleep}), [Device, Other]).reason == "drive_modes/sdfw: sdfw sleeps and was not woken."
+    assert (
+        read_modes(Sources({"drive_modes/sdfw": asleep}), [Device, Other]).reason
+        == "The node's SCSI mode pages of sdfw were not read: sdfw sleeps and was not woken."
+    )
 
 
 def modes(pattern):

@@ -163,7 +163,7 @@ def test_two_paths_to_one_disk_are_one_disk():
 
 def test_one_path_that_does_not_answer_leaves_the_disk_unknown_and_the_member_found():
     facts = joined(told("block", second_path(text("block"))))
-    assert disk(facts).labels == Unknown("The label of sdx1 was not collected.")
+    assert disk(facts).labels == Unknown("The label of sdx1 was not read.")
     assert [leaf.wwid for leaf in leaves(facts) if leaf.name == "/dev/sdc1"] == [SDC]
 
 

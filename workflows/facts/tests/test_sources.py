@@ -22,7 +22,7 @@ def test_it_gives_the_earlier_value_and_how_long_before():
 def test_what_was_not_kept_or_not_said_before_is_not_known():
     sources = Sources({"node": body()}, {"block": (body("failed", "", "timeout"), 60.0)})
     assert not known(sources.earlier("node"))
-    assert "Before, block: timeout" in sources.earlier("block").reason
+    assert "list of block devices was not read: timeout" in sources.earlier("block").reason
 
 
 def test_a_failure_is_told_in_the_tools_own_words():
@@ -30,7 +30,7 @@ def test_a_failure_is_told_in_the_tools_own_words():
     said = "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n"
     failed = body("failed", "", "zpool status -P -p exited 1") | {"stderr": said}
     why = Sources({"zpool_status": failed}).read("zpool_status").reason
-    assert why == "zpool_status: zpool status -P -p exited 1: The ZFS modules are not loaded."
+    assert why == "The node's zpool status was not read: zpool status -P -p exited 1: The ZFS modules are not loaded."
 
 
 def test_it_takes_digests_that_are_known_already():
@@ -55,7 +55,7 @@ def test_what_is_read_in_vain_is_asked_again():
 
     def work(of):
         asked.append(1)
-        return of.once("outer", lambda: ("was not collected" not in str(of.read("mounts")), of.keys("smart")))
+        return of.once("outer", lambda: ("not read" not in str(of.read("mounts")), of.keys("smart")))
 
     mounts = {"mounts": "sysfs /sys sysfs rw 0 0\n"}
     for texts in ({}, {}, mounts, {**mounts, "lsscsi": ""}):
