@@ -15,7 +15,7 @@ from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.situations import detect_all
-from workflows.triage import clean, mend, refused
+from workflows.triage import clean, mend, partly, refused
 from workflows.triage.cut import Piece, cut
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
@@ -39,7 +39,12 @@ MERGED = frozenset(
 )  # told by several commands together
 BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts
 TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
+NOT_ALL = "Not every line of it was understood; what those could say is not known."
+TOLD = ("read", "partly")  # outcomes of which there are facts
+REBUILT = "Its indentation was lost and rebuilt, so its tree is for showing only."
+LEFT_OUT = "zpool status -e leaves out what is well, so its tree is not all of the pool."
 ALL_WELL = "all pools are healthy"
+EXCERPT = re.compile(r"zpool status\b.* -[a-zA-Z]*e")
 SEVERAL = re.compile(r";|&&")
 ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
 ROWS_MIN = 2
@@ -59,7 +64,10 @@ OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_
 
 @dataclass(frozen=True)
 class Read:
-    """What became of some consecutive lines. `outcome` is "read", "not read" or "left out" (nothing we can use)."""
+    """What became of some consecutive lines. `outcome` is "read", "partly" (but for the lines of `unread`), "not read" or "left out".
+
+    Left out is what nothing here can use.
+    """
 
     name: str  # of the file or the paste
     first: int
@@ -86,14 +94,14 @@ class Triage:
 
     def marks(self, situation: Situation) -> tuple[Mark, ...]:
         """The lines of the paste that the situation was read from."""
-        read = [read for read in self.reads if read.outcome == "read"]
+        read = [read for read in self.reads if read.outcome in TOLD]
         return marks(
             situation.evidence, [Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read]
         )
 
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""
-        told = {read.source for read in self.reads if read.node == node and read.outcome == "read"}
+        told = {read.source for read in self.reads if read.node == node and read.outcome in TOLD}
         return missing(told, [found for found in self.situations if found.node == node])
 
     @property
@@ -124,7 +132,7 @@ class Triage:
 
     @property
     def understood(self) -> bool:
-        return any(read.outcome in ("read", "partly") for read in self.reads)
+        return any(read.outcome in TOLD for read in self.reads)
 
 
 @dataclass
@@ -134,8 +142,11 @@ class _Said:
     captures: dict[str, Capture]
     values: dict[str, Any]
 
-    def keep(self, source: str, key: str, mended: mend.Mended) -> tuple[str, ...]:
-        """One more output; what was said of the same thing before is completed or superseded. The notes say which."""
+    def keep(self, source: str, key: str, mended: mend.Mended, asked: str = "") -> tuple[str, ...]:
+        """One more output; what was said of the same thing before is completed or superseded. The notes say which.
+
+        `asked` is the command line it stood below, where there was one.
+        """
         where = f"{source}/{key}" if key else source
         before, text, value, notes = self.captures.get(where), mended.text, mended.value, ()
         if source == "sg_logs":
@@ -150,15 +161,28 @@ class _Said:
             return ("An earlier output shows more pools and is used.",)
         elif before is not None:
             both = (_not_again(before.text, text) if source in BY_NAME else before.text) + text
-            joint = COLLECTORS[source].parse(both) if source in MERGED else Unparsed("")
+            more = source in MERGED or (source == "zpool_import" and not asked and _others(value, self.values[where]))
+            joint = _parsed(source, both) if more else Unparsed("")
             if source in TREES and {p.name for p in value} & {p.name for p in self.values[where]}:
                 joint = Unparsed("")
             if isinstance(joint, Unparsed):
                 notes = ("An earlier output of the same command is superseded by this one.",)
             else:
                 text, value = both, joint
-        self.captures[where], self.values[where] = Capture(source, key, "data", text), value
+        doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
+        self.captures[where], self.values[where] = Capture(source, key, "data", text, doubt), value
         return (*notes, NO_POOL) if source == "zpool_import" and not value else notes
+
+
+def _parsed(source: str, text: str) -> Any:
+    """What the parser makes of several outputs together, as far as it can be read."""
+    found = partly.reading(source, text)
+    return COLLECTORS[source].parse(text) if found is None else found.value
+
+
+def _others(now: Iterable[Any], before: Iterable[Any]) -> bool:
+    """Whether these are other pools, which may have the same name: one listing that was cut in two, and not another run."""
+    return not {pool.guid for pool in now} & {pool.guid for pool in before}
 
 
 def _not_again(before: str, now: str) -> str:
@@ -231,10 +255,13 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     key = piece.key or _key(source, mended, said)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    notes = (*mended.notes, *said.keep(source, key, mended))
+    notes = (*mended.notes, *partly.rounded(mended.unread), *said.keep(source, key, mended, piece.command))
     for also in _also(source, mended):
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
-    return replace(read, outcome="read", source=source, key=key, notes=notes)
+    odd = tuple(line for line in mended.unread if not line.rounded)
+    where = partly.placed(odd, piece.lines, piece.first)
+    how = replace(read, outcome="partly", unread=where, reason=NOT_ALL, line=odd[0].line) if odd else replace(read, outcome="read")
+    return replace(how, source=source, key=key, notes=notes)
 
 
 def _said(piece: Piece) -> list[str]:
@@ -343,7 +370,7 @@ def _dotted(wwid: str | None) -> str:
 
 def _renamed(found: Situation, reads: Iterable[Read]) -> Situation:
     """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once."""
-    told = {read.source for read in reads if read.node == found.node and read.outcome == "read"}
+    told = {read.source for read in reads if read.node == found.node and read.outcome in TOLD}
     named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in told else {})
     evidence = [replace(e, source=named.get(e.source, e.source)) for e in found.evidence]
     return replace(found, evidence=tuple({(e.source, e.line): e for e in reversed(evidence)}.values())[::-1])

@@ -129,8 +129,6 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
 def _zpool(rest: Sequence[str], letters: str) -> str:
     operands = _operands(rest, "cdoRTstn" if "import" in rest[:1] else "o")
     verb = operands[0] if operands else ""
-    if verb == "status" and "e" in letters:
-        return ""
     if verb == "status":
         return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
     if verb == "import":

@@ -71,7 +71,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return "zdb_label", ""
     if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
         return kernel_file(line.partition(":")[0])
-    if line == "{":
+    if line == "{" or line.startswith('{"'):
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
     for source, form, second in _SIGNS:
         found = form.match(line)
@@ -81,11 +81,12 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
 
 
 JSON_LOOKED_AT = 12  # lines
+_STATUS_JSON = re.compile(r'"command": ?"zpool status"')
 
 
 def _json(lines: Sequence[str]) -> str:
     said = "\n".join(lines)
-    return "smart" if '"smartctl": {' in said else "zpool_status_json" if '"command": "zpool status"' in said else ""
+    return "smart" if '"smartctl": {' in said else "zpool_status_json" if _STATUS_JSON.search(said) else ""
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
@@ -177,6 +178,8 @@ def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
 
 
 def _json_goes_on(piece: Piece, line: str) -> bool:
+    if piece.lines and piece.lines[0].startswith('{"'):
+        return not piece.lines[-1].endswith("}")  # all of it on one line
     return "}" not in piece.lines
 
 

@@ -5,11 +5,13 @@ Guids are decimal strings. What is not known is null, and `unknown` beside it sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from agents.collectors.base import UnreadLine
 from workflows.core import Cure, Situation
 from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
+from workflows.facts.dataloss import NONE as NO_DATA_ERRORS
 from workflows.facts.dataloss import data_errors
 from workflows.fate import fate
 from workflows.redundancy import pool_margin
@@ -108,7 +110,7 @@ def _pools(node: NodeFacts) -> Iterator[dict[str, Any]]:
     for pool in node.pools_read:
         yield _pool(node, pool)
     imported = {(pool.name, pool.guid) for pool in node.pools_read if known(pool.guid)}
-    for listed in node.importable if known(node.importable) else ():
+    for listed in node.importable_read:
         if (listed.name, listed.guid) not in imported:
             yield _importable(node, listed)
 
@@ -124,8 +126,12 @@ def _pool(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     _errors(one, pool)
     one.fields |= {"status": pool.status or None, "see": pool.see or None}
     one.fields["vdevs"] = [_vdev(vdev, role) for role, vdev in _roles(pool)]
-    one.fields["unread"] = [{"text": line.line, "field": line.field or None, "reason": line.reason} for line in pool.unread]
+    one.fields["unread"] = _unread(pool.unread)
     return one.done()
+
+
+def _unread(lines: Iterable[UnreadLine]) -> list[dict[str, Any]]:
+    return [{"text": line.line or None, "field": line.field or None, "reason": line.reason} for line in lines]
 
 
 def _roles(pool: PoolFacts) -> Iterator[tuple[str, VdevFacts]]:
@@ -136,11 +142,11 @@ def _roles(pool: PoolFacts) -> Iterator[tuple[str, VdevFacts]]:
 
 def _scans(one: _Object, pool: PoolFacts) -> None:
     """`scan` is the one that runs, else the first that is printed; `scans` all of them."""
-    if not known(pool.scans):
+    listed = [_scan(scan) for scan in pool.scans_read]
+    if not listed and not known(pool.scans):
         one.add("scan", pool.scans)
         one.fields["scans"] = []
         return
-    listed = [_scan(scan) for scan in pool.scans]
     runs = [scan for scan in listed if scan["state"] in ("running", "paused")]
     one.fields["scan"] = next(iter(runs or listed), None)
     one.fields["scans"] = listed
@@ -153,8 +159,11 @@ def _scan(scan: ScanFacts) -> dict[str, Any]:
         "kind": scan.function,
         "state": scan.state,
         "percent": None if scan.percent is None else float(scan.percent),
-        "seconds_left": getattr(scan, "seconds_left", None),
+        "seconds_left": scan.seconds_left,
         "errors": scan.errors,
+        "repaired": scan.repaired,
+        "began": scan.began,
+        "ended": scan.ended,
         "text": scan.text,
     }
 
@@ -164,7 +173,7 @@ def _errors(one: _Object, pool: PoolFacts) -> None:
     if not pool.errors:
         one.fields["errors"], one.unknown["errors"] = None, "The text has no errors: line."
         return
-    count = 0 if damaged is None else damaged.count
+    count = damaged.count if damaged is not None else 0 if pool.errors == NO_DATA_ERRORS else None
     one.fields["errors"] = {"text": pool.errors, "count": count, "files": list(damaged.listed) if damaged else []}
 
 
@@ -184,7 +193,15 @@ def _vdev(vdev: VdevFacts, role: str) -> dict[str, Any]:
 
 def _importable(node: NodeFacts, pool: ImportableFacts) -> dict[str, Any]:
     one = _Object()
-    one.fields |= {"name": pool.name, "node": node.node, "imported": False, "id": str(pool.guid), "state": pool.state}
+    one.fields |= {
+        "name": pool.name,
+        "node": node.node,
+        "imported": False,
+        "id": str(pool.guid) if pool.guid else None,
+        "state": pool.state or None,
+    }
+    if not pool.guid:
+        one.unknown["id"] = "The listing of this pool lacks its id."
     one.fields |= {
         "verdict": "not imported",
         "verdict_reason": f"{pool.name} is listed by `zpool import` and not imported.",
@@ -192,7 +209,12 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> dict[str, Any]:
     }
     one.fields |= {"contradiction": None, "no_replacement": True, "losses_survived": None, "scan": None, "scans": [], "errors": None}
     one.unknown |= dict.fromkeys(("losses_survived", "scan", "errors"), "`zpool import` does not tell.")
-    one.fields |= {"status": pool.status or None, "see": None, "vdevs": [_vdev(vdev, role) for role, vdev in pool.tops], "unread": []}
+    one.fields |= {"status": pool.status or None, "see": pool.see or None, "comment": pool.comment or None}
+    one.fields |= {"note": pool.note or None, "more_devices": pool.more_devices, "readonly_possible": pool.readonly_possible}
+    one.fields["unsupported_features"] = [{"name": name, "does": does or None} for name, does in pool.features]
+    one.fields |= {"hostname": pool.hostname or None, "hostid": None if pool.hostid is None else f"{pool.hostid:08x}"}
+    one.fields["vdevs"] = [_vdev(vdev, role) for role, vdev in pool.tops]
+    one.fields["unread"] = _unread(pool.unread)
     return one.done()
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents.collectors import COLLECTORS
-from agents.collectors.base import Unparsed
+from agents.collectors.base import Unparsed, UnreadLine
+from workflows.triage import partly
 
 _Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
 
@@ -19,8 +20,7 @@ KEYS = (
     ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
 )  # fmt: skip
 KEY = re.compile(rf" {{0,8}}({'|'.join(KEYS)}):(?: |$)")
-_STATE = r"(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL|SPLIT|AVAIL|INUSE|SUSPENDED)"
-_ROUNDED = re.compile(rf"^( +\S+ +{_STATE})((?: +[0-9][0-9.]*[KMGTPE]?){{3}})(?= |$)")
+_ODD_KEY = re.compile(r" {0,7}[a-z][a-z_-]{2,20}:(?: |$)")  # of a release that is not written yet
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,24 @@ class Mended:
     text: str
     value: Any  # what the parser made of it, or Unparsed
     notes: tuple[str, ...] = ()
+    unread: tuple[UnreadLine, ...] = ()  # lines that were not understood; then `value` is what the others say
+    rebuilt: bool = False  # its rows are nested by what their words say: to be shown, and for no guard
 
 
 def read(source: str, lines: Sequence[str]) -> Mended:
-    """Parse as it is, then mended, the least change first."""
+    """Parse as it is, then mended, the least change first; and as far as it goes where no change makes all of it readable."""
     parse = COLLECTORS[source].parse
     first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
+    all_tried: list[Mended] = []
     for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
         text, notes = mend(lines)
         tried = Mended(text, parse(text), notes)
         if not isinstance(tried.value, Unparsed):
             return tried
         first = tried
-    return first
+        all_tried.append(tried)
+    found = partly.best((tried, partly.reading(source, tried.text)) for tried in all_tried)
+    return first if found is None else replace(found[0], value=found[1].value, unread=found[1].every_unread)
 
 
 def _as_is(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -52,18 +57,6 @@ def _as_is(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def _zpool(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     said, joined = _fields(lines)
     return said, (f"{joined} wrapped lines were joined.",) if joined else ()
-
-
-def _zpool_rounded(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Rounded counters are no numbers: they are left out, and the reader is told for which vdevs."""
-    rounded = [line.split()[0] for line in lines if _is_rounded(line)]
-    said, notes = _zpool([_ROUNDED.sub(r"\1", line) if _is_rounded(line) else line for line in lines])
-    return said, (*notes, f"The error counters of {', '.join(rounded)} are rounded and were not read; ask with -p.") if rounded else notes
-
-
-def _is_rounded(line: str) -> bool:
-    found = _ROUNDED.match(line)
-    return found is not None and not all(word.isdigit() for word in found.group(2).split())
 
 
 def _fields(lines: Sequence[str]) -> tuple[str, int]:
@@ -77,6 +70,8 @@ def _fields(lines: Sequence[str]) -> tuple[str, int]:
             out.append(line)
         elif not line.strip():
             out.append("")
+        elif key not in ("config", "errors", "status", "action", "comment") and _ODD_KEY.match(line):
+            out.append(line)
         elif key == "config" and _indent(line) < width and out[-1]:
             out[-1] += "  " + line.strip()
             joined += 1
@@ -173,7 +168,7 @@ def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> tup
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {
-    "zpool_status": (_as_is, _zpool, _zpool_rounded),
+    "zpool_status": (_as_is, _zpool),
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi),
     "kernel_log": (_joined(r"\[ *[0-9]+\.[0-9]{6}\] "),),  # a line cut in two reads as one that says less, so joining comes first

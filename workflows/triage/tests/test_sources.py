@@ -50,7 +50,7 @@ COMMANDS = {
     "sudo /usr/sbin/zpool status": ("zpool_status", ""),
     "timeout 10 zpool status -v": ("zpool_status", ""),
     "LC_ALL=C zpool status -g": ("zpool_status_guid", ""),
-    "zpool status -e": ("", ""),
+    "zpool status -e": ("zpool_status", ""),
     "zpool import": ("zpool_import", ""),
     "zpool import -d /dev/disk/by-id -o readonly=on": ("zpool_import", ""),
     "zpool import -f -d /dev ost_1": ("", ""),

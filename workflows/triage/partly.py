@@ -1,0 +1,55 @@
+"""Which of several readings of one output is used when none of them understands every line, and which of its lines were not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Reading, UnreadLine
+
+SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
+
+
+def reading(source: str, text: str) -> Reading | None:
+    """What the text says as far as it can be read; None for a source that is read as a whole or not at all."""
+    collector = COLLECTORS[source]
+    return collector.read(text) if hasattr(collector, "read") else None
+
+
+def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] | None:
+    """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones."""
+    telling = [(made, found) for made, found in readings if found is not None and _tells(found.value)]
+    return min(telling, key=lambda pair: len(pair[1].every_unread), default=None)
+
+
+def _tells(pools: Sequence[Any]) -> bool:
+    """Whether any pool shows its state or a vdev: words that only look like a field are no output."""
+    return any(pool.state or pool.vdevs.children for pool in pools)
+
+
+def placed(unread: Iterable[UnreadLine], lines: Sequence[str], first: int) -> tuple[tuple[int, str], ...]:
+    """(line number, why) of each; of one that is missing, or that was mended, the number is that of the first line of its output."""
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(lines, first):
+        places.setdefault(" ".join(line.split()), []).append(number)
+    found = []
+    for index, odd in enumerate(unread):
+        at = places.get(" ".join(odd.line.split()), [])
+        found.append(
+            (at.pop(0) if len(at) > 1 else at[0] if at else _holding(odd.line, lines, first) if index < SOUGHT_MAX else first, odd.reason)
+        )
+    return tuple(found)
+
+
+def _holding(text: str, lines: Sequence[str], first: int) -> int:
+    """The line that holds what was not understood, as the value of its field."""
+    return next((number for number, line in enumerate(lines, first) if text and text in line), first)
+
+
+def rounded(unread: Iterable[UnreadLine]) -> tuple[str, ...]:
+    """What to tell the reader of numbers that are not exact."""
+    names = [odd.line.split()[0] for odd in unread if odd.rounded and odd.field == "counters" and odd.line]
+    note = f"The error counters of {', '.join(names)} are rounded and are known no better; ask with -p." if names else ""
+    others = any(odd.rounded and odd.field != "counters" for odd in unread)
+    return tuple(filter(None, (note, "Its amounts are rounded, so how far a scan is cannot be computed; ask with -p." if others else "")))
