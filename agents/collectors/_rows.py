@@ -15,6 +15,7 @@ from agents.collectors.base import UnreadLine
 
 NOTES_MAX, AT_END_MAX = 4, 2  # in one row: one of the vdev, of its space, of a scan; one of -i and one of -t
 NOT_READ = "(not read)"  # the name of a vdev whose row is missing
+CROOKED = "it is not indented like a row of the vdev tree"
 ROUNDED = "the error counters are not three whole numbers; ask with -p"
 
 _KEY = re.compile(r" {0,8}([A-Za-z][A-Za-z _-]{0,24}):(?: |$)(.*)")
@@ -228,7 +229,7 @@ class _Tree:
         depth: int | None = len(body) - len(body.lstrip(" "))
         if not line.startswith("\t") or (depth or 0) % 2 or (depth or 0) > INDENT_MAX:
             depth = None
-            self._miss(line, "it is not indented like a row of the vdev tree")
+            self._miss(line, CROOKED)
         node = self._node(body.split(), line)
         if node is not None:
             self._put(node, depth, line)
@@ -242,6 +243,7 @@ class _Tree:
         if not rest:
             if self._tops[-1][0] not in ("cache", "spares") or self._columns.counted:
                 self._miss(line, "a line of the vdev tree cannot be read")
+                return node if line.startswith("\t") else None
             return node
         if rest[0] not in STATES:
             if not (_STATE_WORD.fullmatch(rest[0]) or (len(rest) > 3 and all(map(_FIGURE.fullmatch, rest[1:4])))):
@@ -297,7 +299,7 @@ class _Tree:
         least = 2 if self._tops[-1][0] else 0
         if depth is None or (depth <= 0 < least) or (depth == 0 and self._tops[0][1] and not least):
             if depth is not None:
-                self._miss(line, "it is not indented like a row of the vdev tree")
+                self._miss(line, CROOKED)
             depth = self._trail[-1].depth if self._trail else least
         while self._trail and self._trail[-1].depth >= depth:
             self._trail.pop()

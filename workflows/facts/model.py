@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from agents.collectors.base import UnreadLine
@@ -156,6 +156,13 @@ class PoolFacts:
     partial_scans: tuple[ScanFacts, ...] = ()  # the same of its scans
     never_scanned: Known[bool] = Unknown("Its scan: line was not read.")  # no scrub or resilver since the pool was made
     unread: tuple[UnreadLine, ...] = ()
+
+    @property
+    def shown(self) -> PoolFacts:
+        """The same pool for showing: where nothing is amiss but that numbers are rounded, its tree and scans count as read. Never for a guard."""
+        if known(self.tops) or not self.unread or not all(line.rounded for line in self.unread):
+            return self
+        return replace(self, tops=self.partial_tops, scans=self.scans_read)
 
     @property
     def errors_said(self) -> Known[str]:

@@ -159,9 +159,11 @@ class _Said:
                 return ()  # -H lists adapters, not devices
         elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
             return ("An earlier output shows more pools and is used.",)
+        elif before is not None and source in TREES and EXCERPT.search(asked):
+            return ("An earlier output shows more vdevs and is used.",)
         elif before is not None:
             both = (_not_again(before.text, text) if source in BY_NAME else before.text) + text
-            more = source in MERGED or (source == "zpool_import" and not asked and _others(value, self.values[where]))
+            more = source in MERGED or (source == "zpool_import" and _others(value, self.values[where], asked))
             joint = _parsed(source, both) if more else Unparsed("")
             if source in TREES and {p.name for p in value} & {p.name for p in self.values[where]}:
                 joint = Unparsed("")
@@ -180,9 +182,10 @@ def _parsed(source: str, text: str) -> Any:
     return COLLECTORS[source].parse(text) if found is None else found.value
 
 
-def _others(now: Iterable[Any], before: Iterable[Any]) -> bool:
-    """Whether these are other pools, which may have the same name: one listing that was cut in two, and not another run."""
-    return not {pool.guid for pool in now} & {pool.guid for pool in before}
+def _others(now: Sequence[Any], before: Sequence[Any], asked: str) -> bool:
+    """Whether these are other pools, which may have the same name: a listing that was cut in two, or of destroyed pools; no other run."""
+    apart = not {pool.guid for pool in now} & {pool.guid for pool in before}
+    return apart and (not asked or any(pool.destroyed for pool in (*now, *before)))
 
 
 def _not_again(before: str, now: str) -> str:

@@ -132,7 +132,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     if verb == "status":
         return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
     if verb == "import":
-        return "zpool_import" if len(operands) == 1 and not {"a", "D"} & set(letters) else ""
+        return "zpool_import" if len(operands) == 1 and "a" not in letters else ""
     if verb == "iostat" and "w" in letters:
         return "zpool_iostat_w"
     exact = "H" in letters and "p" in letters

@@ -121,7 +121,7 @@ def _pool(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     one.add("id", pool.guid, str)
     one.fields |= {"state": pool.state or None, "verdict": verdict.verdict, "verdict_reason": verdict.reason}
     one.fields |= {"contradiction": verdict.contradiction or None, "no_replacement": verdict.gates}
-    one.add("losses_survived", pool_margin(pool))
+    one.add("losses_survived", pool_margin(pool.shown))
     _scans(one, pool)
     _errors(one, pool)
     one.fields |= {"status": pool.status or None, "see": pool.see or None}

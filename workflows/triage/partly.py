@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agents.collectors import COLLECTORS
+from agents.collectors._rows import CROOKED
 from agents.collectors.base import Reading, UnreadLine
 
 SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
@@ -24,8 +25,18 @@ def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] 
 
 
 def _tells(pools: Sequence[Any]) -> bool:
-    """Whether any pool shows its state or a vdev: words that only look like a field are no output."""
-    return any(pool.state or pool.vdevs.children for pool in pools)
+    """Whether any pool shows its state or a vdev: words that only look like a field are no output. A tree that lost its shape is none."""
+    return any(pool.state or pool.vdevs.children for pool in pools) and not any(_shapeless(pool) for pool in pools)
+
+
+def _shapeless(pool: Any) -> bool:
+    """Whether most rows are not indented: what hangs below what is then not told, and anything else would be guessed."""
+    lost = sum(line.reason == CROOKED for line in pool.unread)
+    return lost > 1 and 2 * lost > sum(_rows(top) for top in (pool.vdevs, *(top for _, tops in pool.sections for top in tops)))
+
+
+def _rows(vdev: Any) -> int:
+    return 1 + sum(_rows(child) for child in vdev.children)
 
 
 def placed(unread: Iterable[UnreadLine], lines: Sequence[str], first: int) -> tuple[tuple[int, str], ...]:

@@ -102,7 +102,7 @@ def test_what_only_begins_like_a_command_is_none(line):
     assert asked(line) is None
 
 
-@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events", "dmesg -T", "zpool status -e", "zdb -C ost_0"])
+@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events", "dmesg -T", "zdb -C ost_0"])
 def test_a_form_that_tells_too_little_says_what_to_ask(command):
     (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
     assert read.outcome == "left out"
@@ -193,4 +193,4 @@ def test_an_output_of_fewer_pools_does_not_hide_the_others():
 def test_no_mangled_session_raises():
     sessions = [everything(name) for name in (HEALTHY, HANGS, "slow-disk/1-writing", "disk-removed-zfs2.3/5-resilver-start")]
     for text in mangled([s[-60_000:] for s in sessions], 120, seed=11):
-        assert all(read.outcome in ("read", "not read", "left out") for read in triage([("paste", text)]).reads)
+        assert all(read.outcome in ("read", "partly", "not read", "left out") for read in triage([("paste", text)]).reads)
