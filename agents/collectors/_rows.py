@@ -24,7 +24,7 @@ _STATE_WORD = re.compile(r"[A-Z][A-Z_]{2,15}")
 _FIGURE = re.compile(r"[0-9]+(?:[.,][0-9]+)?[KMGTPEZ]?|-")
 _WHOLE = COUNTER
 _ROW = re.compile(rf"\s+\S+(?: \S+)? {{2,}}(?:{'|'.join(sorted(STATES))})(?:\s|$)")
-_HEADER = re.compile(r"\s*NAME\s+STATE(?:\s|$)")
+_HEADERS = frozenset(COLUMNS)
 _AGAIN = frozenset(("scan", "scrub"))  # fields that one pool may have several of
 _BEGINS = frozenset(("state", "status", "scan", "scrub", "config"))  # below the errors of one pool, these are of the next
 
@@ -100,7 +100,7 @@ class _Reader:
     def _is_of_the_tree(self, line: str) -> bool:
         if self._key == "errors" and not line.startswith("\t"):
             return False
-        return bool(_HEADER.match(line) or _ROW.match(line) or (line.startswith("\t") and line.strip() in _HEADINGS))
+        return bool(_is_header(line) or _ROW.match(line) or (line.startswith("\t") and line.strip() in _HEADINGS))
 
     def _row(self, line: str) -> None:
         """A row counts wherever it stands; below another field than `config:` something is missing or out of place."""
@@ -175,7 +175,7 @@ class _Tree:
         self._unread: list[UnreadLine] = []
 
     def take(self, line: str) -> None:
-        if _HEADER.match(line):
+        if _is_header(line):
             self._head(line)
         elif line.strip() in _HEADINGS and line.startswith(("\t", " ")):
             self._tops.append((line.strip(), []))
@@ -301,6 +301,8 @@ class _Tree:
             if depth is not None:
                 self._miss(line, CROOKED)
             depth = self._trail[-1].depth if self._trail else least
+            if self._tops[0][1] and not least:
+                depth = max(depth, 2)  # a pool has one row of its own
         while self._trail and self._trail[-1].depth >= depth:
             self._trail.pop()
         while self._trail and self._trail[-1].depth and not INTERIOR.fullmatch(self._trail[-1].name) and self._trail[-1].name != NOT_READ:
@@ -360,9 +362,14 @@ def _parted(text: str) -> tuple[str, str]:
     return "  ".join((*notes, *after)), text
 
 
+def _is_header(line: str) -> bool:
+    """Whether it names the columns; one of the names may be damaged."""
+    return len(_HEADERS.intersection(line.split())) > 1
+
+
 def root_name(text: str) -> str:
     """The name of the pool by its own row, where the line that names it is missing; "" where that is not told."""
-    rows: Iterator[str] = (line for line in text.split("\n") if line.startswith("\t") and line.strip() and not _HEADER.match(line))
+    rows: Iterator[str] = (line for line in text.split("\n") if line.startswith("\t") and line.strip() and not _is_header(line))
     first = next(rows, "")
     words: Sequence[str] = first.split()
     is_root = first[:1] == "\t" and first[1:2] not in ("", " ") and len(words) > 1 and words[1] in STATES

@@ -206,7 +206,6 @@ _SCRUB_OF_OLD = re.compile(
 _STATES = {"going": "running", "scrubbed": "finished", "completed": "finished", "stopped": "canceled", "errors": "finished"}
 _NUMBER_AT_END = re.compile(r"(?<![0-9.,])[0-9]+(?:[.,][0-9]+)?\Z")
 _ETA_0_6 = re.compile(r", (\S+) to go|(no estimated time)")  # 0.6 says it one line above the percentage
-_USUAL = re.compile(r"\A[^\n]*\n[^\n]* scanned[^\n]*\n[^\n]*% done[^\n]*\Z")
 _BELOW = re.compile(
     r" scanned|(?:resilvered|repaired|rebuilt), |% done|scan warning: skipp|(?:scrub|resilver) started on |that are only referenced by"
     r"|(?:issued|total|/s)$| to go$|completion time$|^(?:[A-Z][a-z]{2} )*[0-9: ]*[0-9]{4}$"  # the rest of a line that mail cut in two
@@ -218,8 +217,8 @@ def _scan(text: str, forms: re.Pattern[str], unread: list[UnreadLine]) -> Scan |
     if form is None:
         unread.append(UnreadLine(first_line(text), "scan", "the scan: line cannot be read"))
         return None
-    if "\n" in text and not _USUAL.search(text):
-        below = text.split("\n")[1:]
+    below = text.split("\n")[1:] if "\n" in text else ()
+    if below and not (len(below) == 2 and " scanned" in below[0] and "% done" in below[1]):
         unread += [UnreadLine(line, "scan", "a line below scan: cannot be read") for line in below if line and not _BELOW.search(line)]
     state = form.lastgroup or ""
     if state == "none":

@@ -1,12 +1,14 @@
 """One line of a genuine `zpool status` lost or damaged: nothing else may change, and who must know all of it is told that it does not."""
 
 import re
+import time
 
 import pytest
 
-from agents.collectors import zpool_status, zpool_status_guid, zpool_status_slow
+from agents.collectors import zpool_import, zpool_status, zpool_status_guid, zpool_status_json, zpool_status_slow
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_status import parse, read
+from agents.tests.mangle import mangled
 from agents.tests.scenarios import texts
 
 GENUINE = sorted({text for _, text in texts("zpool-status-P.txt") if "pool: " in text}, key=lambda t: (t.count("pool: "), len(t)))
@@ -94,7 +96,7 @@ def test_who_must_know_all_is_told_when_a_line_is_damaged(text):
 @pytest.mark.parametrize("text", GENUINE[:20], ids=range(20))
 def test_a_text_that_stops_anywhere_tells_what_stands_before(text):
     whole, printed = rows(text), {line.split()[0]: line for line in text.split("\n") if is_row(line)}
-    for end in range(1, text.index("errors:"), 17):
+    for end in range(17, text.index("errors:"), 17):
         left = rows(text[:end])
         for (pool, name), said in whole.items():
             if f"{printed[name]}\n" in text[:end]:
@@ -108,7 +110,8 @@ def test_of_two_pools_the_one_that_cannot_be_read_leaves_the_other_whole():
         odd = both.replace(second, second.replace("scan: ", "scan: unheard-of "))
         kept = {pool.name: pool for pool in read(odd).value}
         (mine,) = read(first).value
-        assert kept[mine.name] == mine and not mine.unread
+        assert kept[mine.name] == mine
+        assert not mine.unread
         assert all(pool.unread for name, pool in kept.items() if name != mine.name)
 
 
@@ -119,6 +122,38 @@ def test_a_note_of_any_release_leaves_the_counters_alone():
         (pool,) = read(text.replace(row, row + note)).value
         leaf = next(vdev for vdev in walk(pool.vdevs) if vdev.name == row.split()[0])
         assert (leaf.state, leaf.errors, leaf.note) == ("ONLINE", (0, 0, 0), note.strip())
+
+
+READERS = ((zpool_status, "zpool-status-P.txt"), (zpool_import, "zpool-import*.txt"), (zpool_status_json, "zpool-status-j*.txt"))
+
+
+@pytest.mark.parametrize(("module", "pattern"), READERS, ids=[module.NAME for module, _ in READERS])
+def test_no_hurt_text_makes_a_reader_raise_and_what_parse_takes_has_nothing_unread(module, pattern):
+    for text in mangled([text for _, text in texts(pattern) if len(text) < 6000], 600, seed=5):
+        found, whole = module.read(text), module.parse(text)
+        assert isinstance(whole, Unparsed) == bool(found.every_unread)
+        assert isinstance(whole, Unparsed) or whole == found.value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "\t    sda  ONLINE  0  0  0  " + "(trimming) " * 50_000 + "\n",
+        "\t    sda  ONLINE  0  0  0  " + "was /dev/x  " * 50_000 + "\n",
+        "\t" + " " * 200_000 + "sda  ONLINE\n",
+        "\t  sda\n" * 50_000,
+        "".join(f"\t{' ' * (depth % 15)}mirror-{depth}  ONLINE  0  0  1.2K\n" for depth in range(50_000)),
+        "  scan: odd\n\tspares\n" * 20_000,
+        " state: ONLINE\n" * 20_000,
+        "x" * 300_000 + "\n",
+        "a: " * 100_000 + "\n",
+    ],
+)
+@pytest.mark.parametrize("module", [zpool_status, zpool_import], ids=lambda module: module.NAME)
+def test_an_odd_text_takes_no_more_than_its_length(module, odd):
+    began = time.process_time()
+    module.read(GENUINE[0].replace("READ WRITE CKSUM", "READ WRITE CKSUM  temp").replace("\nerrors:", f"{odd}\nerrors:"))
+    assert time.process_time() - began < 5
 
 
 def test_the_reader_is_the_same_for_names_and_guids():
