@@ -14,6 +14,7 @@ from agents.collectors._vdevs import COLUMNS, COUNTER, INDENT_MAX, INTERIOR, STA
 from agents.collectors.base import UnreadLine
 
 NOTES_MAX, AT_END_MAX = 4, 2  # in one row: one of the vdev, of its space, of a scan; one of -i and one of -t
+SHOWN_AGAIN = "device details"  # below it Solaris 11 shows rows that stand in the tree as well
 NOT_READ = "(not read)"  # the name of a vdev whose row is missing
 CROOKED = "it is not indented like a row of the vdev tree"
 ROUNDED = "the error counters are not three whole numbers; ask with -p"
@@ -61,7 +62,7 @@ class _Reader:
         key = self._form.keys.get(f"{found.group(1)}:", "") if found else ""
         if key and self._is_field(key, found.group(2) if found else ""):
             self._begin(key, line.partition(":")[2])
-        elif self._is_of_the_tree(line):
+        elif self._is_of_the_tree(line) and self._key != SHOWN_AGAIN:
             self._row(line)
         elif self._key == "config" and line.split()[1:2] and line.split()[1] in STATES:
             self._pieces.append(f"\n{line}")
@@ -77,7 +78,7 @@ class _Reader:
     def _is_field(self, key: str, value: str) -> bool:
         """Whether this begins a field here: below the errors of a pool it may be a damaged file, and before any pool anything."""
         if self._key == "errors":
-            return key in ("pool", "dedup") or key in _BEGINS
+            return key in ("pool", "dedup", SHOWN_AGAIN) or key in _BEGINS
         return bool(self.pools) or key == "pool" or (key in _BEGINS and (key != "state" or value.strip() in STATES))
 
     def _begin(self, key: str, value: str) -> None:
@@ -287,6 +288,8 @@ class _Tree:
             if not _FIGURE.fullmatch(value):
                 break
             text = rest.strip()
+        if self._columns.strange:
+            return _parted(text)[0]  # what else stands there is of a column that nobody knows
         if not self._columns.commands:
             return text
         note, values = _parted(text)

@@ -121,7 +121,8 @@ def read(text: str) -> Reading:
 
 
 _KEYS = ("pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
-_LAYOUT = layout(_KEYS, below=r"\t| {4}")  # 0.6 indents what goes on below scan: by blanks
+_OTHERS = ("trim", "device details")  # FreeBSD's and ZFS on Linux' of one time; Solaris 11. Nothing is read of them
+_LAYOUT = layout(_KEYS + _OTHERS, below=r"\t| {4}")  # 0.6 indents what goes on below scan: by blanks
 
 
 def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:

@@ -340,6 +340,8 @@ def _kind(name: str, has_children: bool = False) -> tuple[str, int]:
     """The kind that a name tells, and the parity. What is no other kind is a leaf: a path, a device name or a guid."""
     if name == NOT_READ or (has_children and name.isdigit()):
         return "other", 0  # its row is missing; or it is named by its guid, which says nothing of its kind
+    if has_children and "-" not in name:
+        name = f"{name}-0"  # OpenSolaris does not number them
     match = re.fullmatch(r"(mirror|raidz|draid|replacing|spare|indirect|missing|hole)([1-3]?)(?::\S+)?-[0-9]+", name)
     if match is None:
         return ("file" if name.startswith("/") and not name.startswith("/dev/") else "disk"), 0
