@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows.triage.commands import Asked, asked, kernel_file
-from workflows.triage.mend import KEY
+from workflows.triage.fields import HEADER, HEADING, KEY, ROW
 
 
 @dataclass
@@ -38,11 +38,15 @@ class Piece:
         return self.first + max(len(self.lines), 1) - 1
 
 
-def cut(lines: Sequence[str]) -> list[Piece]:
-    """Every line in exactly one piece; prompt lines belong to none."""
+def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Piece]:
+    """Every line in exactly one piece; prompt lines belong to none. `turns` says where another text begins, and on which host."""
     pieces = [Piece("", 1)]
     node = ""
+    turns = turns or {}
     for i, line in enumerate(lines):
+        if i in turns:
+            node = turns[i] or node
+            pieces.append(_turned(pieces[-1], node, i + 1))
         command = asked(line)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
@@ -55,6 +59,15 @@ def cut(lines: Sequence[str]) -> list[Piece]:
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
     return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
+
+
+def _turned(before: Piece, node: str, first: int) -> Piece:
+    """Where another text begins, what went before has ended; but for a command whose output has not begun."""
+    if any(before.lines) or not before.command:
+        return Piece("", first, node=node)
+    again = replace(before, first=first, lines=[], node=before.node or node)
+    before.source = before.command = before.hint = ""
+    return again
 
 
 def _of_command(command: Asked, node: str, first: int) -> Piece:
@@ -155,6 +168,8 @@ def _belongs(piece: Piece, line: str) -> bool:
     """Whether a line can be part of this output. What cannot is somebody's own words."""
     if not line or not piece.source or (piece.path and piece.source != "node"):
         return True
+    if piece.command and not any(piece.lines):  # whatever it said first
+        return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
     test = _GOES_ON.get(_family(piece.source))
@@ -162,7 +177,12 @@ def _belongs(piece: Piece, line: str) -> bool:
 
 
 def _status_goes_on(piece: Piece, line: str) -> bool:
-    return piece.said != "errors" or line.startswith(" ") or bool(KEY.match(line))
+    """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
+    if line.startswith(" ") or KEY.match(line):
+        return True
+    if piece.said == "errors":
+        return False
+    return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
 
 
 def _import_goes_on(piece: Piece, line: str) -> bool:

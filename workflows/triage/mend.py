@@ -12,15 +12,11 @@ from typing import Any
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
+from workflows.triage.fields import KEY, STATE
 
 _Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
 
-KEYS = (
-    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
-)  # fmt: skip
-KEY = re.compile(rf" {{0,8}}({'|'.join(KEYS)}):(?: |$)")
-_STATE = r"(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL|SPLIT|AVAIL|INUSE|SUSPENDED)"
-_ROUNDED = re.compile(rf"^( +\S+ +{_STATE})((?: +[0-9][0-9.]*[KMGTPE]?){{3}})(?= |$)")
+_ROUNDED = re.compile(rf"^( +\S+ +{STATE})((?: +[0-9][0-9.]*[KMGTPE]?){{3}})(?= |$)")
 
 
 @dataclass(frozen=True)
