@@ -23,6 +23,7 @@ _CONTROL = re.compile(
     r"|\^\[\[[0-9;?]{0,40}[A-Za-z]"  # as `cat -v` shows them
     r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[0?m|\[[JK](?=\s|$)"  # what is left where the escape itself was lost
 )
+_RECORDED = re.compile(r"Script (?:started|done)[ ,]")
 _RIGHT = re.compile(r"\x1b\[([0-9]{0,3})C")  # how some consoles write blanks
 _ODD: dict[int, str | None] = {
     **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
@@ -85,7 +86,7 @@ def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
     found = markup.without(_plain(text)).split("\n")
     found, broken = oneline.rebuilt(found)
-    turns: dict[int, str] = {}
+    turns = {beside: "" for place, line in enumerate(found) if line.startswith("Script ") and _RECORDED.match(line) for beside in (place, place + 1)}
     for place, line in enumerate(found):
         if markup.TURN in line:
             before, _, after = line.partition(markup.TURN)

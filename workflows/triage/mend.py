@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
-from workflows.triage.fields import KEY, STATE
+from workflows.triage import pool_text
+from workflows.triage.fields import STATE
 
-_Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
+
+class Change(NamedTuple):
+    """A text in its tool's own layout. `rebuilt`: rows were nested by what their words say; `refused`: why they could not be."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    rebuilt: bool = False
+    refused: str = ""
+
+
+_Mend = Callable[[Sequence[str]], Change]
 
 _ROUNDED = re.compile(rf"^( +\S+ +{STATE})((?: +[0-9][0-9.]*[KMGTPE]?){{3}})(?= |$)")
 
@@ -26,6 +37,8 @@ class Mended:
     text: str
     value: Any  # what the parser made of it, or Unparsed
     notes: tuple[str, ...] = ()
+    rebuilt: bool = False  # its rows are nested by what their words say: to be shown, and for no guard
+    refused: str = ""  # why its rows could not be nested; what stands around them can be read all the same
 
 
 def read(source: str, lines: Sequence[str]) -> Mended:
@@ -33,28 +46,28 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     parse = COLLECTORS[source].parse
     first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
     for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
-        text, notes = mend(lines)
-        tried = Mended(text, parse(text), notes)
+        change = mend(lines)
+        tried = Mended(change.text, parse(change.text), change.notes, change.rebuilt, change.refused)
         if not isinstance(tried.value, Unparsed):
             return tried
         first = tried
-    return first
+    return replace(first, value=Unparsed(first.refused, first.value.line)) if first.refused else first
 
 
-def _as_is(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    return "\n".join(lines) + "\n", ()
+def _as_is(lines: Sequence[str]) -> Change:
+    return Change("\n".join(lines) + "\n")
 
 
-def _zpool(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    said, joined = _fields(lines)
-    return said, (f"{joined} wrapped lines were joined.",) if joined else ()
+def _zpool(lines: Sequence[str]) -> Change:
+    return Change(*pool_text.put_back(lines))
 
 
-def _zpool_rounded(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _zpool_rounded(lines: Sequence[str]) -> Change:
     """Rounded counters are no numbers: they are left out, and the reader is told for which vdevs."""
     rounded = [line.split()[0] for line in lines if _is_rounded(line)]
-    said, notes = _zpool([_ROUNDED.sub(r"\1", line) if _is_rounded(line) else line for line in lines])
-    return said, (*notes, f"The error counters of {', '.join(rounded)} are rounded and were not read; ask with -p.") if rounded else notes
+    change = _zpool([_ROUNDED.sub(r"\1", line) if _is_rounded(line) else line for line in lines])
+    note = f"The error counters of {', '.join(rounded)} are rounded and were not read; ask with -p."
+    return change._replace(notes=(*change.notes, note)) if rounded else change
 
 
 def _is_rounded(line: str) -> bool:
@@ -62,36 +75,7 @@ def _is_rounded(line: str) -> bool:
     return found is not None and not all(word.isdigit() for word in found.group(2).split())
 
 
-def _fields(lines: Sequence[str]) -> tuple[str, int]:
-    """The text with a tab before whatever continues a field, and the vdev rows indented from that tab on."""
-    out: list[str] = []
-    key, width, joined = "", 0, 0
-    for line in lines:
-        found = KEY.match(line)
-        if found and not (key == "config" and _indent(line) >= width > 0):
-            key, width = found.group(1), 0
-            out.append(line)
-        elif not line.strip():
-            out.append("")
-        elif key == "config" and _indent(line) < width and out[-1]:
-            out[-1] += "  " + line.strip()
-            joined += 1
-        elif key == "config":
-            width = width or _indent(line)
-            out.append("\t" + " " * (_indent(line) - width) + line.strip())
-        elif line[0] != " " and key in ("status", "action", "comment"):
-            out[-1] += " " + line.strip()
-            joined += 1
-        else:
-            out.append("\t" + line.strip())
-    return "\n".join(out) + "\n", joined
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _lsscsi(lines: Sequence[str]) -> Change:
     out: list[str] = []
     for line in lines:
         if out and not line.startswith("["):
@@ -99,14 +83,14 @@ def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         else:
             out.append(line)
     joined = len(lines) - len(out)
-    return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+    return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
 
 
 def _joined(begins: str) -> _Mend:
     """A line that does not begin like one of its kind is the rest of the line above."""
     form = re.compile(begins)
 
-    def join(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    def join(lines: Sequence[str]) -> Change:
         out: list[str] = []
         for line in lines:
             if out and line and out[-1] and not form.match(line):
@@ -114,20 +98,20 @@ def _joined(begins: str) -> _Mend:
             else:
                 out.append(line)
         joined = len(lines) - len(out)
-        return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+        return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
 
     return join
 
 
-def _events(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _events(lines: Sequence[str]) -> Change:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
-    text, notes = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
-    return re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", text) + "\n", notes  # an empty value ends in a blank that was lost
+    change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
+    return change._replace(text=re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n")  # an empty value ends in a blank that was lost
 
 
-def _tabs(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _tabs(lines: Sequence[str]) -> Change:
     """Blanks became of the tabs between columns. A vdev's row begins with one, and a heading among the rows has none."""
-    return "".join(f"{_columns(line)}\n" for line in lines), ()
+    return Change("".join(f"{_columns(line)}\n" for line in lines))
 
 
 def _columns(line: str) -> str:
@@ -137,35 +121,35 @@ def _columns(line: str) -> str:
     return "\t" * line.startswith(" ") + "\t".join(words)
 
 
-def _uberblocks(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _uberblocks(lines: Sequence[str]) -> Change:
     """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
     text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
-    return re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text), ()
+    return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
 
 
-def _sysctl(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _sysctl(lines: Sequence[str]) -> Change:
     """`sysctl -a | grep zfs` says other things as well."""
     ours = [line for line in lines if line.startswith("vfs.zfs.") or not re.match(r"[\w.%-]+: ?", line)]
     return _without_others(lines, ours, "other settings")
 
 
-def _options(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _options(lines: Sequence[str]) -> Change:
     """A file for modprobe holds comments and other modules too."""
     return _without_others(
         lines, [line for line in lines if not re.match(r"/[^:]+\.conf:(?!\s*options\s+(?:zfs|spl)\s)", line)], "other lines"
     )
 
 
-def _mdb(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _mdb(lines: Sequence[str]) -> Change:
     """What the debugger says when it starts, and how it is left."""
     return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
 
 
-def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> tuple[str, tuple[str, ...]]:
+def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Change:
     if not any(ours):
         return _as_is(lines)
     left_out = len(lines) - len(ours)
-    return "".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ()
+    return Change("".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ())
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {

@@ -36,7 +36,7 @@ def rebuilt(lines: list[str]) -> tuple[list[str], int]:
 def _holds_several(line: str) -> bool:
     if len(line) < 60:
         return False
-    if "\\n" in line and line.count("\\n") >= ESCAPED_MIN and ("pool:" in line or "NAME" in line):
+    if "\\n" in line and line.count("\\n") >= ESCAPED_MIN and ('"' in line or "'" in line or "pool:" in line):
         return True
     return ("state:" in line and len(_FIELD.findall(line)) >= KEYS_MIN) or _is_header_with_rows(line)
 

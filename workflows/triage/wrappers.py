@@ -28,6 +28,7 @@ class _Worn(NamedTuple):
     kind: str
     rest: str
     node: str = ""
+    blank: bool = False  # whether a blank behind the mark may be a part of it
 
 
 _Form = Callable[[str], "_Worn | None"]
@@ -55,7 +56,7 @@ def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
                 turns.setdefault(end, "")
             turns[start] = worn[0].node or turns.get(start, "")
         end, kind = start + len(worn), worn[0].kind
-        lines[start:end] = [each.rest for each in worn]
+        lines[start:end] = _without_a_blank(worn)
     if kind:
         turns.setdefault(end, "")
     return bool(telling)
@@ -64,6 +65,14 @@ def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
 def _is_cut_in_two(lines: list[str], end: int, start: int) -> bool:
     """Whether what stands between two runs is the rest of a line that was too long for its mark."""
     return start - end <= CUT_LINES_MAX and all(line.strip() for line in lines[end:start])
+
+
+def _without_a_blank(worn: list[_Worn]) -> list[str]:
+    """What is left; without the blank behind the mark, where all lines have one there."""
+    rests = [each.rest for each in worn]
+    if not worn[0].blank or any(rest and rest[0] != " " for rest in rests):
+        return rests
+    return [rest[1:] for rest in rests]
 
 
 def _is_long(worn: list[_Worn]) -> bool:
@@ -96,6 +105,9 @@ def _runs(lines: list[str], form: _Form) -> Iterator[tuple[int, list[_Worn]]]:
 def _tells(rests: list[str], kind: str = "") -> bool:
     """Whether what is left says what it is. Behind a mark that is a prompt as well, a command must have a prompt of its own."""
     said = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
+    if kind != INDENTED:
+        width = min((_columns(line) for line in said), default=0)
+        said = [line[width:] for line in said]
     return any(_says(said, place, kind) for place in range(len(said)))
 
 
@@ -122,19 +134,16 @@ def _marked(line: str) -> _Worn | None:
         return None
     mark = body[0]
     if mark == ">":
-        return _Worn(">", _QUOTE.sub("", body, count=1))
+        return _Worn(">", _QUOTE.sub("", body, count=1), blank=True)
     if mark in _BARS:
-        rest = body[1:].removeprefix(" ")
-        closed = rest.rstrip()
-        if closed.endswith(mark):
-            return _Worn(mark, _cells(closed[:-1], mark))
-        return _Worn(mark, rest)
+        closed = body[1:].rstrip()
+        return _Worn(mark, _cells(closed[:-1], mark) if closed.endswith(mark) else body[1:], blank=True)
     if mark in "+|" or mark in _CORNERS:
         return _Worn("|", "") if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
     return None
 
 
-_QUOTE = re.compile(r"(?:> ?)+")
+_QUOTE = re.compile(r">(?: ?>)*")
 _BARS = frozenset("|\u2502\u2503\u2551\u2588\u258c")
 _CORNERS = frozenset("\u2500\u2501\u2550\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u2554\u2557\u255a\u255d\u256d\u256e\u256f\u2570")
 
@@ -154,10 +163,9 @@ def _bordered(line: str) -> _Worn | None:
 
 def _commented(line: str) -> _Worn | None:
     body = line.lstrip(" \t")
-    for mark in ("#", ";", "//", "* ", "REM ", "-- "):
+    for mark in ("#", ";", "//", "*", "REM", "--"):
         if body.startswith(mark):
-            rest = body[len(mark) :]
-            return _Worn("#" if mark == "#" else mark.strip(), rest.removeprefix(" "))
+            return _Worn(mark, body[len(mark) :], blank=True)
     return None
 
 
@@ -168,7 +176,7 @@ _DATE = r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/
 _ZONE = r"(?:Z| ?[+-][0-9]{2}:?[0-9]{2})?"
 _MOMENT = rf"(?:{_DATE}[T ,]{{1,2}})?{_CLOCK}{_ZONE}"
 _NICK = r"[@+%&~]?[\w.-]{1,40}"
-_SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK})(?:>|:| \|))(?: (.*)|$)")
+_SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK})(?:>|:| {{1,20}}\|))(?: (.*)|$)")
 _SYSLOG = re.compile(
     rf"(?:<[0-9]{{1,3}}>[0-9]? ?)?(?:{_DATE}[T ]{_CLOCK}{_ZONE}) ([A-Za-z0-9][\w.-]{{0,80}}) ([\w./@()-]{{1,60}})(?:\[[0-9]{{1,10}}\])?: ?(.*)"
 )
