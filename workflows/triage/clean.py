@@ -86,7 +86,12 @@ def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
     found = markup.without(_plain(text)).split("\n")
     found, broken = oneline.rebuilt(found)
-    turns = {beside: "" for place, line in enumerate(found) if line.startswith("Script ") and _RECORDED.match(line) for beside in (place, place + 1)}
+    turns = {
+        beside: ""
+        for place, line in enumerate(found)
+        if line.startswith("Script ") and _RECORDED.match(line)
+        for beside in (place, place + 1)
+    }
     for place, line in enumerate(found):
         if markup.TURN in line:
             before, _, after = line.partition(markup.TURN)

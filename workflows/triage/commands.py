@@ -29,7 +29,9 @@ class Asked:
 _MDB = re.compile(r"(?:echo|printf) (\w{1,80}/[A-Z]\S{0,40}) \| mdb -kw?")
 _INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|::\w+|\$q")  # typed at its prompt
 _WORD = re.compile(r"[A-Za-z_][\w.+-]*")
-_MAY_BE = re.compile(rf"[{re.escape(prompts.ENDS)}]|zpool|zfs|zdb|lsscsi|sg_|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat |grep |tail |head |>>>|<==|Every |rc=|\]")
+_MAY_BE = re.compile(
+    rf"[{re.escape(prompts.ENDS)}]|zpool|zfs|zdb|lsscsi|sg_|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat |grep |tail |head |>>>|<==|Every |rc=|\]"
+)
 LOOKED_AT = 200  # characters, to see at a glance that a line is no command
 
 
@@ -48,7 +50,9 @@ def asked(line: str) -> Asked | None:
     return None
 
 
-_TOOLS = re.compile(r"\b(?:zpool|zfs|zdb|lsscsi|sg_ses|sg_logs|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat|grep|tail|head|mdb)\b")
+_TOOLS = re.compile(
+    r"\b(?:zpool|zfs|zdb|lsscsi|sg_ses|sg_logs|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat|grep|tail|head|mdb)\b"
+)
 _VERBS = frozenset(("status", "import", "list", "get", "events", "history", "iostat", "version", "--version", "-V"))
 _PLACES = (ROOT, VALUES, *FOLDERS)
 _OPERANDS_MAX = 4
@@ -72,7 +76,9 @@ def _is_ours(words: Sequence[str]) -> bool:
     options = [word for word in first if word.startswith("-")]
     operands = [word for word in first if not word.startswith("-")]
     if tool in ("zpool", "zfs"):
-        return bool(first) and first[0] in _VERBS and len(operands) <= _OPERANDS_MAX and (tool == "zpool" or first[0] not in ("list", "get"))
+        return (
+            bool(first) and first[0] in _VERBS and len(operands) <= _OPERANDS_MAX and (tool == "zpool" or first[0] not in ("list", "get"))
+        )
     if tool == "hostid":
         return not rest
     if tool in ("lsscsi", "dmesg", "journalctl"):
@@ -111,7 +117,9 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
 
 
 _AND = frozenset(("&&", ";", "||", "&"))
-_SILENT = frozenset(("cd", "clear", "sleep", "export", "set", "sync", "true", "modprobe", "sudo", "umask", "exit", "alias", "unalias", "reset"))
+_SILENT = frozenset(
+    ("cd", "clear", "sleep", "export", "set", "sync", "true", "modprobe", "sudo", "umask", "exit", "alias", "unalias", "reset")
+)
 
 
 def _of_several(words: tuple[str, ...], node: str) -> Asked:
@@ -173,7 +181,13 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     if verb == "status" and "e" in letters:
         return ""
     if verb == "status":
-        return "zpool_status_json" if "j" in letters or any(word.startswith("--json") for word in rest) else "zpool_status_guid" if "g" in letters else "zpool_status"
+        return (
+            "zpool_status_json"
+            if "j" in letters or any(word.startswith("--json") for word in rest)
+            else "zpool_status_guid"
+            if "g" in letters
+            else "zpool_status"
+        )
     if verb == "import":
         return "zpool_import" if len(operands) == 1 and not {"a", "D"} & set(letters) else ""
     if verb == "iostat" and "w" in letters:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from agents.collectors._vdevs import STATES
 from workflows.triage.fields import FIELDS, HEADINGS
+from workflows.triage.markup import TURN
 
 KEYS_MIN = 3  # on one line; prose that names two of them is no output
 ESCAPED_MIN = 3
@@ -90,12 +91,12 @@ def _unescaped(line: str) -> Iterator[str]:
     before, quote, first = parts[0].rpartition('"')
     if quote and first.strip():
         yield before
-        parts[0] = first
+        parts[0] = TURN + first
     last, quote, after = parts[-1].partition('"')
     yield from parts[:-1]
     yield last
     if quote and after.strip(" ,}]"):
-        yield after
+        yield TURN + after
 
 
 def _rows(text: str) -> Iterator[str]:

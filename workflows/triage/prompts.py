@@ -83,8 +83,12 @@ def _prompted(said: str) -> Iterator[Typed]:
 _WATCH = re.compile(r"Every [0-9.,]{1,8}s?: (.*)")
 _SECTION = re.compile(r"<<<([\w-]{1,80})[^>]{0,200}>>>")
 _FILE = re.compile(r"==> (\S{1,300}) <==")
-_FRAMED = re.compile(r"(?:[=+*~#]{2,80}|-{2,80}|\+|\[|\*\*) {0,20}(?:[Oo]utput of:? |[Cc]ommand:? )?['\"`]?([a-z/][^=\"`]{2,200}?)['\"`]? {0,40}(?:[=+*~#\]@-][=+*~#\]@ 0-9s-]{0,100})")
-_ANSIBLE = re.compile(rf"({_HOST}) \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE!?)(?: \| rc=[0-9]{{1,3}} >>| =>.{{0,20}})|(?:ok|changed|fatal|failed): \[({_HOST})\](?: =>.{{0,200}})?")
+_FRAMED = re.compile(
+    r"(?:[=+*~#]{2,80}|-{2,80}|\+|\[|\*\*) {0,20}(?:[Oo]utput of:? |[Cc]ommand:? )?['\"`]?([a-z/][^=\"`]{2,200}?)['\"`]? {0,40}(?:[=+*~#\]@-][=+*~#\]@ 0-9s-]{0,100})"
+)
+_ANSIBLE = re.compile(
+    rf"({_HOST}) \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE!?)(?: \| rc=[0-9]{{1,3}} >>| =>.{{0,20}})|(?:ok|changed|fatal|failed): \[({_HOST})\](?: =>.{{0,200}})?"
+)
 _CHECKMK = {"zpool_status": "zpool status", "zpool": "zpool list", "lsscsi": "lsscsi", "dmesg": "dmesg", "multipath": "multipath -ll"}
 
 
@@ -161,7 +165,16 @@ _RUNNERS: dict[str, tuple[str, int]] = {
     "busybox": ("", 0),
 }
 _SHELLS = frozenset(("sh", "bash", "zsh", "ksh", "dash", "su", "script"))
-_INSIDE = {"pct": ("exec",), "lxc": ("exec",), "docker": ("exec",), "podman": ("exec",), "kubectl": ("exec",), "qm": ("guest", "exec"), "incus": ("exec",), "jexec": ()}
+_INSIDE = {
+    "pct": ("exec",),
+    "lxc": ("exec",),
+    "docker": ("exec",),
+    "podman": ("exec",),
+    "kubectl": ("exec",),
+    "qm": ("guest", "exec"),
+    "incus": ("exec",),
+    "jexec": (),
+}
 _REDIRECTION = re.compile(r"[0-9&]?>{1,2}(?:&[0-9])?(\S*)|<(\S*)")
 _DEEP = 6  # sudo ssh host sudo docker exec ...
 

@@ -145,12 +145,14 @@ def _marked(line: str) -> _Worn | None:
 
 _QUOTE = re.compile(r">(?: ?>)*")
 _BARS = frozenset("|\u2502\u2503\u2551\u2588\u258c")
-_CORNERS = frozenset("\u2500\u2501\u2550\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u2554\u2557\u255a\u255d\u256d\u256e\u256f\u2570")
+_CORNERS = frozenset(
+    "\u2500\u2501\u2550\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u2554\u2557\u255a\u255d\u256d\u256e\u256f\u2570"
+)
 
 
 def _cells(row: str, bar: str) -> str:
     """A table's row with two blanks between its cells; nothing of the line below its heading."""
-    if not set(row) - set("-|:= +"):
+    if not set(row) - set("-|:= +") and (bar in row or "+" in row):
         return ""
     return row if bar not in row else "  ".join(cell.strip() if place else cell.rstrip() for place, cell in enumerate(row.split(bar)))
 
@@ -180,8 +182,12 @@ _SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({
 _SYSLOG = re.compile(
     rf"(?:<[0-9]{{1,3}}>[0-9]? ?)?(?:{_DATE}[T ]{_CLOCK}{_ZONE}) ([A-Za-z0-9][\w.-]{{0,80}}) ([\w./@()-]{{1,60}})(?:\[[0-9]{{1,10}}\])?: ?(.*)"
 )
-_STAMPED = re.compile(rf"[\[(]?(?:{_DATE}[T ,]{{1,2}}{_CLOCK}{_ZONE}|[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?)[\])]?(?:[ \t](.*)|$)")
-_LEVEL = re.compile(r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$")
+_STAMPED = re.compile(
+    rf"[\[(]?(?:{_DATE}[T ,]{{1,2}}{_CLOCK}{_ZONE}|[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?)[\])]?(?:[ \t](.*)|$)"
+)
+_LEVEL = re.compile(
+    r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
+)
 _KERNEL = frozenset(("kernel", "zed"))  # their lines are events of their own, with their times
 
 
@@ -234,6 +240,7 @@ def _from_file(line: str) -> _Worn | None:
 
 
 # Quotes around each line
+
 
 def _item(line: str) -> _Worn | None:
     """A string of a list, as JSON and YAML write it; or one that somebody put between back-quotes."""

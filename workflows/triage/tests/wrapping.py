@@ -81,7 +81,7 @@ def _escapes_lost(text: str) -> str:
 
 def _typescript(text: str) -> str:
     lines = text.rstrip("\n").replace("\n", "\r\n")
-    return f"Script started on 2026-11-21 10:00:00+00:00 [TERM=\"xterm\"]\r\n{lines}\r\n\r\nScript done on 2026-11-21 10:00:09+00:00\r\n"
+    return f'Script started on 2026-11-21 10:00:00+00:00 [TERM="xterm"]\r\n{lines}\r\n\r\nScript done on 2026-11-21 10:00:09+00:00\r\n'
 
 
 WRAPPERS: dict[str, Wrap] = {
