@@ -27,11 +27,23 @@ class Piece:
     question: str = ""  # what was asked, where they cannot be read without it
     hint: str = ""
     said: str = ""  # the last "pool:", "config:", "errors:" ... seen
+    begun: bool = False  # whether it has a line that is not empty
+    closed: bool = False  # whether the brace that ends a JSON text stands there
+    pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
+    labels: set[str] = field(default_factory=set)  # which of a disk's four were told of
 
     def add(self, line: str) -> None:
+        """One more line. What is asked of every line later is kept here, so that a long output is not read again for each."""
         self.lines.append(line)
+        self.begun = self.begun or bool(line)
+        self.closed = self.closed or line == "}"
         found = KEY.match(line)
         self.said = found.group(1) if found else self.said
+        if self.source.startswith("zpool_") and line.strip().startswith(("pool: ", "no pools")):
+            self.pools.add(line.strip())
+        if self.source == "zdb_label":
+            told = _LABELS_TOLD.match(line)
+            self.labels |= set("".join(told.groups(""))) & set("0123") if told else set()
 
     @property
     def last(self) -> int:
@@ -47,6 +59,9 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if i in turns:
             node = turns[i] or node
             pieces.append(_turned(pieces[-1], node, i + 1))
+        if not line:
+            pieces[-1].lines.append(line)
+            continue
         command = asked(line)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
@@ -63,9 +78,9 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
 
 def _turned(before: Piece, node: str, first: int) -> Piece:
     """Where another text begins, what went before has ended; but for a command whose output has not begun."""
-    if any(before.lines) or not before.command:
+    if before.begun or not before.command:
         return Piece("", first, node=node)
-    again = replace(before, first=first, lines=[], node=before.node or node)
+    again = replace(before, first=first, lines=[], node=before.node or node, pools=set(), labels=set())
     before.source = before.command = before.hint = ""
     return again
 
@@ -86,6 +101,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if line == "{":
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if not _SIGN.match(line):
+        return "", ""
     for source, form, second in _SIGNS:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
@@ -122,6 +139,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
 )
+_SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
 _ONE_BY_ONE = (
     "zpool_events",
     "zpool_history",
@@ -139,10 +157,10 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
     if _family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
-        return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
+        return line.strip() in piece.pools  # the same pool again: another run
     if source in _ONE_BY_ONE:
-        return any(before for before in piece.lines)
-    return source == "zdb_label" and _complete(piece)
+        return piece.begun
+    return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
 
 
 def _is_inside(piece: Piece, source: str) -> bool:
@@ -155,20 +173,15 @@ def _family(source: str) -> str:
     return source.removesuffix("_guid")
 
 
-def _complete(piece: Piece) -> bool:
-    """Whether a label piece has told of all four copies, so that what follows is another disk's."""
-    text = "\n".join(piece.lines)
-    told = set(re.findall(r"^LABEL ([0-3])", text, re.MULTILINE)) | set(re.findall(r"^failed to \w+ label ([0-3])$", text, re.MULTILINE))
-    for copies in re.findall(r"^ +labels = ((?:[0-3] ?)+)$", text, re.MULTILINE):
-        told |= set(copies.split())
-    return len(told) == 4
+LABELS = 4  # on every disk
+_LABELS_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
 
 
 def _belongs(piece: Piece, line: str) -> bool:
     """Whether a line can be part of this output. What cannot is somebody's own words."""
     if not line or not piece.source or (piece.path and piece.source != "node"):
         return True
-    if piece.command and not any(piece.lines):  # whatever it said first
+    if piece.command and not piece.begun:  # whatever it said first
         return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
@@ -197,7 +210,7 @@ def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
 
 
 def _json_goes_on(piece: Piece, line: str) -> bool:
-    return "}" not in piece.lines
+    return not piece.closed
 
 
 _LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
@@ -223,9 +236,10 @@ _GOES_ON = {
 
 def _trim(piece: Piece) -> Piece:
     """Without empty lines at either end."""
-    while piece.lines and not piece.lines[-1]:
-        piece.lines.pop()
-    while piece.lines and not piece.lines[0]:
-        piece.lines.pop(0)
-        piece.first += 1
+    end = len(piece.lines)
+    while end and not piece.lines[end - 1]:
+        end -= 1
+    start = next((place for place in range(end) if piece.lines[place]), end)
+    piece.lines = piece.lines[start:end]
+    piece.first += start
     return piece
