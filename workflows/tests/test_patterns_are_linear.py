@@ -31,11 +31,15 @@ TRIES = 2
 ENDS = ("\x00", "\n\x00")
 CANDIDATES = "a0 \t:-.,;/_@A(\"'<>|#=[]*\n\x1b\r\\`+%~&"
 REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT)
-SEARCHES = "search|sub|subn|findall|finditer|split"
 
 
-def compiled() -> Iterator[tuple[str, re.Pattern[str], bool]]:
-    """Every pattern that a module holds, by its name, and whether it is searched for, not only matched at a beginning."""
+METHODS = {"search": "search|sub|subn|findall|finditer|split", "match": "match", "fullmatch": "fullmatch"}
+# Found by this test in what reads a node's own texts; each is to be mended where it stands, and then goes from here.
+KNOWN = frozenset(())
+
+
+def compiled() -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]]:
+    """Every pattern that a module holds, by its name, and how it is used: where that cannot be told, in each way that begins at a place."""
     for floor in FLOORS:
         for found in pkgutil.walk_packages(floor.__path__, floor.__name__ + "."):
             if ".tests" in found.name or found.name.endswith("__main__"):
@@ -44,8 +48,8 @@ def compiled() -> Iterator[tuple[str, re.Pattern[str], bool]]:
             source = inspect.getsource(module)
             for name, value in vars(module).items():
                 for label, pattern in _patterns(name, value):
-                    searched = re.search(rf"\b{re.escape(name)}(?:\[\w+\])?\.(?:{SEARCHES})\b", source)
-                    yield f"{found.name}.{label}", pattern, bool(searched)
+                    used = [way for way, names in METHODS.items() if re.search(rf"\b{re.escape(name)}(?:\[\w+\])?\.(?:{names})\b", source)]
+                    yield f"{found.name}.{label}", pattern, tuple(used) or ("match", "fullmatch")
 
 
 def _patterns(name: str, value: Any) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -117,7 +121,9 @@ _CATEGORIES = {
 
 
 def _first_of_ranges(argument: Any) -> str:
-    return next((chr(value if op is constants.LITERAL else value[0]) for op, value in argument if op in (constants.LITERAL, constants.RANGE)), "")
+    return next(
+        (chr(value if op is constants.LITERAL else value[0]) for op, value in argument if op in (constants.LITERAL, constants.RANGE)), ""
+    )
 
 
 def pumps(nodes: Any, before: str = "") -> Iterator[tuple[str, str]]:
@@ -165,9 +171,9 @@ def seconds(call: Callable[[str], object], text: str) -> float:
     return best
 
 
-def worst(pattern: re.Pattern[str], searched: bool) -> str:
+def worst(pattern: re.Pattern[str], ways: tuple[str, ...]) -> str:
     """The text, in short, on which the pattern is worse than linear; "" where none is found."""
-    calls = [pattern.match, pattern.fullmatch, *((pattern.search,) if searched else ())]
+    calls = [getattr(pattern, way) for way in ways]
     texts = dict.fromkeys(pumps(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)))
     for before, again in texts:
         if not again:
@@ -190,7 +196,7 @@ def _limited():
     signal.signal(signal.SIGVTALRM, before)
 
 
-PATTERNS = {name: (pattern, searched) for name, pattern, searched in compiled()}
+PATTERNS = {name: (pattern, ways) for name, pattern, ways in compiled()}
 
 
 def test_it_finds_many():
@@ -201,16 +207,17 @@ def test_it_finds_many():
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_is_linear(name):
-    assert not worst(*PATTERNS[name])
+    found = worst(*PATTERNS[name])
+    assert not found or name in KNOWN
 
 
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize("bad", [r"(?:a+)+b", r"\s*,?\s*$", r"(\w+)\s*\w+\s*=", r"\r+\n"])
 def test_a_bad_pattern_is_found(bad):
-    assert worst(re.compile(bad), searched=True)
+    assert worst(re.compile(bad), ("search",))
 
 
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize("good", [r"> ?(?:> ?)*", r"[a-z]+:[0-9]+", r"\r(?=\n)", r"(?:\S{1,20} ){1,4}x"])
 def test_a_good_pattern_is_none(good):
-    assert not worst(re.compile(good), searched=False)
+    assert not worst(re.compile(good), ("match",))

@@ -94,7 +94,7 @@ def cleaned(text: str) -> Cleaned:
     }
     for place, line in enumerate(found):
         if markup.TURN in line:
-            before, _, after = line.partition(markup.TURN)
+            _before, _, after = line.partition(markup.TURN)
             turns[place if after.strip() else place + 1] = ""
             found[place] = line.replace(markup.TURN, "")
     wrappers.undo(found, turns)

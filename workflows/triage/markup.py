@@ -18,7 +18,7 @@ _BB_BLOCKS = frozenset(("code", "quote", "spoiler", "pre", "plain", "shell", "ba
 _ENTITY = re.compile(
     r"&(?:lt|gt|amp|nbsp|quot|apos|ensp|emsp|thinsp|ndash|mdash|tab|[lr][sd]quo|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});", re.IGNORECASE
 )
-_FENCE = re.compile(r"(`{3,}|~{3,})([\w+.#{}-]{0,40})(.*)")
+_FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
 _ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
 
 

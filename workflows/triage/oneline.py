@@ -109,16 +109,22 @@ def _rows(text: str) -> Iterator[str]:
     row: list[str] = []
     for place, word in enumerate(words):
         is_name = words[place + 1 : place + 2] and words[place + 1] in _ROW_STATES and word not in _ROW_STATES
-        is_heading = word in HEADINGS and (is_name is False or not is_name) and _opens(words, place)
+        is_heading = word in HEADINGS and not is_name and _opens(words, place)
         if (is_name or is_heading) and row:
-            yield "\t" + "  ".join(row)
+            yield _row(row)
             row = []
         row.append(word)
         if is_heading:
             yield "\t" + word
             row = []
     if row:
-        yield "\t" + "  ".join(row)
+        yield _row(row)
+
+
+def _row(words: Sequence[str]) -> str:
+    """Name, state and counters in columns; the note behind them as it was said."""
+    columns = next((place for place, word in enumerate(words) if place > 1 and not _NUMBER.match(word)), len(words))
+    return "\t" + "  ".join([*words[:columns], " ".join(words[columns:])]).rstrip()
 
 
 _COLUMNS = frozenset(("NAME", "STATE", "READ", "WRITE", "CKSUM", "SLOW", "POWER", "DIO"))

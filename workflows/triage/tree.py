@@ -90,7 +90,7 @@ def _is_sound(nested: Sequence[_Nested], rows: Sequence[_Row]) -> bool:
     if nested[0][0] != 0 or len(rows) < 2:
         return len(rows) == 1 and nested[0][0] == 0
     section = False
-    for (level, row), (below, after) in zip(nested, [*nested[1:], (0, rows[0])]):
+    for (level, row), (below, after) in zip(nested, [*nested[1:], (0, rows[0])], strict=False):
         section = section or _is_heading(row)
         last = after is rows[0]
         if level < 0 or (not last and below > level + 1) or (not last and level == 0 and not _is_heading(row) and row is not rows[0]):
@@ -127,6 +127,8 @@ def _by_indentation(rows: Sequence[_Row]) -> list[_Nested] | None:
 
 def _by_words(rows: Sequence[_Row]) -> tuple[list[_Nested], tuple[str, ...]]:
     root, *rest = rows
+    if rest and all(row.name.isdigit() or _is_heading(row) for row in rest):
+        raise _Two("rows that are named by guid do not say which of them has members")
     sections: list[tuple[_Row | None, list[_Row]]] = [(None, [])]
     for row in rest:
         if _is_heading(row):
@@ -155,7 +157,7 @@ def _tops(rows: Sequence[_Row], numbers: frozenset[int], spares: frozenset[str],
     first = starts[0] if starts else len(rows)
     yield from _members(rows[:first], None, spares)
     widths: dict[str, set[int]] = {}
-    for place, (start, end) in enumerate(zip(starts, [*starts[1:], len(rows)])):
+    for _place, (start, end) in enumerate(zip(starts, [*starts[1:], len(rows)], strict=False)):
         top = rows[start]
         kind = _TOP.fullmatch(top.name)
         assert kind is not None
@@ -239,7 +241,7 @@ def _halves(rows: Sequence[_Row], place: int, index: int, width: int | None, spa
         standing_in = [n for n in range(place + 1, min(place + 4, len(rows))) if rows[n].name in spares]
         count = standing_in[-1] - place + 1 if standing_in else _HALVES
         third = rows[place + count] if place + count < len(rows) else None
-        if not standing_in and (third is not None and third.at_work or not any(row.at_work for row in rows[place : place + count])):
+        if not standing_in and ((third is not None and third.at_work) or not any(row.at_work for row in rows[place : place + count])):
             raise _Two(f"what follows {rows[place - 1].name} may be its half or stand beside it")
     if not _HALVES <= count <= len(rows) - place or count > _HALVES + 2:
         raise _Two(f"{rows[place - 1].name} has not two halves")
