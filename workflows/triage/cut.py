@@ -94,6 +94,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
     """Source and key of the output that begins with this line; both "" when it is not the beginning of any."""
     line, after = lines[i], next((after for after in lines[i + 1 : i + 4] if after), "")
     if _POOL.match(line):
+        if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(after):
+            return "", ""  # a field of a mail that ZED sent
         return ("zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"), ""
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
         return "zdb_label", ""
@@ -101,6 +103,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if line == "{":
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
+        return "zpool_status", ""  # its beginning is not here
     if not _SIGN.match(line):
         return "", ""
     for source, form, second in _SIGNS:
@@ -119,6 +123,9 @@ def _json(lines: Sequence[str]) -> str:
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
+_COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
+_STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
+_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
@@ -154,6 +161,10 @@ _ONE_BY_ONE = (
 
 def _another(piece: Piece, source: str, key: str, line: str) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
+    if piece.command and not piece.begun and (_family(piece.source), source) == ("zpool_status", "zpool_import"):
+        return False  # it prints the id of some pools too
+    if source == "zpool_status" and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid") and (_COLUMNS.match(line) or _STATE.match(line)):
+        return False
     if _family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):

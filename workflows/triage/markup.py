@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+from workflows.triage.fields import STATE
+
 TURN = "\x1e"  # stands where one text ends and another begins, until the lines are cut
 
 _NAMES = "pre|code|tt|samp|kbd|p|div|span|blockquote|font|strong|em|html|body|table|tbody|tr|td|th|ul|ol|li|center|details|summary"
@@ -19,6 +21,7 @@ _ENTITY = re.compile(
     r"&(?:lt|gt|amp|nbsp|quot|apos|ensp|emsp|thinsp|ndash|mdash|tab|[lr][sd]quo|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});", re.IGNORECASE
 )
 _FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
+_STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
 _ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
 
 
@@ -29,6 +32,8 @@ def without(text: str) -> str:
         text = _TAG.sub(lambda found: TURN if found.group(2).lower() in _BLOCKS else "", text)
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
+    if "*" in text or "__" in text:
+        text = _STRESSED.sub(r"\2", text)
     if "[" in text:
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
     return "\n".join(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text

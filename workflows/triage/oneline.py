@@ -34,7 +34,21 @@ def rebuilt(lines: list[str]) -> tuple[list[str], int]:
     return out, made
 
 
+_WITH_ITS_COMMAND = re.compile(r"([^:]{0,120}\bzpool (?:status|import)\b[^:]{0,80}) (pool: \S{1,255})\s*\Z")
+_NO_ERRORS = "No known data errors"
+_BEFORE_PROSE = f"errors: {_NO_ERRORS}"
+
+
+def _is_joined(line: str) -> bool:
+    """Whether a command stands before the first line of what it printed, or somebody's words behind the last."""
+    if line.startswith(_BEFORE_PROSE):
+        return len(line) > len(_BEFORE_PROSE) and line[len(_BEFORE_PROSE)].isalpha()
+    return "pool: " in line and "zpool " in line and _WITH_ITS_COMMAND.match(line) is not None
+
+
 def _holds_several(line: str) -> bool:
+    if _is_joined(line):
+        return True
     if len(line) < 60:
         return False
     if "\\n" in line and line.count("\\n") >= ESCAPED_MIN and ('"' in line or "'" in line or "pool:" in line):
@@ -48,6 +62,12 @@ def _is_header_with_rows(line: str) -> bool:
 
 
 def _parts(line: str) -> Iterator[str]:
+    if _is_joined(line):
+        if line.startswith(_BEFORE_PROSE):
+            yield from (_BEFORE_PROSE, TURN + line[len(_BEFORE_PROSE) :])
+        elif joined := _WITH_ITS_COMMAND.match(line):
+            yield from joined.groups()
+        return
     if line.count("\\n") >= ESCAPED_MIN:
         yield from _unescaped(line)
         return
@@ -74,9 +94,6 @@ def _parts(line: str) -> Iterator[str]:
                 yield lead + prose
         else:
             yield f"{lead}{key}: {value.strip()}"
-
-
-_NO_ERRORS = "No known data errors"
 
 
 def _errors(value: str) -> tuple[str, str]:

@@ -51,6 +51,7 @@ class _Writer:
     _pool: str = ""
     _rows: list[str] = field(default_factory=list)
     _section: str = ""
+    _drawn_up: bool = False  # whether the first row stands behind config: itself
     _empty: bool = False  # whether an empty line stands above, below the last row
 
     def take(self, line: str) -> None:
@@ -76,6 +77,7 @@ class _Writer:
         if key == "config" and said:  # the first row was drawn up to it
             self.out += [line.partition(":")[0] + ":", ""]
             self._rows = [said] if not HEADER.match(said) else []
+            self._drawn_up = bool(self._rows)
             if HEADER.match(said):
                 self.out.append("\t" + said)
         else:
@@ -115,6 +117,9 @@ class _Writer:
 
     def end_tree(self) -> None:
         rows, self._rows, self._section = self._rows, [], ""
+        if self._drawn_up and len(rows) > 1:
+            rows[0] = " " * max(len(rows[1]) - len(rows[1].lstrip()) - 2, 0) + rows[0]
+        self._drawn_up = False
         if rows:
             found = tree.rebuilt(rows) if rows[0].split()[0] == self._pool or not self._pool else tree.Rebuilt(rows)
             self.notes += found.notes

@@ -113,6 +113,8 @@ def _tells(rests: list[str], kind: str = "") -> bool:
 
 def _says(said: list[str], place: int, kind: str) -> bool:
     line = said[place]
+    if kind == INDENTED and HEADER.match(line):
+        return False  # a tree's own rows
     if begins(said, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
     command = asked(line)
@@ -214,6 +216,7 @@ def _logged(line: str) -> _Worn | None:
 
 
 def _stamped(line: str) -> _Worn | None:
+    line = line.lstrip(" \t")
     if line[:1] not in "[(0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":
         return None
     found = _STAMPED.match(line)
