@@ -94,7 +94,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
     """Source and key of the output that begins with this line; both "" when it is not the beginning of any."""
     line, after = lines[i], next((after for after in lines[i + 1 : i + 4] if after), "")
     if _POOL.match(line):
-        if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(after):
+        if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(lines[i + 1] if i + 1 < len(lines) else ""):
             return "", ""  # a field of a mail that ZED sent
         return ("zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"), ""
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):

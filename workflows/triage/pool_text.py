@@ -81,7 +81,7 @@ class _Writer:
             if HEADER.match(said):
                 self.out.append("\t" + said)
         else:
-            self.out.append(line)
+            self.out.append(line.lstrip() if line.startswith("    ") else line)  # four blanks would make it go on below another
 
     def _take_row(self, line: str) -> None:
         if not line.strip():
