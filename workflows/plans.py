@@ -11,7 +11,7 @@ from typing import Any
 from agents.wire import canonical
 
 # A kernel name may be another disk by now; no write command may carry one.
-_KERNEL_NAME = re.compile(r"(?:^|/)(?:sd[a-z]+|nvme[0-9]+n[0-9]+|dm-[0-9]+)(?:p?[0-9]+)?$")
+_KERNEL_NAME = re.compile(r"(?:^|/)(?:sd[a-z]{1,8}|nvme[0-9]{1,8}n[0-9]{1,8}|dm-[0-9]{1,8})(?:p?[0-9]{1,8})?$")
 _HCTL = re.compile(r"^\[?[0-9]+:[0-9]+:[0-9]+:[0-9]+\]?$")
 
 

@@ -28,10 +28,11 @@ def collect(host: Host) -> tuple[Capture, ...]:
     return (Capture(NAME, "", "nothing", "", "the agent does not run the illumos kernel debugger; paste its text instead"),)
 
 
-_ASKED = re.compile(r"(?:.*?[\s>'\"])?(\w+)/([DEX])(?:['\"]?\s*\|\s*mdb -kw?)?\s*")
-_WROTE = re.compile(r".*\w+/[WZ](?:0t|0x)?[0-9a-f]+(?:['\"]?\s*\|\s*mdb -kw)?\s*")
-_SAID = re.compile(r"(\w+):\s*([0-9a-f]{1,16})\s*")
-_CHANGED = re.compile(r"(\w+):\s*(0x[0-9a-f]{1,16})\s+=\s+(0x[0-9a-f]{1,16})\s*")
+_PIPED = r"(?:['\"]? {0,8}\| {0,8}mdb -kw?)?\s*"
+_ASKED = re.compile(rf"(?:[^/\n]{{0,80}}[\s>'\"])?(\w{{1,80}})/([DEX]){_PIPED}")
+_WROTE = re.compile(rf"[^/\n]{{0,80}}\b\w{{1,80}}/[WZ](?:0t|0x)?[0-9a-f]{{1,16}}{_PIPED}")
+_SAID = re.compile(r"(\w{1,80}):\s*([0-9a-f]{1,16})\s*")
+_CHANGED = re.compile(r"(\w{1,80}):\s*(0x[0-9a-f]{1,16})\s+=\s+(0x[0-9a-f]{1,16})\s*")
 
 
 def parse(text: str) -> tuple[Tunable, ...] | Unparsed:

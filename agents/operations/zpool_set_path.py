@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 120.0
 SINCE, BEFORE = (2, 2), (2, 5)  # later ones may hang in it (OpenZFS #18637), and none of them was tried
 AWAY = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts", "disk.label", "zfs.set_path")
-_RELEASE = re.compile(r"([0-9]+)\.([0-9]+)\.")
+_RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.")
 
 
 def check(params: Mapping[str, str]) -> str:

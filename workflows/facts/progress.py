@@ -132,11 +132,13 @@ class _Figures:
 
 
 _SINCE = re.compile(r"in progress since (.*)")
-_AMOUNT = r"([0-9]+(?:\.[0-9]+)?)([BKMGTPE]?)B?"
+_AMOUNT = r"([0-9]{1,20}(?:\.[0-9]{1,20})?)([BKMGTPE]?)B?"
 _ISSUED = re.compile(rf"(?:^|[ ,]){_AMOUNT}(?: / {_AMOUNT})? issued(?: at {_AMOUNT}/s)?", re.MULTILINE)
 _TOTAL = re.compile(rf"{_AMOUNT} total")
 _OLD = re.compile(rf"{_AMOUNT} scanned out of {_AMOUNT}(?: at {_AMOUNT}/s)?")  # until 0.7 what is scanned is done
-_GROWING = re.compile(r"([0-9.]+[BKMGTPE]*) (?:scanned|issued|resilvered|repaired)|([0-9.]+)% done|([0-9.]+[BKMGTPE]*) / ")
+_GROWING = re.compile(
+    r"([0-9.]{1,20}[BKMGTPE]{0,3}) (?:scanned|issued|resilvered|repaired)|([0-9.]{1,20})% done|([0-9.]{1,20}[BKMGTPE]{0,3}) / "
+)
 _PERCENT = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,4})?)% done")
 
 

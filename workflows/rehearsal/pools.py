@@ -236,8 +236,8 @@ def _altroot(pool: PoolFacts) -> str:
 _SINCE = re.compile(r"in progress since (.+)")
 _ENDED = re.compile(r"(?:resilvered|repaired) (\S+) in (?:([0-9]+) days )?([0-9]+):([0-9]+):([0-9]+) with ([0-9]+) errors on (.+)")
 _SIZE = re.compile(r"([0-9.]+)([BKMGTPE]?)B?")
-_TOTAL = re.compile(r"(?:/ ([0-9.]+[BKMGTPE]?B?) issued|([0-9.]+[BKMGTPE]?B?) total)")
-_WRITTEN = re.compile(r"([0-9.]+[BKMGTPE]?B?) (?:resilvered|repaired)")
+_TOTAL = re.compile(r"(?:/ ([0-9.]{1,20}[BKMGTPE]?B?) issued|([0-9.]{1,20}[BKMGTPE]?B?) total)")
+_WRITTEN = re.compile(r"([0-9.]{1,20}[BKMGTPE]?B?) (?:resilvered|repaired)")
 
 
 def _scan(scans: tuple[ScanFacts, ...], at: float) -> model.Scan | None:

@@ -216,8 +216,9 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
         if len(text) > TEXT_CHARACTERS_MAX:
             reads.append(Read(name, 1, text.count("\n") + 1, "not read", reason=f"It is longer than {TEXT_CHARACTERS_MAX} characters."))
             continue
-        lines[name] = clean.lines(text)
-        reads += [_take(name, piece, nodes) for piece in cut(lines[name])]
+        cleaned = clean.cleaned(text)
+        lines[name] = cleaned.lines
+        reads += [_take(name, piece, nodes) for piece in cut(cleaned.lines, cleaned.turns)]
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
     return Triage(tuple(reads), fleet, tuple(_renamed(found, reads) for found in detect_all(fleet)), lines)
 

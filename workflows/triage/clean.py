@@ -1,30 +1,73 @@
-"""Pasted text as the terminal once showed it: without e-mail's quote marks, chat's fences, colours and foreign line ends."""
+"""Pasted text as the terminal once showed it: without what mail, chat, forums, consoles and tools have wrapped around it.
+
+Everything here is linear in the length of the text, whatever it holds: a paste comes from anybody.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from email import message_from_bytes
-from textwrap import dedent
 
-_MAIL = re.compile(rb"(?:From \S|[A-Za-z][A-Za-z0-9-]*: ).*\n(?:[A-Za-z][A-Za-z0-9-]*:.*\n|[ \t].*\n)*", re.MULTILINE)
+from workflows.triage import markup, oneline, wrappers
+
+_MAIL = re.compile(rb"(?:From \S|[A-Za-z][A-Za-z0-9-]{0,70}: )")
+_HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,70}:|[ \t]")
 HEADERS_BYTES_MAX = 64 * 1024
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]")
-_TITLE = re.compile(r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")  # of the terminal's window
-_ERASED = re.compile(r"[^\x08\n]\x08")
-_TYPED_MAX = 200  # of one line: nobody corrects more
-_QUOTE = re.compile(r"(?:> ?)+")
-_ODD = {0xA0: " ", 0x2007: " ", 0x202F: " ", 0x200B: None, 0xFEFF: None, 0x00: None}
+_CONTROL = re.compile(
+    r"\x1b\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]"  # colours and movements
+    r"|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?"  # the title of a window
+    r"|\x1b[()*+][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]|\x1b"
+    r"|\^\[\[[0-9;?]{0,40}[A-Za-z]"  # as `cat -v` shows them
+    r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[0?m|\[[JK](?=\s|$)"  # what is left where the escape itself was lost
+)
+_RECORDED = re.compile(r"Script (?:started|done)[ ,]")
+_RIGHT = re.compile(r"\x1b\[([0-9]{0,3})C")  # how some consoles write blanks
+_ODD: dict[int, str | None] = {
+    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+    **dict.fromkeys((0x00, 0x05, 0x07, 0x0E, 0x0F, 0x1C, 0x1D, 0x1F, 0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF, 0xFFFC), None),
+    **dict.fromkeys((0x0B, 0x0C, 0x85, 0x2028, 0x2029), "\n"),
+    **dict.fromkeys((0x2018, 0x2019, 0x201A, 0x201B, 0x2032), "'"),
+    **dict.fromkeys((0x201C, 0x201D, 0x201E, 0x201F, 0x2033), '"'),
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212), "-"),
+    **dict.fromkeys((0x2014, 0x2015), "--"),
+    0x2026: "...",
+    ord(markup.TURN): None,
+}
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """The lines, and where another text begins. A line is named by its place: their number is that of the paste, but for breaks that
+    were lost and are put back."""
+
+    lines: list[str]
+    turns: Mapping[int, str] = field(default_factory=dict)  # place of the first line of another text -> the host that it names, or ""
+    notes: tuple[str, ...] = ()
 
 
 def decoded(raw: bytes) -> str:
     """The text of a file: of a saved mail its words, and of a file that Windows wrote in two bytes a character the same as of any other."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return raw.decode("utf-16", "backslashreplace")
-    headers = _MAIL.match(raw[:HEADERS_BYTES_MAX].replace(b"\r\n", b"\n"))
-    if headers and b"\ncontent-type:" in headers.group().lower():
+    if _is_mail(raw[:HEADERS_BYTES_MAX]):
         return _words_of_mail(raw)
     return raw.decode("utf-8", "backslashreplace")
+
+
+def _is_mail(beginning: bytes) -> bool:
+    """Whether it begins with headers, and one of them says of what type the rest is."""
+    first, *rest = beginning.split(b"\n")
+    if not _MAIL.match(first):
+        return False
+    for line in rest:
+        if not _HEADER.match(line):
+            return False
+        if line.lower().startswith(b"content-type:"):
+            return True
+    return False
 
 
 def _words_of_mail(raw: bytes) -> str:
@@ -35,29 +78,52 @@ def _words_of_mail(raw: bytes) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """Every line of `text`, cleaned; their number stays the same, so that a line can be named by its place."""
-    text = _plain(text)
-    found = [line.expandtabs(8).rstrip() for line in text.split("\n")]
-    found = ["" if line.lstrip().startswith("```") else line for line in found]
-    return dedent("\n".join(_unquoted(found))).split("\n")
+    """Every line of `text`, cleaned."""
+    return cleaned(text).lines
+
+
+def cleaned(text: str) -> Cleaned:
+    """The text without its wrappers. Never raises."""
+    found = markup.without(_plain(text)).split("\n")
+    found, broken = oneline.rebuilt(found)
+    turns = {
+        beside: ""
+        for place, line in enumerate(found)
+        if line.startswith("Script ") and _RECORDED.match(line)
+        for beside in (place, place + 1)
+    }
+    for place, line in enumerate(found):
+        if markup.TURN in line:
+            _before, _, after = line.partition(markup.TURN)
+            turns[place if after.strip() else place + 1] = ""
+            found[place] = line.replace(markup.TURN, "")
+    wrappers.undo(found, turns)
+    notes = (f"{broken} lines stood on one line each: their breaks were put back.",) if broken else ()
+    return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, notes)
 
 
 def _plain(text: str) -> str:
-    """Without what steered the terminal. A text whose only line ends are those of an old Mac keeps them as line ends."""
-    text = _COLOUR.sub("", _TITLE.sub("", text)).translate(_ODD)
-    text = re.sub(r"\r+\n", "\n", text)
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
-    for _ in range(_TYPED_MAX if "\x08" in text else 0):
-        text, erased = _ERASED.subn("", text)
-        if not erased:
-            break
-    text = text.replace("\x08", "").replace("\x07", "")
-    return re.sub(r"(?m)^.*\r(?=[^\n])", "", text).replace("\r", "")  # what was written over on its own line
+    """Without what steered the terminal, and without what was written over on its own line."""
+    if "\x1b" in text:
+        text = _RIGHT.sub(lambda found: " " * min(int(found.group(1) or 1), 200), text)
+    text = _CONTROL.sub("", text).translate(_ODD)
+    if "\x08" not in text and "\r" not in text:
+        return text
+    found = [line.rstrip("\r") for line in text.split("\n")]
+    over = sum(line.count("\r") for line in found)
+    if over >= len(found):  # line ends of an old Mac or of a console, not a progress bar's
+        return _typed("\n".join(found).replace("\r", "\n"))
+    return "\n".join(_typed(line.rpartition("\r")[2]) for line in found)
 
 
-def _unquoted(found: list[str]) -> list[str]:
-    """Without the marks of a quoted mail, if most lines carry one."""
-    said = [line for line in found if line]
-    quoted = [line for line in said if line.startswith(">")]
-    return [_QUOTE.sub("", line, count=1) for line in found] if 2 * len(quoted) > len(said) else found
+def _typed(line: str) -> str:
+    """What stands there after each backspace took one character away. None takes a line break."""
+    if "\x08" not in line:
+        return line
+    kept: list[str] = []
+    for character in line:
+        if character != "\x08":
+            kept.append(character)
+        elif kept and kept[-1] != "\n":
+            kept.pop()
+    return "".join(kept)

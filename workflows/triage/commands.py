@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
+from workflows.triage import prompts
 
 NOTHING = ("", "")
 
@@ -26,59 +26,171 @@ class Asked:
     question: str = ""  # what was asked, where the answer cannot be read without it
 
 
-_HOST = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-_ZPOOL = "zpool (?:status|import|list|get|events|history|iostat)"
-_TOOLS = (
-    rf"(?:{_ZPOOL})\b.*|lsscsi(?: +-.*)?|(?:zdb|smartctl|sg_ses|sg_logs|sdparm) +(?:-|/dev/).*|sysctl +(?:-|vfs\.zfs).*"
-    r"|(?:zfs|zpool) (?:version|--version|-V)|hostid|mdb -kw?"
-)
-_PLACES = "|".join(map(re.escape, (ROOT, VALUES, *FOLDERS)))
-_FILES = rf"(?:cat|grep -H (?:\S+ )?|tail (?:-n ?\d+ )?|head (?:-n ?\d+ )?) ?(?:{_PLACES})/\S+(?: +/\S+)*"
-_MDB = re.compile(r"(?:echo|printf) +(\w+/[A-Z]\S*) *\| *mdb -kw?")
+_MDB = re.compile(r"(?:echo|printf) (\w{1,80}/[A-Z]\S{0,40}) \| mdb -kw?")
 _INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|::\w+|\$q")  # typed at its prompt
-_PROMPTS = (
-    re.compile(rf"\[?[A-Za-z0-9._-]+@({_HOST})[^#$%>]*[#$%>] ?(.*)"),  # root@oss01:~#, [root@oss01 ~]#
-    re.compile(rf"({_HOST})(?::\S*|[~]\S*)? ?[#%] ?(.*)"),  # oss01# , oss01:~ #
-    re.compile(r"()[#$%>] +(.*)"),
-    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|dmesg(?: +[|-].*)?|{_FILES}|echo .*\| *mdb -kw?))"),
+_WORD = re.compile(r"[A-Za-z_][\w.+-]*")
+_MAY_BE = re.compile(
+    rf"[{re.escape(prompts.ENDS)}]|zpool|zfs|zdb|lsscsi|sg_|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat |grep |tail |head |>>>|<==|Every |rc=|\]"
 )
+LOOKED_AT = 200  # characters, to see at a glance that a line is no command
 
 
 def asked(line: str) -> Asked | None:
     """The command on a prompt line, or of a line that is a command we know; None for anything else."""
-    for form in _PROMPTS:
-        found = form.fullmatch(line.strip())
-        if found and _INSIDE_MDB.fullmatch(found.group(2)):
+    if not _MAY_BE.search(line, 0, LOOKED_AT):
+        return None
+    for typed in prompts.typed(line):
+        if not typed.text and typed.node:
+            return Asked((), "", node=typed.node)  # a tool's word for whose output follows
+        if _INSIDE_MDB.fullmatch(typed.text):
             return None
-        words = _words(found.group(2)) if found else ()
-        if found and words and re.fullmatch(r"[A-Za-z_][\w.+-]*", words[0]):
-            return _asked(words, found.group(1))
+        found = prompts.words(typed.text) if typed.sure or _TOOLS.search(typed.text) else None
+        if found and found.words and _WORD.fullmatch(found.words[0]) and (typed.sure or _is_ours(found.words)):
+            return _asked(found.words, found.node or typed.node)
     return None
 
 
-_WRAPPERS = ("sudo", "time", "timeout", "nohup", "env", "nice", "watch")
+_TOOLS = re.compile(
+    r"\b(?:zpool|zfs|zdb|lsscsi|sg_ses|sg_logs|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat|grep|tail|head|mdb)\b"
+)
+_VERBS = frozenset(("status", "import", "list", "get", "events", "history", "iostat", "version", "--version", "-V"))
+_PLACES = (ROOT, VALUES, *FOLDERS)
+_OPERANDS_MAX = 4
+_OPERAND = re.compile(r"-{0,2}[\w./:@+,=%*{}\[\]-]*[\w/*}\]]|[|<>&0-9;]+|-|\\|\.")
+_PROSE = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "again",
+        "also",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "because",
+        "before",
+        "below",
+        "but",
+        "by",
+        "can",
+        "command",
+        "commands",
+        "could",
+        "did",
+        "does",
+        "for",
+        "from",
+        "gave",
+        "gives",
+        "has",
+        "have",
+        "hung",
+        "hangs",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "just",
+        "me",
+        "my",
+        "no",
+        "not",
+        "now",
+        "of",
+        "on",
+        "only",
+        "or",
+        "our",
+        "output",
+        "outputs",
+        "prints",
+        "printed",
+        "reads",
+        "reported",
+        "reporting",
+        "reports",
+        "returned",
+        "returns",
+        "said",
+        "says",
+        "seems",
+        "shell",
+        "should",
+        "showed",
+        "showing",
+        "shows",
+        "still",
+        "tells",
+        "than",
+        "that",
+        "the",
+        "then",
+        "there",
+        "they",
+        "this",
+        "to",
+        "told",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "which",
+        "while",
+        "will",
+        "with",
+        "without",
+        "would",
+        "you",
+        "your",
+        "looks",
+        "look",
+        "like",
+        "after",
+    ]
+)
 
 
-def _words(command: str) -> tuple[str, ...]:
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        words = command.split()
-    while words and (words[0] in _WRAPPERS or "=" in words[0]):
-        takes = words[0] == "timeout"
-        words = words[1:]
-        while words and (words[0].startswith("-") or (takes and words[0][0].isdigit())):
-            words = words[1:]
-    return (words[0].rsplit("/", 1)[-1], *words[1:]) if words else ()
+def _is_ours(words: Sequence[str]) -> bool:
+    """Whether a line without a sure prompt is a command we know, as one would type it, and no sentence that names one."""
+    tool, *rest = words
+    first = rest[: rest.index("|")] if "|" in rest else rest
+    if any(word.lower().strip(".,:;!?") in _PROSE or not _OPERAND.fullmatch(word) for word in first):
+        return False
+    options = [word for word in first if word.startswith("-")]
+    operands = [word for word in first if not word.startswith("-")]
+    if tool in ("zpool", "zfs"):
+        return (
+            bool(first) and first[0] in _VERBS and len(operands) <= _OPERANDS_MAX and (tool == "zpool" or first[0] not in ("list", "get"))
+        )
+    if tool == "hostid":
+        return not rest
+    if tool in ("lsscsi", "dmesg", "journalctl"):
+        return len(operands) == 0 or (tool == "journalctl" and bool(options))
+    if tool in ("zdb", "smartctl", "sg_ses", "sg_logs", "sdparm"):
+        return bool(options) or (bool(operands) and operands[0].startswith("/dev/"))
+    if tool == "sysctl":
+        return bool(options) or (bool(operands) and operands[0].startswith("vfs.zfs"))
+    if tool in ("echo", "printf"):
+        return _MDB.fullmatch(" ".join(words)) is not None
+    if tool == "mdb":
+        return first[:1] in (["-k"], ["-kw"])
+    if tool in ("cat", "grep", "tail", "head"):
+        return any(word.startswith(_PLACES) for word in operands)
+    return False
 
 
 def _asked(words: tuple[str, ...], node: str) -> Asked:
+    if any(word.endswith(";") or word in _AND for word in words):
+        return _of_several(words, node)
     of_mdb = _MDB.fullmatch(" ".join(words))
     if of_mdb:
         return Asked(words, "mdb", node=node, question=of_mdb.group(1))
     tool, *rest = words[: words.index("|")] if "|" in words[1:] else words
-    if any(word.endswith(";") or word in ("&&", ";") for word in words):
-        return Asked(words, "", node=node)  # several commands at once: their outputs are told apart by how they begin
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
@@ -90,6 +202,31 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
         else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
     )
     return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
+
+
+_AND = frozenset(("&&", ";", "||", "&"))
+_SILENT = frozenset(
+    ("cd", "clear", "sleep", "export", "set", "sync", "true", "modprobe", "sudo", "umask", "exit", "alias", "unalias", "reset")
+)
+
+
+def _of_several(words: tuple[str, ...], node: str) -> Asked:
+    """The one of them that prints; where several do, their outputs are told apart by how they begin."""
+    commands: list[list[str]] = [[]]
+    for word in words:
+        if word in _AND:
+            commands.append([])
+        elif word.endswith(";"):
+            commands[-1].append(word.rstrip(";"))
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    print_something = [each for each in commands if each and each[0] not in _SILENT]
+    if len(print_something) == 1:
+        inner = prompts.words(" ".join(print_something[0]))
+        if inner.words:
+            return replace(_asked(inner.words, inner.node or node), words=words)
+    return Asked(words, "", node=node)
 
 
 _DESTROYED = "It lists pools that were destroyed on purpose; `zpool import` lists the others."
@@ -127,17 +264,23 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
 
 
 def _zpool(rest: Sequence[str], letters: str) -> str:
-    operands = _operands(rest, "cdoRTstn" if "import" in rest[:1] else "o")
+    operands = _operands(rest, "cdoRT" if "import" in rest[:1] else "oT" if "iostat" in rest[:1] else "ocT")
     verb = operands[0] if operands else ""
     if verb == "status":
-        return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
+        return (
+            "zpool_status_json"
+            if "j" in letters or any(word.startswith("--json") for word in rest)
+            else "zpool_status_guid"
+            if "g" in letters
+            else "zpool_status"
+        )
     if verb == "import":
         return "zpool_import" if len(operands) == 1 and "a" not in letters else ""
     if verb == "iostat" and "w" in letters:
         return "zpool_iostat_w"
     exact = "H" in letters and "p" in letters
     by_verb = {
-        "list": exact,
+        "list": exact and "o" not in letters,  # other columns than its own cannot be told apart
         "iostat": exact and "l" in letters,
         "events": "v" in letters,
         "get": "j" not in letters,

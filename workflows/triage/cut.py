@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows.triage.commands import Asked, asked, kernel_file
-from workflows.triage.mend import KEY
+from workflows.triage.fields import HEADER, HEADING, KEY, ROW
 
 
 @dataclass
@@ -27,22 +27,41 @@ class Piece:
     question: str = ""  # what was asked, where they cannot be read without it
     hint: str = ""
     said: str = ""  # the last "pool:", "config:", "errors:" ... seen
+    begun: bool = False  # whether it has a line that is not empty
+    closed: bool = False  # whether the brace that ends a JSON text stands there
+    pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
+    labels: set[str] = field(default_factory=set)  # which of a disk's four were told of
 
     def add(self, line: str) -> None:
+        """One more line. What is asked of every line later is kept here, so that a long output is not read again for each."""
         self.lines.append(line)
+        self.begun = self.begun or bool(line)
+        self.closed = self.closed or line == "}"
         found = KEY.match(line)
         self.said = found.group(1) if found else self.said
+        if self.source.startswith("zpool_") and line.strip().startswith(("pool: ", "no pools")):
+            self.pools.add(line.strip())
+        if self.source == "zdb_label":
+            told = _LABELS_TOLD.match(line)
+            self.labels |= set("".join(told.groups(""))) & set("0123") if told else set()
 
     @property
     def last(self) -> int:
         return self.first + max(len(self.lines), 1) - 1
 
 
-def cut(lines: Sequence[str]) -> list[Piece]:
-    """Every line in exactly one piece; prompt lines belong to none."""
+def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Piece]:
+    """Every line in exactly one piece; prompt lines belong to none. `turns` says where another text begins, and on which host."""
     pieces = [Piece("", 1)]
     node = ""
+    turns = turns or {}
     for i, line in enumerate(lines):
+        if i in turns:
+            node = turns[i] or node
+            pieces.append(_turned(pieces[-1], node, i + 1))
+        if not line:
+            pieces[-1].lines.append(line)
+            continue
         command = asked(line)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
@@ -57,6 +76,15 @@ def cut(lines: Sequence[str]) -> list[Piece]:
     return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
 
 
+def _turned(before: Piece, node: str, first: int) -> Piece:
+    """Where another text begins, what went before has ended; but for a command whose output has not begun."""
+    if before.begun or not before.command:
+        return Piece("", first, node=node)
+    again = replace(before, first=first, lines=[], node=before.node or node, pools=set(), labels=set())
+    before.source = before.command = before.hint = ""
+    return again
+
+
 def _of_command(command: Asked, node: str, first: int) -> Piece:
     said = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
     return Piece(command.source, first, key=command.key, node=node, **said)
@@ -66,6 +94,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
     """Source and key of the output that begins with this line; both "" when it is not the beginning of any."""
     line, after = lines[i], next((after for after in lines[i + 1 : i + 4] if after), "")
     if _POOL.match(line):
+        if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(lines[i + 1] if i + 1 < len(lines) else ""):
+            return "", ""  # a field of a mail that ZED sent
         return ("zpool_import" if re.match(r" *id: [0-9]+$", after) else "zpool_status"), ""
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
         return "zdb_label", ""
@@ -73,6 +103,10 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if line == "{" or line.startswith('{"'):
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
+        return "zpool_status", ""  # its beginning is not here
+    if not _SIGN.match(line):
+        return "", ""
     for source, form, second in _SIGNS:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
@@ -90,6 +124,9 @@ def _json(lines: Sequence[str]) -> str:
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
+_COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
+_STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
+_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
@@ -110,6 +147,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
 )
+_SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
 _ONE_BY_ONE = (
     "zpool_events",
     "zpool_history",
@@ -124,13 +162,21 @@ _ONE_BY_ONE = (
 
 def _another(piece: Piece, source: str, key: str, line: str) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
+    if piece.command and not piece.begun and (_family(piece.source), source) == ("zpool_status", "zpool_import"):
+        return False  # it prints the id of some pools too
+    if (
+        source == "zpool_status"
+        and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")
+        and (_COLUMNS.match(line) or _STATE.match(line))
+    ):
+        return False
     if _family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
-        return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
+        return line.strip() in piece.pools  # the same pool again: another run
     if source in _ONE_BY_ONE:
-        return any(before for before in piece.lines)
-    return source == "zdb_label" and _complete(piece)
+        return piece.begun
+    return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
 
 
 def _is_inside(piece: Piece, source: str) -> bool:
@@ -143,18 +189,15 @@ def _family(source: str) -> str:
     return source.removesuffix("_guid")
 
 
-def _complete(piece: Piece) -> bool:
-    """Whether a label piece has told of all four copies, so that what follows is another disk's."""
-    text = "\n".join(piece.lines)
-    told = set(re.findall(r"^LABEL ([0-3])", text, re.MULTILINE)) | set(re.findall(r"^failed to \w+ label ([0-3])$", text, re.MULTILINE))
-    for copies in re.findall(r"^ +labels = ((?:[0-3] ?)+)$", text, re.MULTILINE):
-        told |= set(copies.split())
-    return len(told) == 4
+LABELS = 4  # on every disk
+_LABELS_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
 
 
 def _belongs(piece: Piece, line: str) -> bool:
     """Whether a line can be part of this output. What cannot is somebody's own words."""
     if not line or not piece.source or (piece.path and piece.source != "node"):
+        return True
+    if piece.command and not piece.begun:  # whatever it said first
         return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
@@ -163,7 +206,12 @@ def _belongs(piece: Piece, line: str) -> bool:
 
 
 def _status_goes_on(piece: Piece, line: str) -> bool:
-    return piece.said != "errors" or line.startswith(" ") or bool(KEY.match(line))
+    """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
+    if line.startswith(" ") or KEY.match(line):
+        return True
+    if piece.said == "errors":
+        return False
+    return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
 
 
 def _import_goes_on(piece: Piece, line: str) -> bool:
@@ -178,9 +226,7 @@ def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
 
 
 def _json_goes_on(piece: Piece, line: str) -> bool:
-    if piece.lines and piece.lines[0].startswith('{"'):
-        return not piece.lines[-1].endswith("}")  # all of it on one line
-    return "}" not in piece.lines
+    return not piece.closed
 
 
 _LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
@@ -206,9 +252,10 @@ _GOES_ON = {
 
 def _trim(piece: Piece) -> Piece:
     """Without empty lines at either end."""
-    while piece.lines and not piece.lines[-1]:
-        piece.lines.pop()
-    while piece.lines and not piece.lines[0]:
-        piece.lines.pop(0)
-        piece.first += 1
+    end = len(piece.lines)
+    while end and not piece.lines[end - 1]:
+        end -= 1
+    start = next((place for place in range(end) if piece.lines[place]), end)
+    piece.lines = piece.lines[start:end]
+    piece.first += start
     return piece

@@ -8,19 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed, UnreadLine
-from workflows.triage import partly
+from workflows.triage import partly, pool_text
 
-_Mend = Callable[[Sequence[str]], tuple[str, tuple[str, ...]]]
 
-KEYS = (
-    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
-)  # fmt: skip
-KEY = re.compile(rf" {{0,8}}({'|'.join(KEYS)}):(?: |$)")
-_ODD_KEY = re.compile(r" {0,7}[a-z][a-z_-]{2,20}:(?: |$)")  # of a release that is not written yet
+class Change(NamedTuple):
+    """A text in its tool's own layout. `rebuilt`: rows were nested by what their words say; `refused`: why they could not be."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    rebuilt: bool = False
+    refused: str = ""
+
+
+_Mend = Callable[[Sequence[str]], Change]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Mended:
     notes: tuple[str, ...] = ()
     unread: tuple[UnreadLine, ...] = ()  # lines that were not understood; then `value` is what the others say
     rebuilt: bool = False  # its rows are nested by what their words say: to be shown, and for no guard
+    refused: str = ""  # why its rows could not be nested; what stands around them can be read all the same
 
 
 def read(source: str, lines: Sequence[str]) -> Mended:
@@ -40,57 +45,28 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
     all_tried: list[Mended] = []
     for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
-        text, notes = mend(lines)
-        tried = Mended(text, parse(text), notes)
+        change = mend(lines)
+        tried = Mended(change.text, parse(change.text), change.notes, rebuilt=change.rebuilt, refused=change.refused)
         if not isinstance(tried.value, Unparsed):
             return tried
         first = tried
         all_tried.append(tried)
     found = partly.best((tried, partly.reading(source, tried.text)) for tried in all_tried)
-    return first if found is None else replace(found[0], value=found[1].value, unread=found[1].every_unread)
+    if found is not None:
+        made, reading = found
+        return replace(made, value=reading.value, unread=reading.every_unread, notes=(*made.notes, *filter(None, (made.refused,))))
+    return replace(first, value=Unparsed(first.refused, first.value.line)) if first.refused else first
 
 
-def _as_is(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    return "\n".join(lines) + "\n", ()
+def _as_is(lines: Sequence[str]) -> Change:
+    return Change("\n".join(lines) + "\n")
 
 
-def _zpool(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    said, joined = _fields(lines)
-    return said, (f"{joined} wrapped lines were joined.",) if joined else ()
+def _zpool(lines: Sequence[str]) -> Change:
+    return Change(*pool_text.put_back(lines))
 
 
-def _fields(lines: Sequence[str]) -> tuple[str, int]:
-    """The text with a tab before whatever continues a field, and the vdev rows indented from that tab on."""
-    out: list[str] = []
-    key, width, joined = "", 0, 0
-    for line in lines:
-        found = KEY.match(line)
-        if found and not (key == "config" and _indent(line) >= width > 0):
-            key, width = found.group(1), 0
-            out.append(line)
-        elif not line.strip():
-            out.append("")
-        elif key not in ("config", "errors", "status", "action", "comment") and _ODD_KEY.match(line):
-            out.append(line)
-        elif key == "config" and _indent(line) < width and out[-1]:
-            out[-1] += "  " + line.strip()
-            joined += 1
-        elif key == "config":
-            width = width or _indent(line)
-            out.append("\t" + " " * (_indent(line) - width) + line.strip())
-        elif line[0] != " " and key in ("status", "action", "comment"):
-            out[-1] += " " + line.strip()
-            joined += 1
-        else:
-            out.append("\t" + line.strip())
-    return "\n".join(out) + "\n", joined
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _lsscsi(lines: Sequence[str]) -> Change:
     out: list[str] = []
     for line in lines:
         if out and not line.startswith("["):
@@ -98,14 +74,14 @@ def _lsscsi(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         else:
             out.append(line)
     joined = len(lines) - len(out)
-    return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+    return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
 
 
 def _joined(begins: str) -> _Mend:
     """A line that does not begin like one of its kind is the rest of the line above."""
     form = re.compile(begins)
 
-    def join(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    def join(lines: Sequence[str]) -> Change:
         out: list[str] = []
         for line in lines:
             if out and line and out[-1] and not form.match(line):
@@ -113,20 +89,20 @@ def _joined(begins: str) -> _Mend:
             else:
                 out.append(line)
         joined = len(lines) - len(out)
-        return "\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ()
+        return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
 
     return join
 
 
-def _events(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _events(lines: Sequence[str]) -> Change:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
-    text, notes = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
-    return re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", text) + "\n", notes  # an empty value ends in a blank that was lost
+    change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
+    return change._replace(text=re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n")  # an empty value ends in a blank that was lost
 
 
-def _tabs(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _tabs(lines: Sequence[str]) -> Change:
     """Blanks became of the tabs between columns. A vdev's row begins with one, and a heading among the rows has none."""
-    return "".join(f"{_columns(line)}\n" for line in lines), ()
+    return Change("".join(f"{_columns(line)}\n" for line in lines))
 
 
 def _columns(line: str) -> str:
@@ -136,35 +112,35 @@ def _columns(line: str) -> str:
     return "\t" * line.startswith(" ") + "\t".join(words)
 
 
-def _uberblocks(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _uberblocks(lines: Sequence[str]) -> Change:
     """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
     text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
-    return re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text), ()
+    return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
 
 
-def _sysctl(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _sysctl(lines: Sequence[str]) -> Change:
     """`sysctl -a | grep zfs` says other things as well."""
     ours = [line for line in lines if line.startswith("vfs.zfs.") or not re.match(r"[\w.%-]+: ?", line)]
     return _without_others(lines, ours, "other settings")
 
 
-def _options(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _options(lines: Sequence[str]) -> Change:
     """A file for modprobe holds comments and other modules too."""
     return _without_others(
         lines, [line for line in lines if not re.match(r"/[^:]+\.conf:(?!\s*options\s+(?:zfs|spl)\s)", line)], "other lines"
     )
 
 
-def _mdb(lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _mdb(lines: Sequence[str]) -> Change:
     """What the debugger says when it starts, and how it is left."""
     return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
 
 
-def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> tuple[str, tuple[str, ...]]:
+def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Change:
     if not any(ours):
         return _as_is(lines)
     left_out = len(lines) - len(ours)
-    return "".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ()
+    return Change("".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ())
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {

@@ -153,11 +153,19 @@ def test_rounded_counters_are_named_and_never_read_as_numbers():
     assert "disk-errors" in [found.slug for found in answer.situations]
 
 
-def test_a_tree_without_its_indentation_is_refused_not_guessed():
+def test_a_tree_without_its_indentation_is_rebuilt_where_the_words_allow_one_tree_and_says_so():
     text = "\n".join(line.strip() for line in dict(outputs(DRIFT))["zpool status -P"].split("\n"))
-    answer = triage([("paste", text)])
-    assert [read.outcome for read in answer.reads] == ["not read"]
-    assert answer.reads[0].reason
+    (read,) = triage([("paste", text)]).reads
+    assert read.outcome == "read"
+    assert "The indentation was lost and rebuilt." in read.notes
+
+
+def test_a_tree_without_its_indentation_is_refused_not_guessed():
+    """By guid, no row says that it has members."""
+    text = "\n".join(line.strip() for line in dict(outputs(DRIFT))["zpool status -gLP"].split("\n"))
+    (read,) = triage([("paste", text)]).reads
+    assert read.outcome != "read"
+    assert "indentation" in " ".join((read.reason, *read.notes))
 
 
 def test_a_label_asked_for_by_its_stable_name_is_put_to_its_disk():

@@ -1,0 +1,60 @@
+"""Tags, entities and fences of the places where people write to each other."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from workflows.triage.fields import STATE
+
+TURN = "\x1e"  # stands where one text ends and another begins, until the lines are cut
+
+_NAMES = "pre|code|tt|samp|kbd|p|div|span|blockquote|font|strong|em|html|body|table|tbody|tr|td|th|ul|ol|li|center|details|summary"
+_BLOCKS = frozenset(("pre", "blockquote", "details", "quote", "spoiler"))
+_TAG = re.compile(rf"<(/?)({_NAMES}|a|b|i|u)(?:\s[^<>\n]{{0,300}})?/?>", re.IGNORECASE)
+_BREAK = re.compile(r"<br(?: ?/)?>(\n?)", re.IGNORECASE)
+_BBCODE = re.compile(
+    r"\[(/?)(code|quote|icode|spoiler|pre|tt|font|size|color|b|i|u|indent|list|plain|shell|bash)(?:=[^\]\[\n]{0,200})?\]", re.IGNORECASE
+)
+_BB_BLOCKS = frozenset(("code", "quote", "spoiler", "pre", "plain", "shell", "bash"))
+_ENTITY = re.compile(
+    r"&(?:lt|gt|amp|nbsp|quot|apos|ensp|emsp|thinsp|ndash|mdash|tab|[lr][sd]quo|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});", re.IGNORECASE
+)
+_FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
+_STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
+_ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
+
+
+def without(text: str) -> str:
+    """The text without tags; TURN where a block begins or ends. A break that is a tag becomes one of a line."""
+    if "<" in text or "&" in text:
+        text = _BREAK.sub("\n", text)
+        text = _TAG.sub(lambda found: TURN if found.group(2).lower() in _BLOCKS else "", text)
+        for _ in range(_ENTITIES_DEEP):
+            text = _ENTITY.sub(_character, text)
+    if "*" in text or "__" in text:
+        text = _STRESSED.sub(r"\2", text)
+    if "[" in text:
+        text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
+    return "\n".join(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    """A blank that does not break is a blank, and what is no character stays as it is written."""
+    said = html.unescape(found.group().lower() if found.group()[1] != "#" else found.group())
+    return "\t" if said in ("\t", "&tab;") else " " if said.isspace() or said == "\xa0" else said if said.isprintable() else found.group()
+
+
+def _unfenced(line: str) -> str:
+    """A fence is no part of what it holds; what somebody wrote on the same line is."""
+    stripped = line.lstrip("> \t|")
+    found = _FENCE.match(stripped)
+    if found:
+        before = line[: len(line) - len(stripped)]
+        rest = found.group(3).removesuffix(found.group(1))
+        word = found.group(2)
+        return f"{before}{TURN}{word if word.endswith(':') else ''}{rest if rest.strip() else ''}"
+    for mark in ("```", "~~~"):
+        if line.endswith(mark):
+            return line.rstrip(mark[0]) + TURN
+    return line

@@ -1,0 +1,163 @@
+"""Texts whose line breaks were lost, or are written as the two characters backslash and n.
+
+They are put back only where the words allow a single reading: before a field's name, and before each row of the tree, whose second word
+is a state. A note ends before the name of the next row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agents.collectors._vdevs import STATES
+from workflows.triage.fields import FIELDS, HEADINGS
+from workflows.triage.markup import TURN
+
+KEYS_MIN = 3  # on one line; prose that names two of them is no output
+ESCAPED_MIN = 3
+_FIELD = re.compile(rf"(?:^|(?<=\s))({'|'.join(FIELDS)}):(?=\s|$)")
+_ROW_STATES = STATES - {"UNKNOWN"}
+_HEADER_AT = re.compile(r"NAME\s{1,80}STATE(?:\s{1,80}(?:READ|WRITE|CKSUM|SLOW|POWER|DIO)){0,6}")
+_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[KMGTPE]?|-)\Z")
+
+
+def rebuilt(lines: list[str]) -> tuple[list[str], int]:
+    """The lines with lost breaks put back, and how many lines were made of those that held several."""
+    if not any(map(_holds_several, lines)):
+        return lines, 0
+    out: list[str] = []
+    made = 0
+    for line in lines:
+        parts = list(_parts(line)) if _holds_several(line) else [line]
+        made += len(parts) if len(parts) > 1 else 0
+        out += parts
+    return out, made
+
+
+_WITH_ITS_COMMAND = re.compile(r"([^:]{0,120}\bzpool (?:status|import)\b[^:]{0,80}) (pool: \S{1,255})\s*\Z")
+_NO_ERRORS = "No known data errors"
+_BEFORE_PROSE = f"errors: {_NO_ERRORS}"
+
+
+def _is_joined(line: str) -> bool:
+    """Whether a command stands before the first line of what it printed, or somebody's words behind the last."""
+    if line.startswith(_BEFORE_PROSE):
+        return len(line) > len(_BEFORE_PROSE) and line[len(_BEFORE_PROSE)].isalpha()
+    return "pool: " in line and "zpool " in line and _WITH_ITS_COMMAND.match(line) is not None
+
+
+def _holds_several(line: str) -> bool:
+    if _is_joined(line):
+        return True
+    if len(line) < 60:
+        return False
+    if _is_escaped(line):
+        return True
+    return ("state:" in line and len(_FIELD.findall(line)) >= KEYS_MIN) or _is_header_with_rows(line)
+
+
+def _is_escaped(line: str) -> bool:
+    """Whether a string of a program holds an output with its line breaks escaped. The JSON that a tool itself prints is no such string."""
+    if line.count("\\n") < ESCAPED_MIN or _TOOLS_JSON.search(line[:TOOLS_JSON_LOOKED_AT]):
+        return False
+    return '"' in line or "'" in line or "pool:" in line
+
+
+TOOLS_JSON_LOOKED_AT = 400  # characters
+_TOOLS_JSON = re.compile(r'\{.{0,200}"(?:output_version|smartctl|json_format_version|Controllers|blockdevices)" ?:')
+
+
+def _is_header_with_rows(line: str) -> bool:
+    header = _HEADER_AT.match(line.lstrip())
+    return header is not None and sum(word in _ROW_STATES for word in line.lstrip()[header.end() :].split()) > 0
+
+
+def _parts(line: str) -> Iterator[str]:
+    if _is_joined(line):
+        if line.startswith(_BEFORE_PROSE):
+            yield from (_BEFORE_PROSE, TURN + line[len(_BEFORE_PROSE) :])
+        elif joined := _WITH_ITS_COMMAND.match(line):
+            yield from joined.groups()
+        return
+    if _is_escaped(line):
+        yield from _unescaped(line)
+        return
+    lead = line[: len(line) - len(line.lstrip("> \t|"))] if line.lstrip().startswith((">", "|")) else ""
+    rest = line[len(lead) :]
+    if _is_header_with_rows(rest):
+        yield from (lead + row for row in _rows(rest))
+        return
+    starts = [found.start(1) for found in _FIELD.finditer(rest)]
+    if rest[: starts[0]].strip():
+        yield lead + rest[: starts[0]].rstrip()
+    for start, end in zip(starts, [*starts[1:], len(rest)], strict=True):
+        key, _, value = rest[start:end].partition(":")
+        if key == "config":
+            yield f"{lead}config:"
+            yield lead.rstrip()
+            yield from (lead + row for row in _rows(value))
+            yield lead.rstrip()
+        elif key == "errors":
+            said, prose = _errors(value)
+            yield f"{lead}errors: {said}"
+            if prose:
+                yield lead.rstrip()
+                yield lead + prose
+        else:
+            yield f"{lead}{key}: {value.strip()}"
+
+
+def _errors(value: str) -> tuple[str, str]:
+    """What the line says, and what somebody said behind it."""
+    value = value.strip()
+    return (_NO_ERRORS, value[len(_NO_ERRORS) :].strip()) if value.startswith(_NO_ERRORS) else (value, "")
+
+
+def _unescaped(line: str) -> Iterator[str]:
+    """A string of JSON or of a program's source."""
+    parts = line.replace("\\\\n", "\\n").replace("\\\\t", "\t").replace("\\t", "\t").replace('\\"', '"').split("\\n")
+    before, quote, first = parts[0].rpartition('"')
+    if quote and first.strip():
+        yield before
+        parts[0] = TURN + first
+    last, quote, after = parts[-1].partition('"')
+    yield from parts[:-1]
+    yield last
+    if quote and after.strip(" ,}]"):
+        yield TURN + after
+
+
+def _rows(text: str) -> Iterator[str]:
+    """The header and each row of a tree; without its indentation, which is lost."""
+    words = text.split()
+    if words[:1] == ["NAME"]:
+        end = next((place for place, word in enumerate(words) if word not in _COLUMNS), len(words))
+        yield "\t" + "  ".join(words[:end])
+        words = words[end:]
+    row: list[str] = []
+    for place, word in enumerate(words):
+        is_name = words[place + 1 : place + 2] and words[place + 1] in _ROW_STATES and word not in _ROW_STATES
+        is_heading = word in HEADINGS and not is_name and _opens(words, place)
+        if (is_name or is_heading) and row:
+            yield _row(row)
+            row = []
+        row.append(word)
+        if is_heading:
+            yield "\t" + word
+            row = []
+    if row:
+        yield _row(row)
+
+
+def _row(words: Sequence[str]) -> str:
+    """Name, state and counters in columns; the note behind them as it was said."""
+    columns = next((place for place, word in enumerate(words) if place > 1 and not _NUMBER.match(word)), len(words))
+    return "\t" + "  ".join([*words[:columns], " ".join(words[columns:])]).rstrip()
+
+
+_COLUMNS = frozenset(("NAME", "STATE", "READ", "WRITE", "CKSUM", "SLOW", "POWER", "DIO"))
+
+
+def _opens(words: Sequence[str], place: int) -> bool:
+    """Whether this word is a heading: a row follows it at once, and no number goes before the name."""
+    return place + 2 < len(words) and words[place + 2] in _ROW_STATES and not _NUMBER.match(words[place + 1])

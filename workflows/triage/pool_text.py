@@ -1,0 +1,135 @@
+"""The text of `zpool status` and `zpool import` in ZFS's own layout: a tab before what goes on below a field, and two blanks for each level
+of the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workflows.triage import tree
+from workflows.triage.fields import HEADER, HEADING, KEY, ODD_KEY, STATE
+
+
+class Text(NamedTuple):
+    """The text, and what was done to it. `refused` says why a tree was not put back."""
+
+    text: str
+    notes: tuple[str, ...]
+    rebuilt: bool
+    refused: str
+
+
+_ROW = re.compile(r"\s*\S+\s+[A-Z][A-Z_]{3,15}(?=\s|$)")  # a state, also one of a release not yet written
+_STARTS_WITH_STATE = re.compile(rf"\s*{STATE}(?=\s|$)")
+_ONE_WORD = re.compile(r"\s*[^\s:]+\s*\Z")
+_COLUMNS = re.compile(r"(?:\s*(?:READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
+_AFTER_ROWS = ("Additional devices are known", "exact configuration cannot be determined")
+_PROSE = frozenset(("status", "action", "comment"))
+
+
+def put_back(lines: Sequence[str]) -> Text:
+    """The same words in ZFS's own layout."""
+    writer = _Writer()
+    for line in lines:
+        writer.take(line)
+    writer.end_tree()
+    notes = (f"{writer.joined} wrapped lines were joined.",) if writer.joined else ()
+    text = "\n".join(writer.out) + "\n"
+    return Text(text, (*notes, *dict.fromkeys(writer.notes)), writer.rebuilt, " ".join(dict.fromkeys(writer.refused)))
+
+
+@dataclass
+class _Writer:
+    out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    joined: int = 0
+    rebuilt: bool = False
+    _key: str = ""
+    _pool: str = ""
+    _rows: list[str] = field(default_factory=list)
+    _section: str = ""
+    _drawn_up: bool = False  # whether the first row stands behind config: itself
+    _empty: bool = False  # whether an empty line stands above, below the last row
+
+    def take(self, line: str) -> None:
+        found = KEY.match(line)
+        if found:
+            self._begin(found.group(1), line)
+        elif self._key == "config":
+            self._take_row(line)
+        elif not line.strip():
+            self.out.append("")
+        elif self._key not in _PROSE and self._key != "errors" and ODD_KEY.match(line):
+            self.out.append(line)
+        elif line[0] != " " and self._key in _PROSE:
+            self.out[-1] += " " + line.strip()
+            self.joined += 1
+        else:
+            self.out.append("\t" + line.strip())
+
+    def _begin(self, key: str, line: str) -> None:
+        self.end_tree()
+        self._key = key
+        if key == "pool":
+            self._pool = line.partition(":")[2].strip()
+        said = line.partition(":")[2].strip()
+        if key == "config" and said:  # the first row was drawn up to it
+            self.out += [line.partition(":")[0] + ":", ""]
+            self._rows = [said] if not HEADER.match(said) else []
+            self._drawn_up = bool(self._rows)
+            if HEADER.match(said):
+                self.out.append("\t" + said)
+        else:
+            self.out.append(line.lstrip() if line.startswith("    ") else line)  # four blanks would make it go on below another
+
+    def _take_row(self, line: str) -> None:
+        if not line.strip():
+            self._empty = True
+            if not self._rows and self.out[-1]:
+                self.out.append("")
+            return
+        if HEADER.match(line):
+            self.out.append("\t" + line.strip())
+        elif not self._rows and _COLUMNS.fullmatch(line) and HEADER.match(self.out[-1]):
+            self.out[-1] += "  " + line.strip()
+            self.joined += 1
+        elif line.strip().startswith(_AFTER_ROWS):
+            self.end_tree()
+            self._key = "config"
+            self.out.append("\t" + line.strip())
+        elif self._is_row(line):
+            self._rows.append(line)
+        elif self._rows and not HEADING.match(self._rows[-1]) and not self._empty:
+            self._rows[-1] += "  " + line.strip()
+            self.joined += 1
+        else:
+            self._rows.append(line)
+        self._empty = False
+
+    def _is_row(self, line: str) -> bool:
+        if HEADING.match(line):
+            self._section = line.strip()
+            return True
+        if self._rows and _STARTS_WITH_STATE.match(line) and _ONE_WORD.match(self._rows[-1]) and not HEADING.match(self._rows[-1]):
+            return False  # the rest of a row that was cut behind its name
+        return bool(_ROW.match(line)) or (bool(_ONE_WORD.match(line)) and line[0] in " \t")
+
+    def end_tree(self) -> None:
+        rows, self._rows, self._section = self._rows, [], ""
+        if self._drawn_up and len(rows) > 1:
+            rows[0] = " " * max(len(rows[1]) - len(rows[1].lstrip()) - 2, 0) + rows[0]
+        self._drawn_up = False
+        if rows:
+            found = tree.rebuilt(rows) if rows[0].split()[0] == self._pool or not self._pool else tree.Rebuilt(rows)
+            self.notes += found.notes
+            self.rebuilt |= found.rebuilt
+            self.refused += [found.refused] if found.refused else []
+            least = len(found.rows[0]) - len(found.rows[0].lstrip())
+            self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in found.rows]
+            if self._empty:
+                self.out.append("")
+        self._empty = False
+        self._key = ""

@@ -1,0 +1,74 @@
+"""Whatever is wrapped around a genuine output, it tells the same: the same facts, the same situations, borne out by the same lines."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from agents.tests.scenarios import step
+from workflows.facts import NodeFacts
+from workflows.triage import Triage, triage
+from workflows.triage.tests.wrapping import WRAPPERS
+
+PROMPT = "root@oss01:~# "
+TEXTS = {  # step, file, the command that printed it where its text does not say what it is
+    "degraded": ("disk-removed/2-removed", "zpool-status-P.txt", ""),
+    "degraded with its prompt": ("disk-removed/2-removed", "zpool-status-P.txt", "zpool status -P"),
+    "names moved": ("wwid-drift/4-import-d-dev", "zpool-status-P.txt", "sudo zpool status -P"),
+    "by guid": ("wwid-drift/4-import-d-dev", "zpool-status-gLP.txt", "zpool status -gLP"),
+    "resilver": ("disk-removed-zfs2.3/5-resilver-start", "zpool-status-P.txt", ""),
+    "healthy": ("healthy-raidz2", "zpool-status-P.txt", ""),
+    "two pools": ("other-host/3-forced", "zpool-status-P.txt", ""),
+    "importable": ("import-rewind/1-not-imported", "zpool-import.txt", ""),
+    "importable with its prompt": ("wwid-drift/2-booted-not-imported", "zpool-import.txt", "zpool import"),
+    "held by another host": ("active-on-other-host", "zpool-import.txt", ""),
+    "disks": ("healthy-raidz2", "lsscsi-i.txt", ""),
+    "label": ("wwid-drift/4-import-d-dev", "zdb-l-sda1.txt", "zdb -l /dev/sda1"),
+    "events": ("healthy-raidz2", "zpool-events-v.txt", "zpool events -v"),
+    "history": ("healthy-raidz2", "zpool-history-i.txt", ""),
+    "properties": ("healthy-raidz2", "zpool-get-all.txt", ""),
+    "smart": ("healthy-raidz2", "smartctl-x-sda.txt", ""),
+    "kernel log": ("healthy-raidz2", "dmesg-tail.txt", ""),
+    "cached configuration": ("healthy-raidz2", "zdb-C.txt", "zdb -C"),
+}
+# What a wrapper does besides, so that some texts are another text than before
+NOT_THE_SAME = {
+    ("comments of an ini", "label"),
+}
+
+
+@functools.cache
+def text_of(name: str) -> str:
+    folder, file, command = TEXTS[name]
+    text = (step(folder) / file).read_text()
+    return f"{PROMPT}{command}\n{text}" if command else text
+
+
+@functools.cache
+def plain(name: str) -> Triage:
+    return triage([("paste", text_of(name))])
+
+
+def told(found: Triage) -> dict:
+    """What a reader is told, without the names of hosts and digests."""
+    return {
+        "sources": [(read.source, read.outcome, read.reason) for read in found.reads if read.source],
+        "situations": [(s.slug, s.severity, s.title.replace("oss01", "pasted"), s.subject.get("disk")) for s in found.situations],
+        "facts": [facts(node) for node in found.fleet.nodes.values()],
+        "lines": [[found.lines[m.name][m.line - 1].split() for m in found.marks(s)] for s in found.situations],
+    }
+
+
+def facts(node: NodeFacts) -> dict:
+    return {"pools": node.pools, "disks": node.disks, "importable": node.importable}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_wrapped_text_tells_the_same(wrapper, name):
+    if (wrapper, name) in NOT_THE_SAME:
+        pytest.skip("this wrapper is part of what the text says")
+    found = triage([("paste", WRAPPERS[wrapper](text_of(name)))])
+    assert told(found)["sources"] == told(plain(name))["sources"]
+    assert told(found) == told(plain(name))

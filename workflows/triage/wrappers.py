@@ -1,0 +1,364 @@
+"""What stands around and before the lines of an output: quote marks, names, numbers, stamps, comments, quotes, borders, indentation.
+
+Each wrapper is undone for a run of lines that all carry it, and only where what is left says by itself what it is: the beginning of an
+output we know, or a command. So a log whose lines all begin with one name keeps it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import NamedTuple
+
+from workflows.triage.commands import asked
+from workflows.triage.cut import begins
+from workflows.triage.fields import FIELDS, HEADER
+
+ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
+RUN_MIN = 3  # lines
+CUT_LINES_MAX = 2
+LOOKED_AT = 60  # lines of a run until one says what it is
+_Turns = MutableMapping[int, str]
+
+
+class _Worn(NamedTuple):
+    """One line with its wrapper taken off. Lines of one `kind` that follow each other are a run."""
+
+    kind: str
+    rest: str
+    node: str = ""
+    blank: bool = False  # whether a blank behind the mark may be a part of it
+
+
+_Form = Callable[[str], "_Worn | None"]
+
+
+def undo(lines: list[str], turns: _Turns) -> None:
+    """Take the wrappers off `lines`, outermost first, and say in `turns` where another text begins."""
+    for _ in range(ROUNDS):
+        before = len(turns)
+        changed = [_undone(lines, turns, form) for form in _FORMS]
+        if not (any((_stripped_numbers(lines, turns), _outdented(lines, turns), *changed)) or len(turns) > before):
+            break
+
+
+def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
+    """All runs of a kind of which one tells: the others are the rest of it, parted by what was said between."""
+    runs = list(_runs(lines, form))
+    telling = {worn[0].kind for _, worn in runs if _is_long(worn) and _tells([each.rest for each in worn], worn[0].kind)}
+    end, kind = 0, ""
+    for start, worn in runs:
+        if worn[0].kind not in telling:
+            continue
+        if worn[0].kind != kind or not _is_cut_in_two(lines, end, start):
+            if kind:
+                turns.setdefault(end, "")
+            turns[start] = worn[0].node or turns.get(start, "")
+        end, kind = start + len(worn), worn[0].kind
+        lines[start:end] = _without_a_blank(worn)
+    if kind:
+        turns.setdefault(end, "")
+    return bool(telling)
+
+
+def _is_cut_in_two(lines: list[str], end: int, start: int) -> bool:
+    """Whether what stands between two runs is the rest of a line that was too long for its mark."""
+    return start - end <= CUT_LINES_MAX and all(line.strip() for line in lines[end:start])
+
+
+def _without_a_blank(worn: list[_Worn]) -> list[str]:
+    """What is left; without the blank behind the mark, where all lines have one there."""
+    rests = [each.rest for each in worn]
+    if not worn[0].blank or any(rest and rest[0] != " " for rest in rests):
+        return rests
+    return [rest[1:] for rest in rests]
+
+
+def _is_long(worn: list[_Worn]) -> bool:
+    return sum(bool(each.rest.strip()) for each in worn) >= RUN_MIN
+
+
+def _runs(lines: list[str], form: _Form) -> Iterator[tuple[int, list[_Worn]]]:
+    """Consecutive lines of one kind, with empty lines between them."""
+    run: list[_Worn] = []
+    start = empty = 0
+    for place, line in enumerate(lines):
+        worn = form(line) if line else None
+        if worn is not None and run and worn.kind == run[0].kind:
+            run += [_Worn(worn.kind, "")] * empty
+            run.append(worn)
+            empty = 0
+        elif worn is not None:
+            if run:
+                yield start, run
+            run, start, empty = [worn], place, 0
+        elif not line.strip() and run:
+            empty += 1
+        elif run:
+            yield start, run
+            run, empty = [], 0
+    if run:
+        yield start, run
+
+
+def _tells(rests: list[str], kind: str = "") -> bool:
+    """Whether what is left says what it is. Behind a mark that is a prompt as well, a command must have a prompt of its own."""
+    said = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
+    if kind != INDENTED:
+        width = min((_columns(line) for line in said), default=0)
+        said = [line[width:] for line in said]
+    return any(_says(said, place, kind) for place in range(len(said)))
+
+
+def _says(said: list[str], place: int, kind: str) -> bool:
+    line = said[place]
+    if kind == INDENTED and HEADER.match(line):
+        return False  # a tree's own rows
+    if begins(said, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
+        return True
+    command = asked(line)
+    return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")
+
+
+_FIELD = re.compile(rf" {{0,8}}({'|'.join(FIELDS)}): *\S")
+_PROMPTS_TOO = frozenset(("#", ">"))
+INDENTED = "indented"
+
+
+# Marks before each line
+
+
+def _marked(line: str) -> _Worn | None:
+    """A mail's quote marks, and bars that stand for them."""
+    body = line.lstrip(" ")
+    if not body or len(line) - len(body) > 3:
+        return None
+    mark = body[0]
+    if mark == ">":
+        return _Worn(">", _QUOTE.sub("", body, count=1), blank=True)
+    if mark in _BARS:
+        closed = body[1:].rstrip()
+        return _Worn(mark, _cells(closed[:-1], mark) if closed.endswith(mark) else body[1:], blank=True)
+    if mark in "+|" or mark in _CORNERS:
+        return _Worn("|", "") if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
+    return None
+
+
+_QUOTE = re.compile(r">(?: ?>)*")
+_BARS = frozenset("|\u2502\u2503\u2551\u2588\u258c")
+_CORNERS = frozenset(
+    "\u2500\u2501\u2550\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u2554\u2557\u255a\u255d\u256d\u256e\u256f\u2570"
+)
+
+
+def _cells(row: str, bar: str) -> str:
+    """A table's row with two blanks between its cells; nothing of the line below its heading."""
+    if not set(row) - set("-|:= +") and (bar in row or "+" in row):
+        return ""
+    return row if bar not in row else "  ".join(cell.strip() if place else cell.rstrip() for place, cell in enumerate(row.split(bar)))
+
+
+def _bordered(line: str) -> _Worn | None:
+    """The right border alone, as of a pane."""
+    body = line.rstrip()
+    return _Worn("border", body[:-1].rstrip()) if body and body[-1] in "\u2502\u2503\u2551" else None
+
+
+def _commented(line: str) -> _Worn | None:
+    body = line.lstrip(" \t")
+    for mark in ("#", ";", "//", "*", "REM", "--"):
+        if body.startswith(mark):
+            return _Worn(mark, body[len(mark) :], blank=True)
+    return None
+
+
+# Names and stamps before each line
+
+_CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?:[.,][0-9]{1,9})?(?: ?[AaPp]\.?[Mm]\.?)?"
+_DATE = r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}|[A-Z][a-z]{2} {1,2}[0-9]{1,2}(?: [0-9]{4})?)"
+_ZONE = r"(?:Z| ?[+-][0-9]{2}:?[0-9]{2})?"
+_MOMENT = rf"(?:{_DATE}[T ,]{{1,2}})?{_CLOCK}{_ZONE}"
+_NICK = r"[@+%&~]?[\w.-]{1,40}"
+_SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK})(?:>|:| {{1,20}}\|))(?: (.*)|$)")
+_SYSLOG = re.compile(
+    rf"(?:<[0-9]{{1,3}}>[0-9]? ?)?(?:{_DATE}[T ]{_CLOCK}{_ZONE}) ([A-Za-z0-9][\w.-]{{0,80}}) ([\w./@()-]{{1,60}})(?:\[[0-9]{{1,10}}\])?: ?(.*)"
+)
+_STAMPED = re.compile(
+    rf"[\[(]?(?:{_DATE}[T ,]{{1,2}}{_CLOCK}{_ZONE}|[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?)[\])]?(?:[ \t](.*)|$)"
+)
+_LEVEL = re.compile(
+    r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
+)
+_KERNEL = frozenset(("kernel", "zed"))  # their lines are events of their own, with their times
+
+
+def _spoken(line: str) -> _Worn | None:
+    """Somebody's name, or a host's where a command was run on many at once."""
+    found = _SPOKEN.match(line.lstrip(" "))
+    name = found and next(filter(None, found.group(1, 2, 3)), "")
+    if not found or not name or name in FIELDS or name.lower() in _LEVELS:
+        return None
+    return _Worn(f"name {name}", found.group(4) or "", name if line.startswith(f"{name}: ") else "")
+
+
+_LEVELS = frozenset(("note", "warning", "error", "info", "edit", "ps", "update", "kernel"))
+
+
+def _logged(line: str) -> _Worn | None:
+    """A line that was given to the system's log. A tab in it was written as its code."""
+    if not line[:1].isalnum() and line[:1] != "<":
+        return None
+    found = _SYSLOG.match(line)
+    if not found or found.group(2) in _KERNEL:
+        return None
+    return _Worn(f"{found.group(1)} {found.group(2)}", found.group(3).replace("#011", "\t"), found.group(1))
+
+
+def _stamped(line: str) -> _Worn | None:
+    line = line.lstrip(" \t")
+    if line[:1] not in "[(0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+        return None
+    found = _STAMPED.match(line)
+    if not found:
+        return None
+    rest = found.group(1) or ""
+    level = _LEVEL.match(rest)
+    return _Worn("stamp", (level.group(1) or "") if level else rest)
+
+
+_IN_FILE = re.compile(r"([\w./+@-]{1,200}):(?:([0-9]{1,7}):)?(.*)")
+_BESIDE_FOUND = re.compile(r"([\w./+@-]{1,200}?)-[0-9]{1,7}-(.*)")  # what grep -A prints around a line it found
+
+
+def _from_file(line: str) -> _Worn | None:
+    """A file's name and perhaps a number, as grep prints them."""
+    if line.startswith(("/sys/", "/proc/", "/etc/")):  # they say what their lines are
+        return None
+    found = _IN_FILE.match(line)
+    if found and ("." in found.group(1) or "/" in found.group(1)):
+        return _Worn(f"file {found.group(1)}", found.group(3))
+    found = _BESIDE_FOUND.match(line)
+    return _Worn(f"file {found.group(1)}", found.group(2)) if found else None
+
+
+# Quotes around each line
+
+
+def _item(line: str) -> _Worn | None:
+    """A string of a list, as JSON and YAML write it; or one that somebody put between back-quotes."""
+    body = line.strip().removeprefix("- ").rstrip(", ")
+    if len(body) < 2 or body[0] != body[-1] or body[0] not in "\"'`":
+        return None
+    mark, text = body[0], body[1:-1]
+    if mark == "'":
+        return _Worn("item", text.replace("''", "'"))
+    if mark == "`":
+        return _Worn("back-quote", text)
+    try:
+        return _Worn("item", str(json.loads(body, strict=False)))
+    except ValueError:
+        return _Worn("item", text)
+
+
+_FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _from_file, _item, _commented)
+
+
+# Numbers before each line, which rise
+
+_NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|.)-])|\s\||(?=\s))(.*)")
+
+
+def _stripped_numbers(lines: list[str], turns: _Turns) -> bool:
+    changed = False
+    start, run, last = 0, [], -1
+    for place, line in enumerate([*lines, "x"]):
+        found = _NUMBERED.match(line) if line[:1] in " \t0123456789" else None
+        number = int(found.group(1)) if found else -1
+        if found and (not run or number > last):
+            start = start if run else place
+            run.append(found)
+            last = number
+            continue
+        if not line.strip() and run:
+            run.append(None)
+            continue
+        if run:
+            changed |= _without_numbers(lines, turns, start, run)
+        start, run, last = (place, [found], number) if found else (0, [], -1)
+    return changed
+
+
+def _without_numbers(lines: list[str], turns: _Turns, start: int, run: list[re.Match[str] | None]) -> bool:
+    rests = [_behind(found) if found else "" for found in run]
+    if len(run) < RUN_MIN or not _tells(rests):
+        return False
+    lines[start : start + len(rests)] = rests
+    turns.setdefault(start, "")
+    turns.setdefault(start + len(rests), "")
+    return True
+
+
+def _behind(found: re.Match[str]) -> str:
+    """Behind the number: a tab that parts them goes, a blank after a bar or a point too, and nothing else."""
+    rest = found.group(3)
+    if found.group(2) in (":", "-"):
+        return rest
+    return rest[1:] if rest[:1] in ("\t", " ") else rest
+
+
+# Indentation of a whole stretch
+
+
+def _outdented(lines: list[str], turns: _Turns) -> bool:
+    """Stretches that are indented as a whole, as code is between prose. A tree's own rows are not: they say nothing by themselves."""
+    changed = False
+    start, width, end = -1, 0, 0
+    for place, line in enumerate([*lines, "x"]):
+        if not line.strip():
+            continue
+        indent = _columns(line)
+        if start >= 0 and indent:
+            width, end = min(width, indent), place + 1
+            continue
+        if start >= 0:
+            changed |= _outdent(lines, turns, start, end, width)
+        start, width, end = (place, indent, place + 1) if indent else (-1, 0, 0)
+    return changed
+
+
+def _columns(line: str) -> int:
+    body = line.lstrip(" \t")
+    head = line[: len(line) - len(body)]
+    return len(head) if "\t" not in head else len(head.expandtabs(8))
+
+
+def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) -> bool:
+    """By as much as they share; a pool's own lines are indented by up to three blanks by ZFS itself."""
+    width = _shift(lines[start:end], width)
+    if width <= 0:
+        return False
+    rests = [_less(line, width) for line in lines[start:end]]
+    if not _tells(rests, INDENTED):
+        return False
+    lines[start:end] = rests
+    turns.setdefault(start, "")
+    turns.setdefault(end, "")
+    return True
+
+
+def _shift(lines: list[str], width: int) -> int:
+    """How many columns the stretch stands too far to the right. `zpool status` indents the line of a pool's name by two blanks, and
+    `zpool import`, which prints its id below, by three."""
+    for place, line in enumerate(lines):
+        if line.lstrip(" \t").startswith("pool: "):
+            after = next((below.lstrip(" \t") for below in lines[place + 1 : place + 4] if below.strip()), "")
+            return min(width, _columns(line) - (3 if after.startswith("id: ") else 2))
+    return width
+
+
+def _less(line: str, columns: int) -> str:
+    body = line.lstrip(" \t")
+    head = line[: len(line) - len(body)]
+    blanks = len(head.expandtabs(8)) if "\t" in head else len(head)
+    return " " * (blanks - columns) + body if body else ""
