@@ -163,7 +163,11 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
     if piece.command and not piece.begun and (_family(piece.source), source) == ("zpool_status", "zpool_import"):
         return False  # it prints the id of some pools too
-    if source == "zpool_status" and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid") and (_COLUMNS.match(line) or _STATE.match(line)):
+    if (
+        source == "zpool_status"
+        and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")
+        and (_COLUMNS.match(line) or _STATE.match(line))
+    ):
         return False
     if _family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
