@@ -6,6 +6,7 @@ import pytest
 
 from agents.tests.scenarios import step
 from workflows.triage import triage
+from workflows.triage.tests.test_triage import wrap
 
 STATUS = (step("disk-removed/2-removed") / "zpool-status-P.txt").read_text()
 LINES = STATUS.rstrip("\n").split("\n")
@@ -32,9 +33,7 @@ TEXTS = {
     "an empty line after each": STATUS.replace("\n", "\n\n"),
     "states in bold": STATUS.replace("DEGRADED", "**DEGRADED**"),
     "two fences": f"first\n```\n# zpool status -P\n{STATUS}```\nand\n```\n# zpool import\nno pools available to import\n```\n",
-    "lines of a mail that were too long": "\n".join(
-        f"> {line[:70]}" + (f"\n{line[70:]}" if line[70:] else "") for line in STATUS.expandtabs(8).split("\n")
-    ),
+    "a quoted mail that was wrapped": "\n".join(f"> {line}" for line in wrap(STATUS, 60).split("\n")),
     "tabs of two": STATUS.expandtabs(2),
 }
 
