@@ -24,7 +24,7 @@ class Text(NamedTuple):
 _ROW = re.compile(r"\s*\S+\s+[A-Z][A-Z_]{3,15}(?=\s|$)")  # a state, also one of a release not yet written
 _STARTS_WITH_STATE = re.compile(rf"\s*{STATE}(?=\s|$)")
 _ONE_WORD = re.compile(r"\s*[^\s:]+\s*\Z")
-_COLUMNS = re.compile(r"(?:\s*(?:READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
+_COLUMNS = re.compile(r"(?:\s*(?:STATE|READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
 _AFTER_ROWS = ("Additional devices are known", "exact configuration cannot be determined")
 _PROSE = frozenset(("status", "action", "comment"))
 
@@ -93,6 +93,10 @@ class _Writer:
             return
         if HEADER.match(line):
             self.out.append("\t" + line.strip())
+        elif [row.strip() for row in self._rows[:2]] == ["NAME"] and _COLUMNS.fullmatch(line):
+            self._rows = []  # it was the heading, cut behind its first column
+            self.out.append("\tNAME  " + line.strip())
+            self.joined += 1
         elif not self._rows and _COLUMNS.fullmatch(line) and HEADER.match(self.out[-1]):
             self.out[-1] += "  " + line.strip()
             self.joined += 1

@@ -51,7 +51,7 @@ def typed(line: str) -> Iterator[Typed]:
         return
     before = _BEFORE.match(said)
     bodies = [said, said[before.end() :]] if before else [said]
-    for body in bodies:
+    for body in reversed(bodies):
         yield from _prompted(body)
     for body in bodies:
         yield Typed(body)

@@ -17,6 +17,7 @@ from workflows.triage.fields import FIELDS, HEADER
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
 RUN_MIN = 3  # lines
+INDENT_MIN = 2  # columns; a pool's own lines differ by one
 CUT_LINES_MAX = 2
 LOOKED_AT = 60  # lines of a run until one says what it is
 _Turns = MutableMapping[int, str]
@@ -336,7 +337,7 @@ def _columns(line: str) -> int:
 def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) -> bool:
     """By as much as they share; a pool's own lines are indented by up to three blanks by ZFS itself."""
     width = _shift(lines[start:end], width)
-    if width <= 0:
+    if width < INDENT_MIN:
         return False
     rests = [_less(line, width) for line in lines[start:end]]
     if not _tells(rests, INDENTED):
@@ -351,7 +352,7 @@ def _shift(lines: list[str], width: int) -> int:
     """How many columns the stretch stands too far to the right. `zpool status` indents the line of a pool's name by two blanks, and
     `zpool import`, which prints its id below, by three."""
     for place, line in enumerate(lines):
-        if line.lstrip(" \t").startswith("pool: "):
+        if line.lstrip(" \t").startswith("pool: ") and _FIELD.match(lines[place + 1].strip() if place + 1 < len(lines) else ""):
             after = next((below.lstrip(" \t") for below in lines[place + 1 : place + 4] if below.strip()), "")
             return min(width, _columns(line) - (3 if after.startswith("id: ") else 2))
     return width
