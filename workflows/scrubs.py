@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from agents.collectors.zpool_history import History
 from workflows.core import Params
 from workflows.eta import moment
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known
+from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, known
 from workflows.guards.subject import the_pool
 from workflows.scans import past
 
@@ -49,11 +49,15 @@ def last_scrub(facts: FleetFacts, params: Params) -> Known[LastScrub]:
     pool = the_pool(facts, params)
     if not known(pool):
         return pool
+    return last_scrub_of(facts, facts.nodes[params["node"]], pool)
+
+
+def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[LastScrub]:
+    """The same for a pool at hand."""
     if not known(facts.at):
         return facts.at
-    node = facts.nodes[params["node"]]
     history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not collected."))
-    ended = max((*_printed(pool), *_remembered(history)), default=None)
+    ended = max((*printed(pool), *_remembered(history)), default=None)
     since = ended if ended is not None else _begins(history, pool)
     if isinstance(since, Unknown):
         return since
@@ -63,7 +67,7 @@ def last_scrub(facts: FleetFacts, params: Params) -> Known[LastScrub]:
     return LastScrub(since, ended is not None, max(0.0, age))
 
 
-def _printed(pool: PoolFacts) -> Iterator[datetime]:
+def printed(pool: PoolFacts) -> Iterator[datetime]:
     """The scan line tells of the last scan only. The node is asked in UTC."""
     for scan in pool.scans if known(pool.scans) else ():
         found = _ENDED.search(scan.text) if scan.function == "scrub" and scan.state == "finished" else None

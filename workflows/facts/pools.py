@@ -81,6 +81,9 @@ def _pool(pool: Any, twin: Known[Any], said: Mapping[str, int], labels: LabelInd
         removing=_progress(pool.remove, "remove"),
         expanding=_progress(pool.expand, "expand"),
         checkpoint=bool(pool.checkpoint),
+        removal_line=pool.remove,
+        expansion_line=pool.expand,
+        checkpoint_line=pool.checkpoint,
         disputed=told if len({one for _, one in told}) > 1 else (),
     )
 

@@ -25,7 +25,7 @@ CAUSES = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    faulted = (lost for lost in lost_leaves(fleet) if lost.is_sick() and mismatch(fleet, lost) is None)
+    faulted = (lost for lost in lost_leaves(fleet) if lost.role != "log" and lost.is_sick() and mismatch(fleet, lost) is None)
     return tuple(_situation(lost) for lost in (*faulted, *_degraded(fleet)))
 
 

@@ -26,7 +26,9 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None and not lost.is_sick())
+    return tuple(
+        _situation(lost) for lost in lost_leaves(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick()
+    )
 
 
 def _situation(lost: Lost) -> Situation:
