@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from workflows.core import Cure, CureKind, Evidence, Situation
+from workflows.core import Answer, Cure, CureKind, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.census import title
 from workflows.situations import _words
@@ -19,7 +19,7 @@ NEW_DISK = "/dev/disk/by-id/NEW_DISK"  # stands in a command for a disk that onl
 # Names that lead to another disk after the next boot: Linux, FreeBSD, and illumos where they carry no WWN.
 _MOVES = re.compile(
     r"(?:/dev/(?:r?dsk/)?)?(?:(?:sd|hd|vd|xvd)[a-z]{1,4}|nvme[0-9]+n[0-9]+|(?:dm-|md|da|ada|nda|nvd|mfid|vtbd|xbd|aacd|ad)[0-9]+"
-    r"|c[0-9]+t[0-9]{1,3}d[0-9]+|c[0-9]+d[0-9]+)(?:p?[0-9]+|[sp][0-9]+[a-h]?)?"
+    r"|c[0-9]+t[0-9]{1,3}d[0-9]+|c[0-9]+d[0-9]+)(?:p?[0-9]+|[sp][0-9]+[a-h]?)?(?:\.eli|\.nop)?"
 )
 _STAMP = re.compile(r"\b[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}([0-9]{1,2}) ([0-9]{2}:[0-9]{2}:[0-9]{2}) ([0-9]{4})\b")
 
@@ -122,6 +122,7 @@ def situation(
     gate: bool = False,
     vdevs: tuple[VdevFacts, ...] = (),
     sure: bool = True,
+    answers: tuple[Answer, ...] = (),
 ) -> Situation:
     """A situation of one pool, or of one thing in it: `about` is what tells it from others of its slug in the same pool."""
     return Situation(
@@ -132,6 +133,7 @@ def situation(
         title=said.title,
         meaning=said.meaning,
         evidence=said.evidence,
+        answers=answers,
         subject=_words.subject(node, pool) | (subject or {}),
         sure=sure,
         cures=said.cures,

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _pools
-from workflows.situations._pools import NEW_DISK, Said, Severity, cure
+from workflows.situations._lost import Lost
+from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "log-device-lost"
 MANUALS: tuple[str, ...] = ()
@@ -22,29 +24,31 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         _situation(node, pool, top, lost)
         for node, pool in _pools.pools(fleet)
         for role, top in pool.tops_read
-        if role == "log" and (lost := tuple(leaf for leaf in top.leaves() if lookup.serves_nothing(leaf)))
+        if role == "log" and (lost := _lost(fleet, node, pool, top))
     )
 
 
-def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:
+def _lost(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> tuple[Lost, ...]:
+    """Its leaves that serve nothing. One whose old name leads to another disk is a `wwid-mismatch`."""
+    found = (Lost(node, pool, "log", line) for line in lookup.lineages(top) if not line[-1].children and lookup.serves_nothing(line[-1]))
+    return tuple(lost for lost in found if mismatch(fleet, lost) is None)
+
+
+def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[Lost, ...]) -> Situation:
+    lost = tuple(member.leaf for member in members)
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
     names = ", ".join(_pools.short(leaf) for leaf in lost)
     said = Said(
-        _severity(pool),
+        "watch",
         f"{pool.name}: the log {'mirror lost' if left else 'device'} {names}{'' if left else f' is {lost[0].state}'}",
         " ".join(_meaning(node, pool, top, lost, left)),
         tuple(_pools.row(node, leaf) for leaf in lost),
         tuple(_cures(pool, top, lost, left)),
     )
     subject = {"top": top.name, "role": "log"} | ({"vdev_guid": _pools.key_of(lost[0])} if len(lost) == 1 else {})
-    return _pools.situation(
-        SLUG, node, pool, said, about=_pools.key_of(lost[0]), subject=subject, vdevs=(top, *lost) if top.children else lost
-    )
-
-
-def _severity(pool: PoolFacts) -> Severity:
-    """While the pool is suspended or not opened, that is acted upon."""
-    return "watch" if pool.state == "ONLINE" or _pools.stands_still(pool) else "act"
+    vdevs = (top, *lost) if top.children else lost
+    answers = tuple(answer for member in members for answer in member.answers("It replaces the log device by its guid."))
+    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[str]:
