@@ -14,7 +14,7 @@ from workflows.situations._pools import Said, cure
 
 SLUG = "device-removal"
 MANUALS: tuple[str, ...] = ()
-_RUNS = re.compile(r"Evacuation of (.+) in progress|\bSCANNING\b")
+_RUNS = re.compile(r"Evacuation of .{1,300}? in progress|\bSCANNING\b")
 _OVER = re.compile(r"cancell?ed|\bCANCELED\b")
 _DONE = re.compile(r"completed on|\bFINISHED\b")
 _PERCENT = re.compile(r"([0-9]{1,6}[.,]?[0-9]{0,2})% done")
