@@ -45,9 +45,9 @@ def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
     if _DONE.search(text):
         meaning = (
             f"A data vdev was removed from {pool.name} on {node.node}, and all its data is on the others. A table of what was moved stays, on disk and in "
-            "memory, for as long as such blocks live; the line stays as well. Nothing is left to do, and the disks of the removed vdev are free."
+            "memory, for as long as such blocks live; the line stays as well. The copying checks no checksums, so scrub the pool once. The disks of the removed vdev are free."
         )
-        return "finished", Said("info", f"{pool.name}: a vdev was removed", meaning, lines)
+        return "finished", Said("info", f"{pool.name}: a vdev was removed", meaning, lines, _afterwards(pool))
     if _RUNS.search(text):
         done = _PERCENT.search(text)
         slow = "copy is slow" in text
@@ -63,6 +63,10 @@ def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
         title = f"{pool.name}: a vdev is being removed{f', {done.group(1)} % done' if done else ''}"
         return "running", Said("watch" if slow else "info", title, meaning, lines, _while_it_runs(pool))
     return None
+
+
+def _afterwards(pool: PoolFacts) -> tuple[Cure, ...]:
+    return (cure("scrub", "Scrub it, if that was not done since.", ("zpool", "scrub", pool.name)),)
 
 
 def _again() -> tuple[Cure, ...]:

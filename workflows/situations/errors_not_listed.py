@@ -59,7 +59,10 @@ def _meaning(node: NodeFacts, pool: PoolFacts, why: str, suspended: bool, count:
             "on and was scrubbed. Replace no disk before it goes on."
         )
     elif "permission" in why or "privilege" in why:
-        yield "It takes root, or a right that this user does not have; the pool itself is not to blame."
+        yield (
+            "It takes root, or a right that this user does not have. Releases before 0.7 say the same of a pool whose I/O is suspended: where root is told this, look "
+            "at the state of its disks and in the kernel's log."
+        )
 
 
 def _cures(pool: PoolFacts, suspended: bool) -> Iterator[Cure]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.status_reasons import reason_of
+from workflows.facts.status_reasons import message_id, reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 
@@ -23,8 +23,9 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _speaks_of_it(pool: PoolFacts) -> bool:
+    """By its sentence; releases before 0.6.4 print the id alone. Its two other reasons are of pools that are not imported."""
     if not pool.status:
-        return False
+        return message_id(pool.see) == "ZFS-8000-EY"
     reason = reason_of(pool.status, pool.see)
     return reason is not None and reason.name == "HOSTID_MISMATCH"
 
@@ -32,7 +33,7 @@ def _speaks_of_it(pool: PoolFacts) -> bool:
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     meaning = (
         f"{pool.name} is imported on {node.node}, and its configuration names another hostid than this system has. Either the hostid of "
-        f"{node.node} changed after the pool was imported, or another host has imported it too. If two hosts have it at once, both write, and the "
+        f"{node.node} changed after the pool was imported, or another host has imported it too; a container has a hostid of its own, so ask on the host itself. If two hosts have it at once, both write, and the "
         f"pool is lost beyond repair. With the hostid of {node.node} as it is, multihost cannot tell the two apart, and the next import asks for -f. "
         "First make sure that no other host has it; then export it and import it again, which writes the right hostid."
     )
@@ -40,7 +41,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         "watch",
         f"{pool.name}: its hostid is not the one of this system",
         meaning,
-        (_pools.line(node, "status", pool.status), *_hostids(node)),
+        (_pools.line(node, "status", pool.status) if pool.status else _pools.line(node, "see", pool.see), *_hostids(node)),
         tuple(_cures(node, pool)),
     )
     return _pools.situation(SLUG, node, pool, said)

@@ -104,7 +104,7 @@ def _cures(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: l
     what = top if top.children else lost[0]
     yield cure(
         "remove",
-        f"Or do without a log device: {pool.name} then writes its log to the data disks for good. It can be added again later.",
+        f"Or do without a log device: {pool.name} then writes its log to the data disks for good. Look afterwards that it is gone: some releases say nothing when they could not remove it.",
         *_pools.of(pool, what, "remove", "POOL", "VDEV"),
         needs=_pools.guid_needed(what),
     )

@@ -25,6 +25,7 @@ REASONS = {
         ),
         ("another host", "zgenhostid", "zpool export oak"),
     ),
+    "hostid, of 0.6.3": ("hostid-mismatch", "watch", status(*MIRROR, see="ZFS-8000-EY"), ("another host", "container")),
     "errata 4": ("pool-errata", "watch", status(*MIRROR, status="Errata #4 detected.", see="ZFS-8000-ER"), ("errata 4", "bookmark_v2")),
     "errata 1": ("pool-errata", "watch", status(*MIRROR, status="Errata #1 detected."), ("errata 1", "zpool scrub oak")),
     "an errata of tomorrow": ("pool-errata", "watch", status(*MIRROR, status="Errata #7 detected."), ("errata 7", "zpool status oak")),
@@ -153,7 +154,7 @@ REASONS = {
                 "\t12.0K memory used for removed device mappings",
             ),
         ),
-        ("Nothing is left to do",),
+        ("scrub the pool once", "zpool scrub oak"),
     ),
     "resilver cancelled": (
         "resilver-cancelled",
