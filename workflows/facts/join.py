@@ -78,9 +78,9 @@ def node_facts(
         failed_loads=read_failed_loads(sources),
         events=read_events(sources),
         histories=read_histories(sources),
+        unplaced=() if known(disks) else tuple(_unplaced(sources)),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
         service=read_service(sources),
-        unplaced=() if known(disks) else tuple(_unplaced(sources)),
     )
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from workflows.core import Answer, Cure, CureKind, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.census import title
 from workflows.situations import _words
 
@@ -29,6 +29,11 @@ def pools(fleet: FleetFacts) -> Iterator[tuple[NodeFacts, PoolFacts]]:
     for node in fleet.nodes.values():
         for pool in node.pools_read:
             yield node, pool
+
+
+def scans(pool: PoolFacts) -> tuple[ScanFacts, ...]:
+    """Its scans, as far as they were understood; for situations, and never for a guard."""
+    return pool.scans if known(pool.scans) else ()
 
 
 def is_paste(node: NodeFacts) -> bool:
@@ -176,7 +181,7 @@ def newest_stamp(node: NodeFacts) -> datetime | None:
         text
         for pool in node.pools_read
         for text in (
-            *((scan.text for scan in pool.scans) if known(pool.scans) else ()),
+            *(scan.text for scan in scans(pool)),
             pool.removal_line,
             pool.expansion_line,
             pool.checkpoint_line,

@@ -6,7 +6,7 @@ Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`)
 from __future__ import annotations
 
 from workflows.core import Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
@@ -24,15 +24,11 @@ def _is_unverified(pool: PoolFacts) -> bool:
     reason = reason_of(pool.status) if pool.status else None
     if reason is not None and reason.name == "REBUILD_SCRUB":
         return True
-    return _rebuilt(pool) is not None and not any(scan.function == "scrub" for scan in _scans(pool))
-
-
-def _scans(pool: PoolFacts) -> tuple[ScanFacts, ...]:
-    return pool.scans if known(pool.scans) else ()
+    return _rebuilt(pool) is not None and not any(scan.function == "scrub" for scan in _pools.scans(pool))
 
 
 def _rebuilt(pool: PoolFacts) -> ScanFacts | None:
-    return next((scan for scan in _scans(pool) if scan.function == "rebuild" and scan.state == "finished"), None)
+    return next((scan for scan in _pools.scans(pool) if scan.function == "rebuild" and scan.state == "finished"), None)
 
 
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:

@@ -22,7 +22,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _cancelled(pool: PoolFacts) -> ScanFacts | None:
     """The repair that was cancelled, where nothing runs or ended since and no replacement stays over it."""
-    scans = pool.scans if known(pool.scans) else ()
+    scans = _pools.scans(pool)
     found = next((scan for scan in scans if scan.function in REPAIRS and scan.state == "canceled"), None)
     if found is None or _replaces(pool) or any(scan.state == "running" for scan in scans):
         return None

@@ -6,7 +6,7 @@ Where damaged data is listed or counted, that is `data-errors`. Where a replacem
 from __future__ import annotations
 
 from workflows.core import Situation
-from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
+from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.dataloss import data_errors
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
@@ -25,7 +25,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _ended(pool: PoolFacts) -> ScanFacts | None:
-    scans = pool.scans if known(pool.scans) else ()
+    scans = _pools.scans(pool)
     return next((scan for scan in scans if scan.state == "finished" and scan.errors), None)
 
 

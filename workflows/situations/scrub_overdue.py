@@ -26,7 +26,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _is_idle(pool: PoolFacts) -> bool:
     """Whether it could be scrubbed and is not: nothing runs or is paused, and it serves."""
-    scans = pool.scans if known(pool.scans) else ()
+    scans = _pools.scans(pool)
     return bool(scans) and not _pools.stands_still(pool) and not any(scan.state in ("running", "paused") for scan in scans)
 
 
@@ -74,7 +74,7 @@ def _by_the_text(node: NodeFacts, pool: PoolFacts) -> Situation | None:
 
 def _never(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     """`none requested`: ZFS remembers neither scrub nor resilver. After a resilver, or a scrub that was stopped, nothing is known of one before."""
-    if not (known(pool.scans) and all(scan.function == "none" for scan in pool.scans)):
+    if not (all(scan.function == "none" for scan in _pools.scans(pool))):
         return None
     meaning = f"{pool.name} was never scrubbed, as far as the text says. Of a new pool that is so. If it is older than {SCRUB_DAYS} days, a scrub is due. {_RISK}"
     return _make(node, pool, Said("info", f"{pool.name}: it was never scrubbed", meaning, _lines(node, pool), _cures(pool)))
@@ -87,7 +87,7 @@ _RISK = (
 
 
 def _lines(node: NodeFacts, pool: PoolFacts) -> tuple:
-    return tuple(_pools.line(node, "scan", scan.text.split("\n")[0]) for scan in (pool.scans if known(pool.scans) else ()))
+    return tuple(_pools.line(node, "scan", scan.text.split("\n")[0]) for scan in _pools.scans(pool))
 
 
 def _cures(pool: PoolFacts) -> tuple[Cure, ...]:

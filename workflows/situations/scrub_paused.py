@@ -17,7 +17,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(fleet, node, pool, scan)
         for node, pool in _pools.pools(fleet)
-        for scan in (pool.scans if known(pool.scans) else ())
+        for scan in _pools.scans(pool)
         if scan.function == "scrub" and scan.state == "paused"
     )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.dataloss import counted
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
@@ -24,7 +24,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(node, pool, scan, amount)
         for node, pool in _pools.pools(fleet)
-        for scan in (pool.scans if known(pool.scans) else ())
+        for scan in _pools.scans(pool)
         if (amount := repaired(scan))
     )
 

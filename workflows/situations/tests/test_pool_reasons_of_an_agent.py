@@ -132,12 +132,6 @@ def test_a_spare_in_the_tree_by_its_guid_is_held():
 # What only other sources tell.
 
 
-def test_a_pool_that_is_imported_read_only_gates_every_replacement():
-    (one,) = about(with_pool(properties={"readonly": "on"}), "pool-read-only")
-    assert (one.severity, one.gate) == ("watch", True)
-    assert about(with_pool(properties={"readonly": "off"}), "pool-read-only") == []
-
-
 def test_an_ashift_below_the_sectors_is_found_without_a_word_of_zfs():
     coarse = replace(WHOLE, ashift=9)
     (one,) = about(with_pool(tops=(("data", coarse),)), "block-size-mismatch")
