@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from workflows import scrubs
+from workflows import lastscrub
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import reason_of
@@ -43,7 +43,7 @@ def _is_well(pool: PoolFacts) -> bool:
 
 
 def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
-    last = scrubs.last_scrub_of(fleet, node, pool)
+    last = lastscrub.last_scrub_of(fleet, node, pool)
     if not known(last) or not last.is_old:
         return None
     if last.found:
@@ -56,7 +56,7 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
 
 
 def _by_the_text(node: NodeFacts, pool: PoolFacts) -> Situation | None:
-    ended = max(scrubs.printed(pool), default=None)
+    ended = max(lastscrub.printed(pool), default=None)
     if ended is None:
         return _never(node, pool)
     at = max(_pools.newest_stamp(node) or ended, READ_NOT_BEFORE)
