@@ -44,7 +44,7 @@ def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[
     """The last scrub of `pool` that came to its end, by its scan line and its history; `Unknown` without a clock, or where neither tells."""
     if not known(facts.at):
         return facts.at
-    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
+    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not collected."))
     ended = max((*printed(pool), *_remembered(history)), default=None)
     since = ended if ended is not None else _begins(history, pool)
     if isinstance(since, Unknown):
