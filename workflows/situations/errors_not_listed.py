@@ -1,6 +1,6 @@
 """`zpool status` could not ask which data is damaged: whoever asked may not, or the pool's I/O is suspended. That is no "none".
 
-Of a pool that is known to be suspended, `pool-suspended` tells all of it.
+Of a pool that is known to be suspended, `pool-suspended` tells all of it, and of damage that is counted `data-errors`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts.dataloss import data_errors
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
 
 SLUG = "errors-not-listed"
 MANUALS: tuple[str, ...] = ()
+GATES = True
 _UNAVAILABLE = re.compile(r"List of errors unavailable(?:: *| *\()([^\n)]{1,200})")
 _SAYS = "List of errors unavailable"
 _COUNT = re.compile(r"([0-9]{1,20}) data errors?\b")
@@ -40,7 +42,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, why: str) -> Situation:
     suspended = "suspend" in why
     count = _COUNT.search(pool.errors)
     said = Said(
-        "act" if suspended or count is not None else "watch",
+        "act" if suspended or (count is not None and data_errors(pool) is None) else "watch",
         f"{pool.name}: its damaged data could not be listed: {why}",
         " ".join(_meaning(node, pool, why, suspended, count.group(1) if count else "")),
         tuple(_pools.line(node, "errors", one.removeprefix("errors:")) for one in pool.errors.split("\n") if one.strip()),
