@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _ID = re.compile(r"\bZFS-8000-([0-9A-Z]{2})\b")
 LOST_MEMBERS = (
@@ -342,6 +343,7 @@ def message_id(text: str) -> str:
     return f"ZFS-8000-{found.group(1)}" if found else ""
 
 
+@lru_cache(maxsize=512)  # a few sentences are asked again and again, each of many pools and by many situations
 def reason_of(status: str, see: str = "") -> StatusReason | None:
     """The reason that the text of `status:` gives, else the one of the id; None when neither is known to us."""
     said = " ".join(status.lower().split())

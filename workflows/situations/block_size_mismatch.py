@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.status_reasons import reason_of
-from workflows.situations import _pools, _words
+from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
 
 SLUG = "block-size-mismatch"
@@ -39,19 +39,20 @@ def _said_by_zfs(pool: PoolFacts) -> bool:
 
 def _coarse(node: NodeFacts, pool: PoolFacts) -> Iterator[tuple[str, tuple[VdevFacts, ...]]]:
     """Top-level vdevs with leaves whose disks have larger physical sectors than it writes."""
-    for _, top in pool.tops_read:
+    sectors = _sectors(node)
+    for _, top in pool.tops_read if sectors else ():
         if not known(top.ashift):
             continue
         block = 1 << top.ashift
-        found = tuple(leaf for leaf in top.leaves() if _sector(node, leaf) > block)
+        found = tuple(leaf for leaf in top.leaves() if known(leaf.wwid) and sectors.get(leaf.wwid, 0) > block)
         if found:
             yield f"{top.name} writes blocks of {block} bytes", found
 
 
-def _sector(node: NodeFacts, leaf: VdevFacts) -> int:
-    """Bytes of a physical sector of its disk; 0 where they are not known."""
-    disk = _words.disk_of(node, leaf)
-    return disk.physical_block_bytes if disk is not None and known(disk.physical_block_bytes) else 0
+def _sectors(node: NodeFacts) -> dict[str, int]:
+    """Bytes of a physical sector, by the WWID of the disk; without those that do not tell."""
+    disks = node.disks if known(node.disks) else ()
+    return {disk.wwid: disk.physical_block_bytes for disk in disks if known(disk.wwid) and known(disk.physical_block_bytes)}
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], coarse: dict, line) -> Situation:
@@ -60,7 +61,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], 
     named = f": {', '.join(which)}{more}" if which else ""
     meaning = (
         f"{pool.name} on {node.node} writes smaller blocks than its disks have sectors{named}. "
-        + (f"{'; '.join(coarse)}, and these disks have sectors of {_sector(node, leaves[0])} bytes. " if coarse else "")
+        + (f"{'; '.join(coarse)}, and these disks have sectors of {_sectors(node).get(str(leaves[0].wwid), 0)} bytes. " if coarse else "")
         + "Nothing is lost and nothing gets worse, but small writes are slower, as the disk reads, changes and writes a whole sector for each. The block size of a vdev is fixed when it "
         "is made. A disk that takes no smaller writes at all (4Kn) is refused as a replacement there."
     )
