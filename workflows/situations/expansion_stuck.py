@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
-from workflows.facts import FleetFacts, lookup
+from workflows.facts import REPAIRS, FleetFacts, lookup
 from workflows.situations import _pools
 from workflows.situations._expansions import Expansion, expansions
 from workflows.situations._pools import Said, cure
@@ -48,13 +48,18 @@ def _why(one: Expansion) -> str:
 
 def _cures(one: Expansion) -> Iterator[Cure]:
     lost = [leaf for _, top in one.pool.tops_read for leaf in top.leaves() if lookup.serves_nothing(leaf)]
-    if lost:
+    fills = any(scan.function in REPAIRS and scan.state == "running" for scan in _pools.scans(one.pool))
+    if fills:
+        yield cure(
+            "wait", "Wait until the resilver that runs has ended; the expansion then goes on by itself.", ("zpool", "status", one.pool.name)
+        )
+    elif lost:
         yield cure(
             "replace",
             f"First bring back or replace {', '.join(map(_pools.short, lost))}, and let the resilver end; the expansion goes on by itself.",
         )
     yield cure("look", "Look for the disk that answers slower than the others.", ("zpool", "iostat", "-v", "-l", one.pool.name, "5", "3"))
-    if one.waits and not lost:
+    if one.waits and not lost and not fills:
         yield cure(
             "clear",
             "When no resilver runs and every member is ONLINE, clear the errors it waits for.",

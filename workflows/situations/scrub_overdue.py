@@ -38,8 +38,10 @@ def _of(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None
 
 def _is_well(pool: PoolFacts) -> bool:
     """Whether nothing else is said of it: a hint without a clock stands beside no trouble."""
+    if pool.state != "ONLINE":
+        return False
     reason = reason_of(pool.status, pool.see) if pool.status else None
-    return pool.state == "ONLINE" and (not pool.status or (reason is not None and reason.neutral))
+    return reason is not None and reason.neutral if pool.status else not pool.see
 
 
 def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:

@@ -408,3 +408,12 @@ def test_a_replacement_that_stays_over_a_cancelled_resilver_is_one_situation():
         scan="resilver canceled on Sun Nov 22 10:00:00 2026",
     )
     assert [s.slug for s in found(text)] == ["resilver-stuck"]
+
+
+def test_an_expansion_that_waits_for_a_resilver_that_runs_is_waited_for():
+    scan = "resilver in progress since Sun Nov 22 10:00:00 2026\n\t312G / 312G scanned, 5.78G / 312G issued at 1.45G/s\n\t524M resilvered, 1.85% done, 00:03:31 to go"
+    expand = "expand: expansion of raidz2-0 in progress since Sun Nov 22 09:00:00 2026"
+    figures = "\t44.4G / 312G copied at 52.7M/s, 14.26% done, paused for resilver or clear"
+    one = next(s for s in found(status(*RAIDZ2, scan=scan, extra=(expand, figures))) if s.slug == "expansion-stuck")
+    assert one.cures[0].kind == "wait"
+    assert not any(cure.kind == "clear" for cure in one.cures)
