@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,12 +59,26 @@ def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[
 def printed(pool: PoolFacts) -> Iterator[datetime]:
     """The scan line tells of the last scan only. The node is asked in UTC."""
     for scan in pool.scans if known(pool.scans) else ():
-        found = _ENDED.search(scan.text) if scan.function == "scrub" and scan.state == "finished" else None
-        if found:
-            try:
-                yield datetime.strptime(" ".join(found.group(1).split()), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
-            except ValueError:
-                continue
+        if scan.function == "scrub" and scan.state == "finished" and (ended := _ended(scan.text)) is not None:
+            yield ended
+
+
+def _ended(text: str) -> datetime | None:
+    """When a scrub ended, by the text or by the JSON of 2.3, which gives the moment in words or in seconds since 1970."""
+    found = _ENDED.search(text)
+    said = found.group(1) if found else _of_json(text)
+    try:
+        if said.isdigit():
+            return datetime.fromtimestamp(int(said[:11]), UTC)
+        return datetime.strptime(" ".join(said.split()), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _of_json(text: str) -> str:
+    """`end_time` of a scrub that the JSON tells; "" where there is none."""
+    said = json.loads(text) if text.startswith("{") else {}
+    return str(said.get("end_time", ""))
 
 
 def _remembered(history: Known[History]) -> Iterator[datetime]:

@@ -5,19 +5,21 @@ Which disk it was is told by the counters of the members until they are cleared,
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.dataloss import counted
+from workflows.facts.progress import size
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 
 SLUG = "scrub-repaired"
 MANUALS: tuple[str, ...] = ("slow-disk-triage",)
 NAMED = 6
-_REPAIRED = re.compile(r"^(?:thorough )?scrub repaired ([0-9][0-9.,]*)([BKMGTPE]?)B? in ")
+_REPAIRED = re.compile(r"^(?:thorough )?scrub repaired ([0-9][0-9.,]*[KMGTPE]?)B? in ")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -31,10 +33,17 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def repaired(scan: ScanFacts) -> str:
     """What the scrub wrote anew, as printed: "96K"; "" when it wrote nothing or has not ended."""
-    found = _REPAIRED.match(scan.text) if scan.function == "scrub" and scan.state == "finished" else None
-    if found is None or not found.group(1).strip("0.,"):
+    if scan.function != "scrub" or scan.state != "finished":
         return ""
-    return found.group(1) + found.group(2)
+    found = _REPAIRED.match(scan.text)
+    said = found.group(1) if found else _of_json(scan.text)
+    return said if said[:1].isdigit() and said.rstrip("BKMGTPEi ").strip("0.,") else ""
+
+
+def _of_json(text: str) -> str:
+    """The same of the JSON of 2.3, which gives it rounded, or in bytes."""
+    said = str(json.loads(text).get("processed", "")) if text.startswith("{") else ""
+    return size(int(said)) if said.isascii() and said.isdigit() and said != "0" else said
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts, amount: str) -> Situation:

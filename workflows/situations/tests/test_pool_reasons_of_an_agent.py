@@ -109,6 +109,25 @@ def test_what_a_scrub_repaired_is_put_to_the_disk_that_counted():
     assert "checksum 12" in one.meaning
 
 
+JSON = '{"function": "SCRUB", "state": "FINISHED", "end_time": %s, "processed": %s, "errors": "0"}'
+
+
+@pytest.mark.parametrize(
+    ("ended", "processed", "amount", "overdue"),
+    [
+        ('"Sat Nov 21 08:37:21 2026"', '"96K"', "96K", False),
+        ('"Fri May  1 04:03:02 2026"', '"0B"', "", True),
+        ("1777608182", "98304", "96.0 KiB", True),
+        ("1777608182", "0", "", True),
+        ('"-"', '"-"', "", False),
+    ],
+)
+def test_the_json_tells_of_a_scrub_what_the_text_tells(ended, processed, amount, overdue):
+    facts = at_a_moment(ScanFacts("scrub", "finished", JSON % (ended, processed), errors=0))
+    assert [one.subject["repaired"] for one in about(facts, "scrub-repaired")] == ([amount] if amount else [])
+    assert bool(about(facts, "scrub-overdue")) is overdue
+
+
 # A spare that is in use, and a tree that is not known in full.
 
 
