@@ -1,91 +1,21 @@
-"""When a pool was last read through: by its scan line, and by its own history where a resilver came after the scrub.
+"""How long ago a pool was read through, for whoever plans to take a disk out of it.
 
 Nobody is refused for an old scrub. It is a warning: the blocks that went bad meanwhile show when a new disk is filled from the others.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-
-from agents.collectors.zpool_history import History
 from workflows.core import Params
-from workflows.eta import moment
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known
+from workflows.facts import FleetFacts, Known, known
 from workflows.guards.subject import the_pool
-from workflows.scans import past
+from workflows.lastscrub import DAY, WARN_DAYS, LastScrub, last_scrub_of
 
-DAY = 86400.0
-WARN_DAYS = 35
-AHEAD_SECONDS = 3600  # by which a node's clock may go before the portal's
-_ENDED = re.compile(r"^(?:thorough )?scrub repaired \S+ in .* with [0-9]+ errors on (.+)$", re.MULTILINE)  # an error scrub reads little
-
-
-@dataclass(frozen=True)
-class LastScrub:
-    """When the last one ended; or, `found` being False, the moment since which the pool's history tells of none that did."""
-
-    at: datetime
-    found: bool
-    age_seconds: float
-
-    @property
-    def days(self) -> int:
-        return int(self.age_seconds // DAY)
-
-    @property
-    def is_old(self) -> bool:
-        return self.age_seconds > WARN_DAYS * DAY
-
-    @property
-    def words(self) -> str:
-        when = f"{self.at:%Y-%m-%d %H:%M:%S} UTC, {self.days} day{'' if self.days == 1 else 's'} ago"
-        return f"ended {when}" if self.found else f"none since {when}, where its history begins"
+__all__ = ["DAY", "LastScrub", "last_scrub", "of_the_last_scrub", "the_last_scrub_is_long_ago"]
 
 
 def last_scrub(facts: FleetFacts, params: Params) -> Known[LastScrub]:
     pool = the_pool(facts, params)
-    if not known(pool):
-        return pool
-    if not known(facts.at):
-        return facts.at
-    node = facts.nodes[params["node"]]
-    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
-    ended = max((*_printed(pool), *_remembered(history)), default=None)
-    since = ended if ended is not None else _begins(history, pool)
-    if isinstance(since, Unknown):
-        return since
-    age = facts.at - since.timestamp()
-    if age < -AHEAD_SECONDS:
-        return Unknown(f"{node.node} dates it {since:%Y-%m-%d %H:%M} UTC, which is yet to come. Check the clock of {node.node}.")
-    return LastScrub(since, ended is not None, max(0.0, age))
-
-
-def _printed(pool: PoolFacts) -> Iterator[datetime]:
-    """The scan line tells of the last scan only. The node is asked in UTC."""
-    for scan in pool.scans if known(pool.scans) else ():
-        found = _ENDED.search(scan.text) if scan.function == "scrub" and scan.state == "finished" else None
-        if found:
-            try:
-                yield datetime.strptime(" ".join(found.group(1).split()), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
-            except ValueError:
-                continue
-
-
-def _remembered(history: Known[History]) -> Iterator[datetime]:
-    for scan in past(history) if known(history) else ():
-        if scan.function == "scrub" and scan.outcome == "finished" and scan.ended is not None:
-            yield scan.ended
-
-
-def _begins(history: Known[History], pool: PoolFacts) -> Known[datetime]:
-    """Since when a scrub that ended would be in the history. What people ordered alone does not tell how it ended."""
-    if not known(history):
-        return history
-    told = [at for entry in history.entries if entry.kind == "internal" and (at := moment(entry)) is not None]
-    return min(told) if told else Unknown(f"The history of {pool.name} was read without what the pool did by itself.")
+    return last_scrub_of(facts, facts.nodes[params["node"]], pool) if known(pool) else pool
 
 
 def of_the_last_scrub(facts: FleetFacts, params: Params) -> dict[str, str]:

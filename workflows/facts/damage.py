@@ -16,6 +16,7 @@ from workflows.facts.labels import Copies, Expected
 from workflows.facts.model import DiskFacts, FleetFacts, LabelFacts, NodeFacts, VdevFacts, known
 
 DESTROYED = 2
+END = (2, 3)  # the two copies at the end of a partition
 EVEN, ODD = (0, 2), (1, 3)  # ZFS writes the even copies, then the uberblock, then the odd ones
 
 

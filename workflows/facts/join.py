@@ -19,7 +19,7 @@ from workflows.facts.figures import with_figures
 from workflows.facts.frozen import with_gone
 from workflows.facts.hostids import read_hostids
 from workflows.facts.kstats import read_kstats, with_kernel
-from workflows.facts.labels import LabelIndex, Labels, Read, index
+from workflows.facts.labels import Copies, LabelIndex, Labels, Read, index
 from workflows.facts.loads import read_failed_loads, read_loads
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
@@ -83,9 +83,15 @@ def node_facts(
         failed_loads=read_failed_loads(sources),
         events=read_events(sources),
         histories=read_histories(sources),
+        unplaced=() if known(disks) else tuple(_unplaced(sources)),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
         service=read_service(sources),
     )
+
+
+def _unplaced(sources: Sources) -> Iterator[Copies]:
+    """The copies of each label that was read, where the disks are not known: of a paste of `zdb -l` alone."""
+    yield from (read.copies for read in Labels(sources).values() if known(read.copies))
 
 
 def _carried(sources: Sources) -> LabelIndex:

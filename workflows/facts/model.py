@@ -139,6 +139,9 @@ class PoolFacts:
     tops: Known[tuple[tuple[str, VdevFacts], ...]]
     spares: tuple[VdevFacts, ...] = ()
     caches: tuple[VdevFacts, ...] = ()
+    removal_line: str = ""  # the `remove:` entry as printed, for situations; "" when there is none
+    expansion_line: str = ""  # the same of `expand:`
+    checkpoint_line: str = ""  # the same of `checkpoint:`
     status: str = ""
     action: str = ""
     see: str = ""
@@ -347,6 +350,7 @@ class NodeFacts:
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
+    unplaced: tuple[Copies, ...] = ()  # labels that were read while nobody lists the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not read.")
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards

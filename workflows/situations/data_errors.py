@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workflows.core import Evidence, Situation
+from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.dataloss import DataErrors, counted, data_errors
 from workflows.situations import _words
@@ -63,6 +63,37 @@ def _situation(one: Damaged) -> Situation:
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
+        cures=tuple(_cures(one)),
+    )
+
+
+def _cures(one: Damaged) -> Iterator[Cure]:
+    """First what only looks, then what brings data back, then the two scrubs after which ZFS forgets an entry."""
+    pool = one.pool.name
+    if one.suspended:
+        return
+    if not one.errors.listed:
+        yield Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", pool),))
+    if one.away:
+        yield Cure("reseat", "Bring the members back that are out of service: they may hold the good copies.")
+    elif one.errors.only_remains:
+        yield Cure("other", "Destroy the damaged snapshots, if it is in snapshots; of files that are gone nothing is left to do.")
+    else:
+        yield Cure(
+            "restore",
+            "Restore each damaged file from a copy; where there is none, delete it, and the snapshots that hold it. A block that is in no file is gone with its dataset.",
+            save_first="what can still be read of a damaged file, before it is written over",
+        )
+        yield Cure(
+            "restore",
+            "A damaged file of a snapshot that was sent elsewhere can be mended from that stream: `zfs receive -c` into the snapshot.",
+            releases="2.2 and newer",
+        )
+    yield Cure(
+        "scrub",
+        "Scrub to the end, twice: an entry stays until the second scrub that does not find it.",
+        (("zpool", "scrub", pool), ("zpool", "scrub", pool)),
+        needs="No resilver runs, and the first scrub has ended before the second begins.",
     )
 
 

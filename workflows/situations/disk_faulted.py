@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, known, lookup
-from workflows.situations import _words
+from workflows.situations import _partitions, _words
 from workflows.situations._lost import Lost, lost_leaves
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -25,7 +25,7 @@ CAUSES = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    faulted = (lost for lost in lost_leaves(fleet) if lost.is_sick() and mismatch(fleet, lost) is None)
+    faulted = (lost for lost in lost_leaves(fleet) if lost.role != "log" and lost.is_sick() and mismatch(fleet, lost) is None)
     return tuple(_situation(lost) for lost in (*faulted, *_degraded(fleet)))
 
 
@@ -54,6 +54,7 @@ def _situation(lost: Lost) -> Situation:
             *lost.planned(),
         ),
         subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
+        cures=_partitions.before_replacing(lost.pool, lost.leaf),
     )
 
 
@@ -70,6 +71,7 @@ def _meaning(lost: Lost, out: bool) -> str:
         )
     else:
         said.append("It still serves what it can read, so leave it in and replace it while it does. Taking it out first costs redundancy.")
+    said += [sentence] if (sentence := _partitions.sentence(leaf)) else []
     said.append(lost.margin_sentence())
     return " ".join(said)
 

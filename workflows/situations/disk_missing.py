@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from workflows.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
+from workflows.situations import _partitions
 from workflows.situations._lost import Lost, lost_leaves
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
@@ -26,7 +27,9 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None and not lost.is_sick())
+    return tuple(
+        _situation(lost) for lost in lost_leaves(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick()
+    )
 
 
 def _situation(lost: Lost) -> Situation:
@@ -40,6 +43,7 @@ def _situation(lost: Lost) -> Situation:
         evidence=tuple(_evidence(lost)),
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
         subject=_subject(lost),
+        cures=_partitions.before_replacing(lost.pool, lost.leaf),
         sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks nobody knows who has its old name
     )
 
@@ -59,6 +63,7 @@ def _meaning(lost: Lost) -> str:
         said.append(
             "If it is only a cable or a loose tray, putting it back resilvers what it missed. If it is gone for good, replace it by its guid."
         )
+    said += [sentence] if (sentence := _partitions.sentence(lost.leaf)) else []
     said.append(lost.margin_sentence())
     return " ".join(said)
 

@@ -13,6 +13,7 @@ from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
 from workflows.facts.damage import Damage, damages
+from workflows.situations.labels_missing import lost_their_end
 
 SLUG = "label-corrupt"
 MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
@@ -41,7 +42,13 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(damage) for damage in damages(fleet))
+    return tuple(_situation(damage) for damage in damages(fleet) if not _is_its_end(damage))
+
+
+def _is_its_end(damage: Damage) -> bool:
+    """Whether the two copies at the end are gone and nothing else: that is `labels-missing`."""
+    copies = damage.disk.copies if known(damage.disk.copies) else ()
+    return damage.kind == "few" and any(one.partition == damage.partition and lost_their_end(one) for one in copies)
 
 
 def _situation(damage: Damage) -> Situation:

@@ -62,6 +62,12 @@ ABOUT: Mapping[str, Mapping[str, Command]] = {
     "data-errors": {"zpool_events": EVENTS, "zpool_history": HISTORY},
     "resilver-stuck": {"zpool_iostat": SLOW, "kernel_log": KERNEL},
     "resilver-slow": {"zpool_iostat": SLOW},
+    "errors-not-listed": {"zpool_events": EVENTS},
+    "expansion-stuck": {"zpool_iostat": SLOW},
+    "labels-missing": {"kernel_log": KERNEL},
+    "log-device-lost": {"kernel_log": KERNEL},
+    "scrub-errors": {"zpool_events": EVENTS},
+    "scrub-repaired": {"zpool_events": EVENTS, "smart": SMART},
 }
 
 

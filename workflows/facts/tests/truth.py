@@ -288,17 +288,17 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     # The lab held the scrub by zfs_scan_suspend_progress.
     "scrub-states/01-scrub-started": ("tunables-left-raised watch",),
     "scrub-states/02-scrub-running": (),
-    # Somebody paused it on purpose, and nothing waits for it.
-    "scrub-states/03-scrub-paused": (),
+    # Somebody paused it on purpose: to know, and no more while it is young.
+    "scrub-states/03-scrub-paused": ("scrub-paused info",),
     "scrub-states/04-scrub-canceled": (),
     "scrub-states/05-scrub-clean": (),
     # Mended from the other disks.
-    "scrub-states/06-scrub-repaired": ("disk-errors watch",),
+    "scrub-states/06-scrub-repaired": ("disk-errors watch", "scrub-repaired info"),
     "scrub-states/07-cleared-scrubbed": (),
     # One disk without a copy: its data is damaged, and its counters say no more than that.
-    "scrub-states/08-permanent-errors": ("data-errors act", "disk-errors watch"),
-    "scrub-states/09-files-deleted": ("data-errors act", "disk-errors watch"),
-    "scrub-states/10-features-not-enabled": (),
+    "scrub-states/08-permanent-errors": ("data-errors act", "disk-errors watch", "scrub-repaired info"),
+    "scrub-states/09-files-deleted": ("data-errors act", "disk-errors watch", "scrub-repaired info"),
+    "scrub-states/10-features-not-enabled": ("features-disabled info",),
     "scrub-states/11-offlined": ("disk-missing act",),
     "scrub-states/12-exported": (),
     "sixty-disks-zfs2.3/1-healthy": (),

@@ -1,0 +1,50 @@
+"""A disk was filled by a sequential rebuild, which checks no checksums, and no scrub came after it. OpenZFS 2.0 and newer.
+
+Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`); where it does not, somebody has to begin it.
+"""
+
+from __future__ import annotations
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
+from workflows.facts.status_reasons import reason_of
+from workflows.situations import _pools
+from workflows.situations._pools import Said, cure
+
+SLUG = "rebuild-unverified"
+MANUALS: tuple[str, ...] = ()
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(node, pool) for node, pool in _pools.pools(fleet) if _is_unverified(pool))
+
+
+def _is_unverified(pool: PoolFacts) -> bool:
+    """By the word of ZFS; where its status line speaks of something else, by the scans: a rebuild that ended, and no scrub beside it."""
+    reason = reason_of(pool.status) if pool.status else None
+    if reason is not None and reason.name == "REBUILD_SCRUB":
+        return True
+    return _rebuilt(pool) is not None and not any(scan.function == "scrub" for scan in _pools.scans(pool))
+
+
+def _rebuilt(pool: PoolFacts) -> ScanFacts | None:
+    return next((scan for scan in _pools.scans(pool) if scan.function == "rebuild" and scan.state == "finished"), None)
+
+
+def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
+    scan = _rebuilt(pool)
+    meaning = (
+        f"A disk of {pool.name} on {node.node} was filled by a sequential rebuild. That copies blocks without checking their checksums: what was wrong on the disks "
+        "it was filled from is wrong on the new one too, and nobody knows. A scrub reads and checks all of it. Until then do not count on the redundancy that the "
+        "tree shows, and take no other disk out."
+    )
+    lines = (
+        *((_pools.line(node, "status", pool.status),) if pool.status else ()),
+        *((_pools.line(node, "scan", scan.text),) if scan is not None else ()),
+    )
+    cures = (
+        ()
+        if _pools.stands_still(pool)
+        else (cure("scrub", "Scrub the pool to its end.", ("zpool", "scrub", pool.name), needs="No resilver or rebuild runs."),)
+    )
+    return _pools.situation(SLUG, node, pool, Said("watch", f"{pool.name}: it was rebuilt and not scrubbed since", meaning, lines, cures))

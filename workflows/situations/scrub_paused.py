@@ -1,0 +1,52 @@
+"""A scrub was paused and waits: it goes on by itself never, only when somebody types `zpool scrub` again. OpenZFS 0.7 and newer."""
+
+from __future__ import annotations
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
+from workflows.situations import _pools
+from workflows.situations._limits import SCRUB_PAUSED_DAYS
+from workflows.situations._pools import Said, cure
+
+SLUG = "scrub-paused"
+MANUALS: tuple[str, ...] = ()
+DAY = 86400.0
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(
+        _situation(fleet, node, pool, scan)
+        for node, pool in _pools.pools(fleet)
+        for scan in _pools.scans(pool)
+        if scan.function == "scrub" and scan.state == "paused"
+    )
+
+
+def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
+    since = _pools.stamp(scan.text)
+    days = (fleet.at - since.timestamp()) / DAY if known(fleet.at) and since is not None else None
+    old = days is not None and days > SCRUB_PAUSED_DAYS
+    done = f" at {scan.percent} %" if scan.percent else ""
+    ago = f" {days:.0f} days ago" if days is not None and days >= 1 else f" on {since:%Y-%m-%d}" if since is not None else ""
+    meaning = (
+        f"The scrub of {pool.name} on {node.node} was paused{ago}{done}. It never goes on by itself, also not after a reboot; what it has not read yet stays "
+        "unchecked, and an old error there shows first when a disk has to be rebuilt from the others."
+    )
+    said = Said(
+        "watch" if old else "info",
+        f"{pool.name}: its scrub is paused{done}",
+        meaning,
+        (_pools.line(node, "scan", scan.text),),
+        ()
+        if _pools.stands_still(pool)
+        else (
+            cure(
+                "scrub",
+                "Let it go on where it stopped, when the reason for the pause is over.",
+                ("zpool", "scrub", pool.name),
+                releases="0.7 and newer",
+            ),
+            cure("other", "Or stop it for good; the next one begins anew.", ("zpool", "scrub", "-s", pool.name)),
+        ),
+    )
+    return _pools.situation(SLUG, node, pool, said)

@@ -1,0 +1,111 @@
+"""A hot spare cannot stand in: it cannot be opened, carries something else, or serves another pool. The next failure has one spare less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workflows.core import Cure, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.situations import _pools, _words
+from workflows.situations._pools import NEW_DISK, Said, cure
+
+SLUG = "spare-unavailable"
+MANUALS: tuple[str, ...] = ()
+READY = ("AVAIL", "INUSE", "ONLINE")
+DISTRIBUTED = re.compile(r"draid[1-3]-[0-9]+-[0-9]+")  # a spare that is space on all disks of a dRAID
+ELSEWHERE = re.compile(r"in use by pool '([^']+)'")  # print_status_config, zpool_main.c
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(found for node, pool in _pools.pools(fleet) for spare in pool.spares if (found := _of(node, pool, spare)) is not None)
+
+
+def _of(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation | None:
+    if spare.state not in READY:
+        return _broken(node, pool, spare)
+    other = serves_another(node, pool, spare)
+    return _lent(node, pool, spare, other) if other else None
+
+
+def serves_another(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> str:
+    """The other pool of this node that a spare in use stands in for; "" when this text names none. Pools may share a spare."""
+    if spare.state != "INUSE":
+        return ""
+    named = ELSEWHERE.search(spare.note)
+    if named:
+        return named.group(1)
+    others = (other for other in node.pools_read if other.name != pool.name)
+    return next((other.name for other in others if holds(other, spare)), "")
+
+
+def holds(pool: PoolFacts, spare: VdevFacts) -> bool:
+    """Whether a vdev of the tree of `pool` is this spare, by guid, else by name."""
+    wanted = _pools.key_of(spare)
+    return any(wanted in (_pools.key_of(leaf), leaf.name) or spare.name == leaf.name for _, top in pool.tops_read for leaf in top.leaves())
+
+
+def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
+    said = Said(
+        "watch",
+        f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
+        " ".join(_meaning(node, pool, spare)),
+        (_pools.row(node, spare),),
+        tuple(_cures(pool, spare)),
+    )
+    return _make(node, pool, spare, said)
+
+
+def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Situation:
+    meaning = (
+        f"The spare {_pools.called(node, spare)} is shared, and stands in for a member of {other} now. Until it is given back there, {_left(pool)} "
+        f"Replace the member of {other} that it stands in for, and the spare goes back by itself."
+    )
+    said = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),))
+    return _make(node, pool, spare, said)
+
+
+def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, said: Said) -> Situation:
+    subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
+    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
+
+
+def _left(pool: PoolFacts) -> str:
+    free = sum(spare.state == "AVAIL" for spare in pool.spares)
+    if not free:
+        return f"the next failure in {pool.name} has no spare."
+    return f"{_words.plural(free, 'spare')} of {pool.name} {'is' if free == 1 else 'are'} free for the next failure."
+
+
+def _meaning(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[str]:
+    yield f"The spare {_pools.called(node, spare)} of {pool.name} on {node.node} is {spare.state}{f': {spare.note}' if spare.note else ''}."
+    yield f"It cannot stand in for anything: {_left(pool)} No data is at stake now."
+    if DISTRIBUTED.fullmatch(spare.name):
+        yield "It is space on the disks of its dRAID and has no disk of its own: it comes back when the members of that dRAID do."
+    elif "corrupted data" in spare.note or "label" in spare.note:
+        yield "ZFS found no spare's label there: the name leads to another disk now, or the disk was written over. Do not wipe what is there unseen."
+    elif _pools.name_moves(spare.name):
+        yield "It is known by a name that moves at a boot: its disk may be there under another name."
+
+
+def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
+    if DISTRIBUTED.fullmatch(spare.name):
+        yield cure("look", "See which members of its dRAID are away, and bring them back.", ("zpool", "status", pool.name))
+        return
+    yield cure("reseat", "See whether its disk is there: seat it, or mend its slot, cable or power; look which disk its name leads to now.")
+    if _pools.stands_still(pool):
+        return
+    needs = _pools.guid_needed(spare)
+    yield cure(
+        "remove",
+        "If it stays so, take the spare out of the pool by its guid; it holds no data. (`zpool online` refuses a spare.)",
+        *_pools.of(pool, spare, "remove", "POOL", "VDEV"),
+        needs=needs,
+    )
+    yield cure(
+        "add",
+        "Then add a spare by a name that does not move.",
+        ("zpool", "add", pool.name, "spare", NEW_DISK),
+        needs="The disk is as large as the largest member, and carries nothing that is needed. The word `spare` is there: without it the disk becomes a "
+        "part of the pool.",
+    )

@@ -1,0 +1,73 @@
+"""A spare is called in use, and no vdev of this node's pools holds it: it protects nothing, and the next failure cannot have it.
+
+The tree has to be known in full for that: a row that was not understood may be the one that holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.core import Cure, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.situations import _pools
+from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations.spare_unavailable import holds, serves_another
+
+SLUG = "spare-unused"
+MANUALS: tuple[str, ...] = ()
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(
+        _situation(node, pool, spare)
+        for node, pool in _pools.pools(fleet)
+        for spare in pool.spares
+        if spare.state == "INUSE" and known(pool.tops) and not holds(pool, spare) and not serves_another(node, pool, spare)
+    )
+
+
+def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
+    free = sum(other.state == "AVAIL" for other in pool.spares)
+    meaning = (
+        f"The spare {_pools.called(node, spare)} of {pool.name} on {node.node} is INUSE, but no vdev of {pool.name} holds it, and no other pool that was "
+        "read either. So it protects nothing here, and cannot stand in when a disk fails. Either it stands in for a member of another pool that "
+        "shares it, on this node or, wrongly, on another, or ZFS did not give it back when what it stood in for was replaced or detached. "
+        f"{'The next failure has no spare.' if not free else f'{free} other spare(s) of {pool.name} stand ready.'} First find out which it is."
+    )
+    said = Said(
+        "watch",
+        f"{pool.name}: the spare {_pools.short(spare)} is in use, and no vdev holds it",
+        meaning,
+        (_pools.row(node, spare),),
+        tuple(_cures(node, pool, spare)),
+    )
+    subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
+    return _pools.situation(
+        SLUG, node, pool, said, about=_pools.key_of(spare), subject=subject, vdevs=(spare,), sure=_pools.is_paste(node) is False
+    )
+
+
+def _cures(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
+    yield cure(
+        "look",
+        "Look at all pools of this node, not at this one alone: one may hold it in a row `spare-N`. Then replace the member there, and it comes back. Ask the "
+        "same of every other node that can reach the disk; a spare must not be shared between nodes.",
+        ("zpool", "status", "-P"),
+        ("zpool", "status", "-g"),
+    )
+    if _pools.stands_still(pool):
+        return
+    needs = " ".join(part for part in ("No pool on any node holds it.", _pools.guid_needed(spare)) if part)
+    yield cure(
+        "remove",
+        "If nothing holds it, take it out of the list of spares. Where ZFS answers that it is in use, export and import the pool first: that counts "
+        "anew what is in use.",
+        *_pools.of(pool, spare, "remove", "POOL", "VDEV"),
+        needs=needs,
+    )
+    yield cure(
+        "add",
+        "Add the same disk, or another, as a spare again.",
+        ("zpool", "add", pool.name, "spare", NEW_DISK),
+        needs="The disk carries nothing that is needed. The word `spare` is there: without it the disk becomes a part of the pool.",
+    )
