@@ -143,6 +143,8 @@ class PoolFacts:
     idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
     partial_tops: tuple[tuple[str, VdevFacts], ...] = ()  # what was understood of a tree that is unknown to guards
     unread: tuple[UnreadLine, ...] = ()
+    row_state: str = ""  # of the pool's own row in the tree, which may differ from `state`; "" when it was not read
+    row_note: str = ""  # behind that row: "bad intent log", "corrupted data"
 
     @property
     def tops_read(self) -> tuple[tuple[str, VdevFacts], ...]:

@@ -82,6 +82,8 @@ def _pool(pool: Any, twin: Known[Any], said: Mapping[str, int], labels: LabelInd
         expanding=_progress(pool.expand, "expand"),
         checkpoint=bool(pool.checkpoint),
         disputed=told if len({one for _, one in told}) > 1 else (),
+        row_state=pool.vdevs.state,
+        row_note=pool.vdevs.note,
     )
 
 
