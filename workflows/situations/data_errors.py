@@ -17,6 +17,7 @@ from workflows.situations import _words
 
 SLUG = "data-errors"
 MANUALS: tuple[str, ...] = ()
+GATES = True
 FILES_NAMED = 8
 LEAVES_NAMED = 6
 
@@ -36,6 +37,11 @@ class Damaged:
         """Members that serve nothing: what they hold is out of reach, which looks the same."""
         tops = self.pool.tops_read
         return tuple(leaf for _, top in tops for leaf in top.leaves() if lookup.serves_nothing(leaf))
+
+    @property
+    def several_count(self) -> bool:
+        """Whether more than one disk counts errors: then what they share is suspect, and no disk is to be replaced before that is clear."""
+        return len(counted(self.pool)) > 1
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -63,6 +69,7 @@ def _situation(one: Damaged) -> Situation:
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
+        gate=one.several_count,
     )
 
 

@@ -18,6 +18,7 @@ from workflows.situations._lost import Lost, gone_leaves, lost_leaves
 
 SLUG = "many-disks-offline"
 MANUALS: tuple[str, ...] = ("many-disks-offline",)
+GATES = True
 RUNBOOK = "many-disks-offline"
 TOGETHER_SECONDS = 60
 LEAVES_MIN = 2
@@ -238,6 +239,8 @@ def _situation(group: Group) -> Situation:
             "wwids": " ".join(wwid for each in lost if (wwid := wwid_of(each.leaf)) is not None),
         },
         sure=group.whole or len(lost) >= UNRELATED_MIN,
+        gate=True,
+        vdevs=tuple(each.guid for each in lost),
     )
 
 

@@ -11,7 +11,8 @@ from workflows.facts import REPAIRS, Known, PoolFacts, ScanFacts, Unknown, VdevF
 
 def margins(pool: PoolFacts) -> tuple[Known[int], ...]:
     """One for each top-level vdev, in their order. The tree and the scans must be known."""
-    assert known(pool.tops) and known(pool.scans)
+    assert known(pool.tops)
+    assert known(pool.scans)
     nameless = _unsettled(pool.scans) and not any(_rebuilt(top, pool.scans) for _, top in pool.tops)
     return tuple(_margin(top, pool.scans, nameless) for _, top in pool.tops)
 

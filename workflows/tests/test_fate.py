@@ -10,6 +10,7 @@ import pytest
 
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, Unknown, VdevFacts, known
+from workflows.facts.model import UnreadLine
 from workflows.facts.tests.played import played
 from workflows.fate import contradicts_itself, fate, losses, pool_losses, rows_without_a_reason
 from workflows.redundancy import class_margins, pool_margin
@@ -81,7 +82,8 @@ def test_each_pool_has_one_verdict(name):
     one, verdict, gates, _ = POOLS[name]
     found = fate(NODE, one)
     assert (found.verdict, found.gates) == (verdict, gates)
-    assert "ost_0" in found.reason and found.reason.endswith(".")
+    assert "ost_0" in found.reason
+    assert found.reason.endswith(".")
 
 
 @pytest.mark.parametrize("name", [name for name in POOLS if known(POOLS[name][0].tops)])
@@ -106,8 +108,6 @@ def test_without_scan_lines_the_margin_that_is_shown_is_not_known():
 
 
 def test_a_row_that_is_missing_from_the_text_is_no_contradiction():
-    from workflows.facts.model import UnreadLine
-
     one = pool(("data", CONTRADICTS), state="UNAVAIL")
     assert contradicts_itself(one)
     assert not contradicts_itself(replace(one, unread=(UnreadLine("sdq  ONLNE", "config", "no row"),)))
