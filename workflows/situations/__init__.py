@@ -75,7 +75,7 @@ SITUATIONS = {
 }
 CAUSES = (many_disks_offline, pool_down, names_moved, errors_everywhere, disk_hangs, data_errors)  # the farthest up first
 GATING = tuple(module for module in SITUATIONS.values() if getattr(module, "GATES", False))  # whose situations may have `gate`
-URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever the cause
+URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands still, whatever the cause
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -206,6 +207,11 @@ def in_dead_replacement(lost: Lost) -> bool:
     """Whether it is half of a `replacing` whose new half is lost too: neither half is replaced then, see `replacing_dead`."""
     parent = lost.parent
     return parent is not None and parent.kind == "replacing" and _is_lost(parent.children[-1])
+
+
+def is_distributed(vdev: VdevFacts) -> bool:
+    """Whether it is a distributed spare of a dRAID, "draid2-0-1": space on its disks, and no disk."""
+    return re.fullmatch(r"draid[1-3]-[0-9]+-[0-9]+", vdev.name) is not None
 
 
 def is_spare_itself(lost: Lost) -> bool:

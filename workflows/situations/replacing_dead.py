@@ -77,7 +77,7 @@ def _meaning(one: Dead) -> Iterator[str]:
     if one.old_serves:
         yield (
             f"The old half {_named(old)} is {old.state} and serves, so nothing is lost by this. The replacement cannot end while the new half is lost, and "
-            "no other can begin in its place. Exchange neither half: bring the new disk back if it only lost its cable, else detach the new half "
+            "no other can begin. Exchange neither half: bring the new disk back if it only lost its cable, else detach the new half "
             "by its guid. The old disk is an ordinary member again then."
         )
     else:

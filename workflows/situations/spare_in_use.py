@@ -5,14 +5,13 @@ It is over when the lost member is replaced by a new disk (the spare goes back),
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _words
-from workflows.situations._lost import how_filled
+from workflows.situations._lost import how_filled, is_distributed
 
 SLUG = "spare-in-use"
 IN_SERVICE = ("ONLINE", "DEGRADED")
@@ -115,16 +114,11 @@ def _meaning(one: StandIn) -> str:
         said.append(
             f"{', '.join(others)}, which stood in before, {'is' if len(others) == 1 else 'are'} lost too; that asks for no further disk."
         )
-    if _distributed(spare):
+    if is_distributed(spare):
         said.append(f"{_short(spare)} is no disk: it is space kept free on the disks of {one.top.name}.")
     said.append(f"{_words.plural(len(free), 'spare')} of {pool.name} {'is' if len(free) == 1 else 'are'} free for the next failure.")
     said.append(_words.margin_sentence(pool, one.top))
     return " ".join(said)
-
-
-def _distributed(vdev: VdevFacts) -> bool:
-    """Whether it is a distributed spare of a dRAID, "draid2-0-1": no disk of its own."""
-    return re.fullmatch(r"draid[1-3]-[0-9]+-[0-9]+", vdev.name) is not None
 
 
 def _cures_of(one: StandIn) -> Iterator[Cure]:
@@ -142,7 +136,7 @@ def _cures_of(one: StandIn) -> Iterator[Cure]:
         yield _cures.reseat(f"the disk of {_guid(original)}")
         text = f"Replace the member {_guid(original)} by its guid with a new disk; when that is filled, the spare goes back by itself."
         yield _cures.replace(pool, original, _cures.BY_GUID, text)
-        if one.spare_serves and not _distributed(spare):
+        if one.spare_serves and not is_distributed(spare):
             text = f"Or let the spare stay for good: detach the lost member {_guid(original)}. {_short(spare)} is a member then, and a spare no more."
             yield _cures.detach(pool, original, text, f"{_short(spare)} is ONLINE and was filled with 0 errors.")
 
