@@ -43,8 +43,8 @@ def reseat(what: str) -> Cure:
     """Before any disk is suspected."""
     return Cure(
         "reseat",
-        f"Look at what {what} is reached by first: seat it again in its bay, then its cable, the port, the shelf's module and its power; change one "
-        "thing at a time. The kernel's log and the counters of the SAS link say whether the way to it is bad.",
+        f"Look at the way to {what} first: the seat in the bay, the cable, the port, the shelf's module, the power; change one thing at a time. The kernel's "
+        "log and the counters of the SAS link say whether that way is bad.",
     )
 
 

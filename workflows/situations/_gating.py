@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.fate import fate
+from workflows.fate import Verdict, fate
 from workflows.situations._cures import REPLACING
 
 GATED_BY = "gated_by"  # in `subject`: the key of the situation that gates, or BY_FATE
 BY_FATE = "fate"
+REPLACEMENT = frozenset(("replace",))
+# What a pool that does not serve would refuse, or what would hide why it does not
+OF_A_POOL_THAT_SERVES = REPLACEMENT | {"clear", "detach", "attach", "add", "remove", "scrub", "resilver"}
+HANGS = OF_A_POOL_THAT_SERVES | {"online"}  # commands that wait for ever on a pool whose I/O is suspended
 ALL = ""  # in place of a pool's name: every pool of the node
 
 
@@ -25,6 +29,7 @@ class Gate:
 
     key: str  # of the situation, or BY_FATE
     why: str  # one sentence without its full stop
+    held_back: frozenset[str] = REPLACEMENT  # kinds of cures
 
 
 Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
@@ -32,14 +37,21 @@ Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
 
 def gates(fleet: FleetFacts, found: Iterable[Situation]) -> Gates:
     """Every pool that is gated, and by what. A situation that names no pool gates all of its node."""
-    standing = {(one.node, pool): Gate(one.key, one.title) for one in reversed(tuple(found)) if one.gate for pool in _pools(one)}
-    by_fate = {}
+    standing = {(one.node, pool): one for one in reversed(tuple(found)) if one.gate for pool in _pools(one)}
+    by_name = {where: Gate(one.key, one.title) for where, one in standing.items()}
     for node in fleet.nodes.values():
         for pool in node.pools_read:
             verdict = fate(node, pool, fleet)
             if verdict.gates:
-                by_fate[node.node, pool.name] = Gate(BY_FATE, verdict.reason.rstrip("."))
-    return by_fate | standing
+                said = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
+                by_name[node.node, pool.name] = replace(said, held_back=_held_back(verdict.verdict))
+    return by_name
+
+
+def _held_back(verdict: Verdict) -> frozenset[str]:
+    if verdict in ("hung", "suspended"):
+        return HANGS
+    return OF_A_POOL_THAT_SERVES if verdict in ("down", "held", "moved") else REPLACEMENT
 
 
 def _pools(one: Situation) -> tuple[str, ...]:
@@ -61,8 +73,9 @@ def _of(one: Situation, standing: Gates) -> Gate | None:
 def _without(one: Situation, gate: Gate) -> Situation:
     """Left alone where there is nothing to hold back."""
     answers = tuple(answer for answer in one.answers if answer.runbook not in REPLACING)
-    cures = tuple(cure for cure in one.cures if cure.kind != "replace" and cure.runbook not in REPLACING)
-    subject = {**one.subject, GATED_BY: gate.key}
+    held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
+    cures = tuple(cure for cure in one.cures if cure.runbook not in REPLACING and cure.kind not in held_back)
+    subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
     if (answers, cures) == (one.answers, one.cures):
         return replace(one, subject=subject)
     note = (

@@ -13,7 +13,7 @@ from typing import Literal
 from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.dataloss import DataErrors, counted, data_errors
-from workflows.situations import _words
+from workflows.situations import _words, errors_everywhere
 
 SLUG = "data-errors"
 MANUALS: tuple[str, ...] = ()
@@ -39,9 +39,9 @@ class Damaged:
         return tuple(leaf for _, top in tops for leaf in top.leaves() if lookup.serves_nothing(leaf))
 
     @property
-    def several_count(self) -> bool:
-        """Whether more than one disk counts errors: then what they share is suspect, and no disk is to be replaced before that is clear."""
-        return len(counted(self.pool)) > 1
+    def all_count(self) -> bool:
+        """Whether each disk of a vdev counts errors: then what they share is suspect, and no disk is to be replaced before that is clear."""
+        return any(errors_everywhere.all_count(top) for _, top in self.pool.tops_read)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -69,7 +69,7 @@ def _situation(one: Damaged) -> Situation:
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
-        gate=one.several_count,
+        gate=one.all_count,
     )
 
 

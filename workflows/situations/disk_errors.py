@@ -1,6 +1,6 @@
 """A disk in service counted errors that ZFS mended from the others: nothing is lost, and somebody should know why.
 
-A disk that ZFS gave up is `disk-faulted`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
+A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `errors-everywhere`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
 so they tell that something was, not that it is.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.dataloss import counted
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _words, errors_everywhere
 
 SLUG = "disk-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "blink-and-replace")
@@ -23,7 +23,9 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for node in fleet.nodes.values()
         for pool in node.pools_read
         for top, leaf in counted(pool)
-        if leaf.state == "ONLINE" and leaf.gone is not True  # of one that is gone the counts are those of its going
+        if leaf.state == "ONLINE"
+        and leaf.gone is not True
+        and not errors_everywhere.covers(node, pool, leaf)  # of one that is gone the counts are those of its going
     )
 
 

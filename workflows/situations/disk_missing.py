@@ -58,6 +58,13 @@ def _meaning(lost: Lost) -> str:
         said.append(place)
     elif lost.is_back():
         said.append(lost.back_sentence())
+    elif lost.leaf.state == "OFFLINE":
+        said.append("If nothing else is wrong with its disk, it is brought back with `zpool online`, and catches up on what it missed.")
+    elif lost.wrong_label():
+        said.append(
+            "Something answers at its path, and does not carry its label: another disk has that name now, or the label was overwritten. Read the label "
+            "there before anything else."
+        )
     elif (silent := _silent(lost)) is not None:
         said.append(
             f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."

@@ -44,19 +44,25 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def explains(cause: Situation, other: Situation) -> bool:
     """What one disk counted is a part of it."""
     here = (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
-    return here and other.slug in ("disk-errors", "disk-faulted", "member-degraded") and other.subject.get("vdev_guid") in cause.vdevs
+    return here and other.slug in ("disk-faulted", "member-degraded") and other.subject.get("vdev_guid") in cause.vdevs
+
+
+def covers(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
+    """Whether the errors of this leaf are told there, with those of all others."""
+    return any(leaf is one for found in _of_pool(node, pool) for one in found.leaves)
 
 
 def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Everywhere]:
     """None of a pool that does not serve: what its disks counted then is of its going."""
     if data_errors(pool) is not None or fate.is_suspended(pool) or fate.why_down(pool):
         return
-    tops = tuple(top for role, top in pool.tops_read if _all_count(top))
+    tops = tuple(top for role, top in pool.tops_read if all_count(top))
     if tops:
         yield Everywhere(node, pool, tops)
 
 
-def _all_count(top: VdevFacts) -> bool:
+def all_count(top: VdevFacts) -> bool:
+    """Whether each of its disks that serve counts errors, and there are several."""
     serving = [leaf for leaf in top.leaves() if _serves(leaf)]
     return len(serving) >= MEMBERS_MIN and all(known(leaf.errors) and any(leaf.errors) for leaf in serving)
 

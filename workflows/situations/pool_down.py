@@ -157,7 +157,7 @@ WHY = {
     ),
     "version": "The pool is as it was: the software here is too old for it. Nothing needs repair.",
     "features": "The pool is as it was: the software here is too old for it, or built without them. Some features allow a read-only import. Nothing needs repair.",
-    "contradiction": "Its disks are said to serve, and they would be enough. Either the text was taken in the middle of a change, or ZFS holds back a disk that answers.",
+    "contradiction": "Its disks are said to serve, and they would be enough. Either the text was taken in the middle of a change, or ZFS has not taken back a disk that answers again.",
     "members": (
         "More disks are away than it can do without. When several go at once, it is a cable, an expander, an HBA or the power of a shelf far more often than "
         "the disks; the data is there as soon as enough of them are back."

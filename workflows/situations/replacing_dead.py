@@ -96,7 +96,7 @@ def _named(vdev: VdevFacts) -> str:
 
 def _cures_of(one: Dead) -> Iterator[Cure]:
     pool, old, new = one.pool, one.old, one.new
-    yield _cures.reseat(f"the new disk, {_named(new)},")
+    yield _cures.reseat(f"the new disk {_named(new)}")
     yield _cures.online(pool, new)
     if not one.old_serves and not old.children:
         yield _cures.online(pool, old)

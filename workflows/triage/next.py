@@ -24,8 +24,10 @@ def manuals(situation: Situation) -> tuple[str, ...]:
     """The runbooks whose pages help: those that answer, and of its kind those that do no harm here. None replaces while the pool is gated."""
     answers = [answer.runbook for answer in situation.answers]
     kind = () if situation.subject.get("why") in IN_ORDER else MANUALS.get(situation.slug, ())
-    held_back = REPLACING if is_gated(situation) else frozenset()
-    return tuple(slug for slug in dict.fromkeys((*answers, *kind)) if slug not in held_back)
+    if is_gated(situation):
+        return tuple(slug for slug in dict.fromkeys((*answers, *kind)) if slug not in REPLACING)
+    nothing_to_replace = bool(situation.cures) and not any(cure.kind == "replace" for cure in situation.cures)
+    return tuple(dict.fromkeys((*answers, *(slug for slug in kind if not (nothing_to_replace and slug in REPLACING)))))
 
 
 @dataclass(frozen=True)
