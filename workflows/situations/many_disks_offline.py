@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost, gone_leaves, is_distributed, lost_leaves
 
 SLUG = "many-disks-offline"
@@ -263,9 +263,26 @@ def _situation(group: Group) -> Situation:
             "wwids": " ".join(wwid for each in lost if (wwid := wwid_of(each.leaf)) is not None),
         },
         sure=group.whole or (len(lost) >= UNRELATED_MIN and group.thing.kind != "pool"),
+        cures=tuple(_cures_of(group)),
         gate=True,
         vdevs=tuple(each.guid for each in lost),
     )
+
+
+def _cures_of(group: Group) -> Iterator[Cure]:
+    """For a group that no run is begun for as well."""
+    thing = "the disks that are lost" if group.thing.kind in ("pool", "moment") else group.thing.words
+    yield _cures.reseat(thing)
+    yield _cures.wait("Wait until the disks are there again and no link error was added for ten minutes: what flaps is not brought back.")
+    commands = tuple(command for each in group.lost for command in _cures.command(each.pool, each.leaf, "online"))
+    yield Cure(
+        "online",
+        "Bring the members back, the vdev that lacks most first; ZFS writes to each what it missed.",
+        commands,
+        needs="No pool is suspended.",
+    )
+    for pool in {each.pool.name: each.pool for each in group.lost}.values():
+        yield _cures.scrub(pool, f"Then scrub {pool.name}: only one that ends with 0 errors says that it is whole.")
 
 
 def _answers(group: Group) -> tuple[Answer, ...]:

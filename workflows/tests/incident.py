@@ -132,7 +132,7 @@ POOL = PoolFacts(
     removing=False,
     expanding=False,
     checkpoint=False,
-    properties={"ashift": "0"},
+    properties={"ashift": "0", "readonly": "off"},
 )
 DISKS = (
     disk("sdcw", SDCW_WWID, label("sdcw1", TWIN), slot=68),
