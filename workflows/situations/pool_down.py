@@ -219,6 +219,13 @@ def _of_metadata(one: Down) -> Iterator[Cure]:
         ("lsscsi", "-i", "-g", "-s"),
     )
     yield from _read_only(one)
+    if "clear -F" in pool.action:
+        yield Cure(
+            "clear",
+            f"`zpool clear -F {pool.name}`, which `action:` offers, goes back to an older state of the pool: what was written since is lost for good.",
+            needs="The read-only import failed too, whoever owns the data agreed to the time that `action:` names, and no other host has the pool.",
+            save_first="Everything of the newer state that a read-only import can still read.",
+        )
     yield Cure(
         "restore",
         "The last of all, when a read-only import, the same without the disk that diverged, and a rewind have failed: make the pool anew from a backup.",

@@ -43,6 +43,8 @@ def _meaning(one: Running, margin: int | None) -> str:
         said.append("How many more losses the pool survives meanwhile is not known.")
     elif margin > 0:
         said.append(f"Meanwhile the pool survives {_words.plural(margin, 'more loss', 'more losses')}.")
+    elif margin < 0:
+        said.append("A vdev of it lacks more disks than it can do without: that comes first, and the resilver does not mend it.")
     else:
         said.append("Meanwhile one more loss in its weakest vdev loses the pool.")
     return " ".join(said)

@@ -29,6 +29,12 @@ EXPECTED = {
     "many-away": ("reduced", 0, "many-disks-offline act, disk-missing watch, disk-missing watch, disk-missing watch"),
     "member-degraded": ("reduced", 1, "member-degraded watch"),
     "metadata-corrupted": ("down", 1, "pool-down act, disk-errors watch, disk-errors watch, disk-errors watch"),
+    "metadata-corrupted-can-go-back": ("down", 1, "pool-down act, disk-errors watch, disk-errors watch"),
+    "pool-unavail-while-it-resilvers": (
+        "down",
+        -1,
+        "pool-down act, disk-missing act, disk-missing act, disk-missing watch, hidden-by-resilver watch, resilver-running watch",
+    ),
     "names-moved": ("moved", -1, "names-moved act, disk-missing watch, disk-missing watch"),
     "new-half-lost": ("reduced", 1, "replacing-dead act"),
     "newer-version": ("down", 0, "pool-down act"),
@@ -43,7 +49,7 @@ EXPECTED = {
     "unsupported-features": ("down", 1, "pool-down act"),
 }
 GATED = {"bad-intent-log", "both-degraded", "checksums-on-all", "many-away", "metadata-corrupted", "names-moved", "newer-version"} | {
-    "suspended-by-multihost", "too-many-away", "unavail-though-its-disks-serve", "unsupported-features",
+    "metadata-corrupted-can-go-back", "pool-unavail-while-it-resilvers", "suspended-by-multihost", "too-many-away", "unavail-though-its-disks-serve", "unsupported-features",
 }  # fmt: skip
 
 
@@ -128,6 +134,12 @@ def test_destroying_the_pool_is_warned_of_and_the_last_of_all_steps(name, slug):
     assert "destroy" in found.meaning
     assert kinds(found)[-1] == "restore"
     assert "export-import" in kinds(found)
+
+
+def test_going_back_to_an_older_state_comes_after_a_look_that_writes_nothing():
+    found = only("metadata-corrupted-can-go-back", "pool-down")
+    assert kinds(found).index("import") < kinds(found).index("clear")
+    assert not found.cures[kinds(found).index("clear")].argv
 
 
 @pytest.mark.parametrize(
