@@ -142,7 +142,7 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
     elif len(found) == 1:
         top = found[0][0]
         alone = "It has no copy beside it. " if not top.children else ""
-        yield f"Only {names} counted errors. {alone}Look at its SMART and its link; it may need replacing as well, which is another matter."
+        yield f"Only {names} counted errors. {alone}Look at its SMART and its link; the disk may be failing as well, which is another matter."
     else:
         yield (
             f"{len(found)} members counted errors: {names}. What is wrong on several at once was wrong before it was written, or on the way: "
