@@ -62,9 +62,15 @@ def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Everywhere]:
 
 
 def all_count(top: VdevFacts) -> bool:
-    """Whether each of its disks that serve counts errors, and there are several."""
+    """Whether each of its disks that serve counts errors of one kind, and there are several.
+
+    A disk that cannot be read any more, beside one that gets wrong data of it, is one sick disk.
+    """
     serving = [leaf for leaf in top.leaves() if _serves(leaf)]
-    return len(serving) >= MEMBERS_MIN and all(known(leaf.errors) and any(leaf.errors) for leaf in serving)
+    errors = [leaf.errors for leaf in serving if known(leaf.errors)]
+    if len(errors) < max(MEMBERS_MIN, len(serving)):
+        return False
+    return all(checksum for _, _, checksum in errors) or all(read or write for read, write, _ in errors)
 
 
 def _serves(leaf: VdevFacts) -> bool:
