@@ -82,7 +82,10 @@ class Lost:
         return self.filling() is not None or self.stands_in() is not None
 
     def title_end(self) -> str:
-        if self.filling() is not None:
+        new = self.filling()
+        if new is not None and self.parent is not None and self.parent.kind == "spare":
+            return f", and the spare {new.name.rsplit('/', 1)[-1]} is being filled for it"
+        if new is not None:
             return ", and being replaced"
         spare = self.stands_in()
         return f", and the spare {spare.name.rsplit('/', 1)[-1]} stands in" if spare is not None else ""

@@ -176,6 +176,12 @@ def test_a_spare_that_is_filled_is_not_waited_for():
     assert "there is nothing to wait for" in only("spare-filled", "spare-in-use").meaning
 
 
+def test_a_spare_that_is_being_filled_is_waited_for():
+    found = only("draid-rebuild", "disk-missing")
+    assert found.title.endswith("and the spare draid2-0-0 is being filled for it")
+    assert kinds(found) == ["wait"]
+
+
 def test_of_two_distributed_spares_no_third_disk_is_asked():
     found = said("two-distributed-spares").situations
     assert [one.subject["vdev_guid"] for one in found] == ["sdb", "sdb"]
