@@ -2,6 +2,7 @@
 
 Counted conservatively: a leaf whose copy is not proven complete does not count. That is stricter than the kernel,
 which knows by transaction group what each leaf missed; a text of `zpool status` does not say that much.
+The state of the vdev itself may lower the count and never raises it.
 A margin of 0 means one more loss destroys the pool, and a negative one that data is already out of reach.
 """
 
@@ -14,6 +15,7 @@ from workflows.facts import REPAIRS, Known, PoolFacts, ScanFacts, Unknown, VdevF
 
 Scans = Known[tuple[ScanFacts, ...]]
 
+CANNOT_SERVE = ("UNAVAIL", "FAULTED")  # states of a vdev that is not open: `vdev_propagate_state`, module/zfs/vdev.c
 COUNTED_CLASSES = ("data", "special", "dedup")  # losing one of these loses the pool; a log or cache does not
 
 
@@ -24,7 +26,7 @@ def margin(vdev: VdevFacts, scans: Scans, trust_degraded: bool = False) -> Known
     """
     if not known(scans):
         return Unknown(f"The scan lines are not known: {scans.reason}")
-    return _margin(vdev, scans, unsettled(scans) and not being_rebuilt(vdev, scans), trust_degraded)
+    return _of_top(vdev, scans, unsettled(scans) and not being_rebuilt(vdev, scans), trust_degraded)
 
 
 def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[int]], ...]]:
@@ -34,7 +36,7 @@ def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[in
     if not known(pool.scans):
         return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
     blip = _blip(pool)
-    return tuple((kind, top, _margin(top, pool.scans, blip, False)) for kind, top in pool.tops)
+    return tuple((kind, top, _of_top(top, pool.scans, blip, False)) for kind, top in pool.tops)
 
 
 def margin_if(pool: PoolFacts, top: VdevFacts) -> Known[int]:
@@ -46,7 +48,7 @@ def margin_if(pool: PoolFacts, top: VdevFacts) -> Known[int]:
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     if not known(pool.scans):
         return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    return _margin(top, pool.scans, _blip(pool), False)
+    return _of_top(top, pool.scans, _blip(pool), False)
 
 
 def _blip(pool: PoolFacts) -> bool:
@@ -113,6 +115,17 @@ def _smallest(pool: PoolFacts, classes: tuple[str, ...]) -> Known[int]:
     if reasons:
         return Unknown(reasons[0])
     return min((m for m in chosen if known(m)), default=Unknown(f"{pool.name} lists no vdev of the class {' or '.join(classes)}."))
+
+
+def _of_top(top: VdevFacts, scans: tuple[ScanFacts, ...], blip: bool, trust_degraded: bool) -> Known[int]:
+    """By its leaves, and no more than its own state allows: what the kernel cannot open serves nothing, whatever its leaves are called."""
+    counted = _margin(top, scans, blip, trust_degraded)
+    return min(counted, -1) if known(counted) and top.state in CANNOT_SERVE else counted
+
+
+def counted(vdev: VdevFacts, scans: tuple[ScanFacts, ...], nameless: bool, trust_degraded: bool) -> Known[int]:
+    """By its leaves alone, for showing. `nameless` says that a resilver is not over and names its leaf nowhere in the pool."""
+    return _margin(vdev, scans, nameless, trust_degraded)
 
 
 def _margin(vdev: VdevFacts, scans: tuple[ScanFacts, ...], blip: bool, trust_degraded: bool) -> Known[int]:

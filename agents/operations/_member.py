@@ -22,6 +22,8 @@ FACTS = (
     *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),
     *("target.state", "target.was", "target.top", "target.parent", "target.members", "target.margin", "zfs.userland", "zfs.module"),
 )
+FACTS_OF_A_CHANGE = (*FACTS, "target.vdev")  # of what takes a member out or puts one in; not of what brings one back
+SERVES = "serves"
 Question = tuple  # (fact, values that pass, what to say otherwise)
 _RAIDZ = re.compile(r"(?:raidz|draid)([123])?")
 
@@ -80,6 +82,20 @@ def facts(scene: Scene) -> dict[str, str]:
         "target.margin": known(lambda: str(margin(scene.trail()[0]))),
         **versions(scene.host),
     }
+
+
+def facts_of_a_change(scene: Scene) -> dict[str, str]:
+    return {**facts(scene), "target.vdev": known(lambda: vdev(scene.trail()))}
+
+
+def vdev(trail: tuple[Member, ...]) -> str:
+    """Whether its top-level vdev serves, else that vdev's state: one that the kernel cannot open is not made well by another disk."""
+    return SERVES if trail[0].state in SERVING else trail[0].state
+
+
+def its_vdev_serves(params: Mapping[str, str]) -> tuple[Question, ...]:
+    reason = f"The top-level vdev of {params['vdev_guid']} is {{}}. Find out why it cannot be opened before any of its disks is changed."
+    return (("target.vdev", (SERVES,), reason),)
 
 
 def judge(questions: Iterable[Question], pre: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ EFFECT = "at_most_once"
 DESTRUCTIVE = True
 PARAMS = ("pool", "pool_guid", "vdev_guid", "keeps_guid")
 TIMEOUT_SECONDS = 120.0
-FACTS = (*_member.FACTS, "pool.scan", "keeps.state", "keeps.place")
+FACTS = (*_member.FACTS_OF_A_CHANGE, "pool.scan", "keeps.state", "keeps.place")
 PARENTS = tuple(f"{kind}, {place} child" for kind in ("replacing", "spare") for place in ("oldest", "newer"))
 CLEAN = ("finished with 0 errors", NONE)
 
@@ -47,6 +47,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     goes, stays = params["vdev_guid"], params["keeps_guid"]
     questions = (
         *_member.of_the_pool(params),
+        *_member.its_vdev_serves(params),
         *_member.nothing_under_way(params),
         ("pool.checkpoint", (NONE,), f"{params['pool']} has a checkpoint, and ZFS detaches nothing while it stands. Discard it first."),
         (
@@ -83,7 +84,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 def _facts(scene: _member.Scene) -> dict[str, str]:
     return {
-        **_member.facts(scene),
+        **_member.facts_of_a_change(scene),
         "pool.scan": known(lambda: _scan(scene)),
         "keeps.state": known(lambda: scene.trail("keeps_guid")[-1].state),
         "keeps.place": known(lambda: _place(scene)),

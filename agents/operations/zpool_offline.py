@@ -19,7 +19,7 @@ EFFECT = "at_most_once"  # done again later, it would take out a member that som
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "vdev_guid")
 TIMEOUT_SECONDS = 120.0
-FACTS = _member.FACTS
+FACTS = _member.FACTS_OF_A_CHANGE
 PARENTS = ("mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3")
 
 
@@ -32,7 +32,7 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _member.facts(_member.survey(host, params))
+    return _member.facts_of_a_change(_member.survey(host, params))
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -40,7 +40,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {
         "outgoing": _member.outgoing(scene),
         **_member.topologies(scene, lambda m: _off(m, params)),
-        "preconditions": _member.facts(scene),
+        "preconditions": _member.facts_of_a_change(scene),
     }
 
 
@@ -48,11 +48,12 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     guid = params["vdev_guid"]
     questions = (
         *_member.of_the_pool(params),
+        *_member.its_vdev_serves(params),
         *_member.nothing_under_way(params),
         ("target.state", ("ONLINE", "DEGRADED", "FAULTED"), f"The member {guid} is {{}}, so there is nothing to take out of service."),
         ("target.parent", PARENTS, f"The member {guid} is in: {{}}. Only a disk right under a mirror or raidz is taken out."),
     )
-    verdicts = _member.judge(questions, pre, _member.FACTS)
+    verdicts = _member.judge(questions, pre, FACTS)
     return (*verdicts, *_can_do_without(pre, params))
 
 

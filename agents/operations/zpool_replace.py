@@ -117,7 +117,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 FACTS = (
     *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),
-    *("target.state", "target.was", "target.top", "target.parent", "target.members"),
+    *("target.state", "target.was", "target.top", "target.parent", "target.vdev", "target.members"),
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
     *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
     *("disk.labels", "disk.contents", "disk.member", "zfs.userland", "zfs.module"),
@@ -136,6 +136,7 @@ def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], s
         ("pool.expansion", (NONE,), f"{pool} is being expanded. Wait until it ends."),
         ("pool.checkpoint", (NONE,), f"{pool} has a checkpoint. Discard it first, or restore it."),
         ("target.state", ABSENT_STATES, f"The member {params['vdev_guid']} is {{}}; only an absent member is replaced."),
+        *_member.its_vdev_serves(params),
         ("target.parent", _PARENTS, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
         ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
@@ -174,6 +175,7 @@ def _facts(scene: Scene) -> dict[str, str]:
         "target.was": known(lambda: scene.trail()[-1].was or NONE),
         "target.top": known(lambda: f"{scene.trail()[0].name} ({scene.trail()[0].guid})"),
         "target.parent": known(lambda: _member.parent(scene.trail())),
+        "target.vdev": known(lambda: _member.vdev(scene.trail())),
         "target.members": known(lambda: ", ".join(f"{leaf.guid} {leaf.state}" for leaf in scene.trail()[0].leaves())),
         **_member.versions(scene.host),
     }

@@ -185,3 +185,27 @@ def test_plan_refuses_parameters_that_are_none(inner):
 @pytest.mark.parametrize("name", ["look", "plan", "zpool_destroy"])
 def test_plan_plans_only_what_writes(name):
     assert "no operation that changes" in OPERATIONS["plan"].check({"operation": name, "params": "{}"})
+
+
+CHANGES = ("zpool_replace", "zpool_offline", "zpool_detach")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("state", ["UNAVAIL", "FAULTED", "REMOVED", "unknown: it was not read"])
+def test_no_disk_of_a_vdev_that_cannot_be_opened_is_changed(name, state):
+    """By the node's own look: another disk does not open a vdev."""
+    said = OPERATIONS[name].guards({"target.vdev": state}, GOOD[name])
+    assert [outcome for outcome, reason in said if "target.vdev" in reason or "top-level vdev of" in reason] == [
+        "unknown" if state.startswith("unknown") else "refuse"
+    ]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_of_a_vdev_that_serves_the_node_has_nothing_against_it(name):
+    assert ("pass", "target.vdev is serves.") in OPERATIONS[name].guards({"target.vdev": "serves"}, GOOD[name])
+    assert "target.vdev" in OPERATIONS[name].FACTS
+
+
+@pytest.mark.parametrize("name", ["zpool_online", "zpool_bring_back", "zpool_clear", "zpool_set_path"])
+def test_what_brings_a_member_back_is_not_bound_to_a_vdev_that_serves(name):
+    assert "target.vdev" not in OPERATIONS[name].FACTS

@@ -159,6 +159,8 @@ class PoolFacts:
     partial_scans: tuple[ScanFacts, ...] = ()  # the same of its scans
     never_scanned: Known[bool] = Unknown("Its scan: line was not read.")  # no scrub or resilver since the pool was made
     unread: tuple[UnreadLine, ...] = ()
+    row_state: str = ""  # of the pool's own row in the tree, which may differ from `state`; "" when it was not read
+    row_note: str = ""  # behind that row: "bad intent log", "corrupted data"
 
     @property
     def shown(self) -> PoolFacts:

@@ -176,6 +176,8 @@ def _pool(
         partial_scans=() if not unread and blind is None else looked,
         never_scanned=_never_scanned(pool, release),
         unread=unread,
+        row_state=pool.vdevs.state,
+        row_note=pool.vdevs.note,
     )
 
 

@@ -7,6 +7,7 @@ from workflows.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
 from workflows.facts.versions import TESTED_RELEASES, is_tested, release
+from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
 from workflows.situations import many_disks_offline
@@ -240,6 +241,7 @@ TARGET_GUARDS = (
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_asks_for_no_larger_blocks,
+    nothing_of_the_pool_comes_first,
 )
 
 

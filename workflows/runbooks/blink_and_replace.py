@@ -33,6 +33,7 @@ from workflows.guards.bay import (
     the_planned_disk_is_in_the_bay,
     words,
 )
+from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.member import (
     nothing_replaces_by_itself,
     only_the_member_left,
@@ -79,6 +80,7 @@ POOL_GUARDS = (
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_asks_for_no_larger_blocks,
+    nothing_of_the_pool_comes_first,
 )
 LEAVING_GUARDS = (
     *POOL_GUARDS,
@@ -200,7 +202,7 @@ RUNBOOK = Runbook(
             title="Scan the new disk",
             kind="MANUAL",
             why="The new disk is in somebody's hand before anything is taken away. Only this disk will be accepted in the bay later.",
-            guards=(facts_are_fresh,),
+            guards=(facts_are_fresh, nothing_of_the_pool_comes_first),
             asks="Scan or type the serial number on the new disk.",
             judges=a_disk_from_the_shelf,
             param="spare_serial",

@@ -16,6 +16,7 @@ from workflows.core import Loop, Option, Params, Runbook, Step
 from workflows.facts import FleetFacts, known
 from workflows.facts.drift import MODES
 from workflows.guards import modes
+from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.returning import the_member_holds_its_share
 from workflows.guards.target import (
     the_pool_is_imported_here_and_nowhere_else,
@@ -32,6 +33,7 @@ AUDIT_GUARDS = (
     the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
     modes.the_vdev_can_spare_it,
+    nothing_of_the_pool_comes_first,
 )
 SWITCH_GUARDS = (*AUDIT_GUARDS, modes.the_disk_rests, modes.the_switch_is_towards_its_like)
 BACK_GUARDS = (modes.the_disk_is_the_one_meant, the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended)

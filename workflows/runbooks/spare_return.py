@@ -17,6 +17,7 @@ from agents.operations import zpool_detach
 from workflows.core import END, Option, Params, Runbook, Step, ask, ok
 from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
+from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.spares import (
     CANCEL,
     PROMOTE,
@@ -54,6 +55,7 @@ DETACH_GUARDS = (
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_vdev_can_still_rebuild,
+    nothing_of_the_pool_comes_first,
 )
 
 
@@ -117,7 +119,7 @@ RUNBOOK = Runbook(
             title="Choose how it ends",
             kind="DECIDE",
             why="What speaks for and against each end is listed. Only a half that is whole may stay alone.",
-            guards=(facts_are_fresh, the_spare_stands_in_for_the_member),
+            guards=(facts_are_fresh, the_spare_stands_in_for_the_member, nothing_of_the_pool_comes_first),
             param="way",
             options=three_ways,
             branches=("wait",),

@@ -26,6 +26,7 @@ from workflows.guards.candidate import (
     the_disk_answers_to_its_wwid,
     the_disk_is_seen_and_running,
 )
+from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
 from workflows.guards.subject import number, the_disk
 from workflows.guards.target import (
@@ -87,7 +88,7 @@ def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
         return option
     case = candidate_case(facts, params.get("node", ""), pool_guid, vdev_guid, option.value)
     if not known(case) or case.code != "A1":
-        against = blockers(ask((the_lost_member_has_not_come_back,), facts, params))
+        against = blockers(ask((the_lost_member_has_not_come_back, nothing_of_the_pool_comes_first), facts, params))
         return replace(option, verdicts=(*option.verdicts, *against))
     said = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
     verdicts = ask(RETURN_GUARDS, facts, {**params, "wwid": option.value})

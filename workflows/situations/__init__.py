@@ -1,6 +1,6 @@
 """Every situation we detect. To add one: add a file with `SLUG`, `MANUALS` (runbooks whose pages help) and `detect(fleet)`, list it here.
 
-A situation that can be the cause of others also has `explains(cause, other)`.
+A situation that can be the cause of others also has `explains(cause, other)`; one that can forbid replacing has `GATES = True`.
 """
 
 from workflows.core import Situation
@@ -17,6 +17,7 @@ from workflows.situations import (
     disk_hangs,
     disk_missing,
     drive_mode_drift,
+    errors_everywhere,
     errors_not_listed,
     expansion_running,
     expansion_stuck,
@@ -30,11 +31,16 @@ from workflows.situations import (
     labels_missing,
     log_device_lost,
     many_disks_offline,
+    member_degraded,
+    names_moved,
     phy_errors,
+    pool_down,
     pool_errata,
     pool_filling,
+    pool_read_only,
     pool_suspended,
     rebuild_unverified,
+    replacing_dead,
     resilver_cancelled,
     resilver_running,
     resilver_slow,
@@ -49,9 +55,11 @@ from workflows.situations import (
     spare_unused,
     top_without_redundancy,
     tunables_left_raised,
+    vdev_degraded,
     version_mismatch,
     wwid_mismatch,
 )
+from workflows.situations._gating import gated, gating
 from workflows.situations._ranking import ranked
 
 SITUATIONS = {
@@ -59,7 +67,12 @@ SITUATIONS = {
     for module in (
         many_disks_offline,
         pool_suspended,
+        pool_down,
+        names_moved,
+        errors_everywhere,
         disk_hangs,
+        vdev_degraded,
+        replacing_dead,
         wwid_mismatch,
         disk_faulted,
         disk_missing,
@@ -79,9 +92,11 @@ SITUATIONS = {
         identity_conflict,
         phy_errors,
         disk_errors,
+        member_degraded,
         drive_mode_drift,
         hidden_by_resilver,
         spare_in_use,
+        pool_read_only,
         resilver_running,
         tunables_left_raised,
         version_mismatch,
@@ -104,11 +119,20 @@ SITUATIONS = {
         features_disabled,
     )
 }
-CAUSES = (many_disks_offline, disk_hangs, data_errors)  # the farthest up first
-URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever the cause
+CAUSES = (many_disks_offline, pool_down, names_moved, errors_everywhere, disk_hangs, data_errors)  # the farthest up first
+GATING = tuple(module for module in SITUATIONS.values() if getattr(module, "GATES", False))  # whose situations may have `gate`
+URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands still, whatever the cause
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
-    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one."""
-    found = (situation for module in SITUATIONS.values() for situation in module.detect(fleet))
+    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
+
+    Nothing that replaces a disk is left in a situation of a pool whose own fate comes first.
+    """
+    found = gated(fleet, (situation for module in SITUATIONS.values() for situation in module.detect(fleet)))
     return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+
+
+def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:
+    """What stands on this pool of this node and forbids replacing any member of it for now."""
+    return tuple(gating(fleet, GATING, node, pool))

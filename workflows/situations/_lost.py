@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence
+from workflows.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 from workflows.facts.versions import release_numbers
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 
-RUNBOOK = "wwid-mismatch-replace"  # it replaces a lost vdev by guid, whatever made us notice the loss
+RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss
 BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, told its new name if need be, and nothing is replaced."
-IN_ITS_BAY = "blink-and-replace"
+IN_ITS_BAY = _cures.IN_ITS_BAY
 ZED_BELIEVES_UDEV = (
     "Before OpenZFS 2.1.12 ZED also calls a disk REMOVED whose partition table was merely read anew, as after a replacement."
 )
@@ -61,12 +62,33 @@ class Lost:
         return next((v for v in reversed(after) if v.state in ("ONLINE", "DEGRADED")), None)
 
     def filling(self) -> VdevFacts | None:
-        """What is being filled in its place, or a spare that stands in; None also where nobody knows whether a resilver runs."""
+        """What is being filled in its place; None also where nobody knows whether a resilver runs, and for a spare that is filled."""
         new, scans = self.replacement(), self.pool.scans
         if new is None or self.parent is None:
             return None
+        if new.resilvering or new.awaiting_resilver:
+            return new
         runs = known(scans) and any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
-        return new if runs or new.resilvering or self.parent.kind == "spare" else None
+        elsewhere = self.parent.kind == "spare" and any(v.resilvering for _, top in self.pool.tops_read for v in top.leaves())
+        return new if runs and not elsewhere else None
+
+    def stands_in(self) -> VdevFacts | None:
+        """A hot spare that serves in its place and is not being filled."""
+        spare = self.replacement() if self.parent is not None and self.parent.kind == "spare" else None
+        return None if spare is None or self.filling() is not None else spare
+
+    def replacement_serves(self) -> bool:
+        """Whether a replacement is on its way, or a spare serves: nobody has to act at once."""
+        return self.filling() is not None or self.stands_in() is not None
+
+    def title_end(self) -> str:
+        new = self.filling()
+        if new is not None and self.parent is not None and self.parent.kind == "spare":
+            return f", and the spare {new.name.rsplit('/', 1)[-1]} is being filled for it"
+        if new is not None:
+            return ", and being replaced"
+        spare = self.stands_in()
+        return f", and the spare {spare.name.rsplit('/', 1)[-1]} stands in" if spare is not None else ""
 
     def place_sentence(self) -> str:
         """What stands in its place, and whether waiting helps; "" when nothing does."""
@@ -74,11 +96,37 @@ class Lost:
         if new is None:
             return ""
         if self.filling() is not None:
-            return f"{new.name} takes its place. Wait, and take nothing else out of {self.top.name} until it is done."
+            who = "The hot spare " if self.parent is not None and self.parent.kind == "spare" else ""
+            return (
+                f"{who}{new.name} takes its place and is being filled. Wait, and take nothing else out of {self.top.name} until it is done."
+            )
+        if self.stands_in() is not None:
+            return f"The hot spare {new.name} stands in for it{how_filled(self.pool)}"
         return (
             f"{new.name} stands in its place, but no resilver is seen to run, so nothing fills it. In the first seconds after a replacement that "
-            f"is so; if it stays, waiting does not end it and `zpool resilver {self.pool.name}` begins one. Detach nothing, and take nothing else out of {self.top.name}."
+            f"is so; if it stays, waiting does not end it. Detach nothing, and take nothing else out of {self.top.name}."
         )
+
+    def cures(self) -> tuple[Cure, ...]:
+        """What helps, first things first. Another disk comes last, and not where one takes its place already."""
+        if self.filling() is not None:
+            return (_cures.wait(f"Wait until {self.filling().name} is filled; `zpool status` says how far it is."),)  # type: ignore[union-attr]
+        if self.replacement() is not None and self.stands_in() is None:
+            again = Cure("resilver", "Begin the resilver that does not run.", (("zpool", "resilver", self.pool.name),), "0.8 and newer")
+            return (again,)
+        if self.is_back():
+            return (_cures.online(self.pool, self.leaf),)
+        if self.leaf.state == "OFFLINE":
+            return (_cures.online(self.pool, self.leaf), _cures.reseat(self.name_of_disk()), _cures.replace(self.pool, self.leaf))
+        if self.wrong_label():
+            labels = "Read the label at that path with `zdb -l`: it says whose disk it is. Then look for the disk that carries the guid of this member."
+            return (_cures.look(labels), _cures.reseat(self.name_of_disk()), _cures.replace(self.pool, self.leaf))
+        sick = (_cures.clear(self.pool, self.leaf),) if self.leaf.state == "FAULTED" else (_cures.online(self.pool, self.leaf),)
+        return (_cures.reseat(self.name_of_disk()), *sick, _cures.replace(self.pool, self.leaf))
+
+    def name_of_disk(self) -> str:
+        disk = self.carrier()
+        return _words.where(disk) if disk is not None else f"the disk of {self.guid}"
 
     def carrier(self) -> DiskFacts | None:
         """The disk that carries its label, when one is there."""
@@ -147,6 +195,40 @@ class Lost:
         """Whether this node's ZED calls a disk removed without a look at it; since 2.1.12 it has it probed first (OpenZFS #14897)."""
         zfs = release_numbers(self.node.zfs_userland)
         return known(zfs) and zfs < (2, 1, 12)
+
+
+def how_filled(pool: PoolFacts) -> str:
+    """The end of a sentence about a spare that nothing fills now: whether what it holds is complete, by the last repair of the pool."""
+    if not known(pool.scans):
+        return f"; whether it is filled is not known: {pool.scans.reason}"
+    last = next((scan for scan in pool.scans if scan.function in REPAIRS), None)
+    if last is not None and last.state == "canceled":
+        return "; the resilver that filled it was canceled, so it can lack data."
+    if last is not None and last.errors:
+        return f"; the resilver that filled it ended with {_words.plural(last.errors, 'error')}, so it can lack data."
+    return " and is filled: there is nothing to wait for."
+
+
+def in_dead_replacement(lost: Lost) -> bool:
+    """Whether it is half of a `replacing` whose new half is lost too: neither half is replaced then, see `replacing_dead`."""
+    parent = lost.parent
+    return parent is not None and parent.kind == "replacing" and _is_lost(parent.children[-1])
+
+
+def is_distributed(vdev: VdevFacts) -> bool:
+    """Whether it is a distributed spare of a dRAID, "draid2-0-1": space on its disks, and no disk."""
+    return re.fullmatch(r"draid[1-3]-[0-9]+-[0-9]+", vdev.name) is not None
+
+
+def is_spare_itself(lost: Lost) -> bool:
+    """Whether it is the spare that was to stand in for a member, and no member: see `spare_in_use`."""
+    parent = lost.parent
+    return parent is not None and parent.kind == "spare" and parent.children[0] is not lost.leaf
+
+
+def lost_members(fleet: FleetFacts) -> Iterator[Lost]:
+    """Every lost leaf that is a disk's matter of its own."""
+    return (lost for lost in lost_leaves(fleet) if not in_dead_replacement(lost) and not is_spare_itself(lost))
 
 
 def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:

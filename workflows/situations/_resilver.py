@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import eta, redundancy
+from workflows import eta, fate
 from workflows.core import Evidence
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanProgress, VdevFacts, known
 from workflows.facts.progress import size
@@ -87,7 +87,7 @@ class Running:
         return _words.evidence(self.node, "zpool_status", text.replace("\n", " "))
 
     def worst_margin(self) -> int | None:
-        margin = redundancy.pool_margin(self.pool)
+        margin = fate.pool_losses(self.pool)
         return margin if known(margin) else None
 
 

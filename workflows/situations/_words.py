@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
+from workflows import fate
 from workflows.core import Answer, Evidence
-from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 
 
@@ -34,14 +34,26 @@ def disk_behind(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
 
 
 def margin_sentence(pool: PoolFacts, top: VdevFacts) -> str:
-    margin = redundancy.top_margin(pool, top)
+    """How many more losses a top-level vdev survives, as ZFS counts; of a log that no data is on it."""
+    margin = fate.losses(pool, top)
+    if fate.role_of(pool, top) == "log":
+        return _of_a_log(pool, top, margin)
     if not known(margin):
         return f"How many more losses {top.name} survives is not known: {margin.reason}"
     if margin < 0:
-        return f"{top.name} has lost more disks than it can rebuild."
+        return f"{top.name} lacks more disks than it can do without, so its data is out of reach until some of them are back."
     if margin == 0:
         return f"One more loss in {top.name} loses the pool."
     return f"{top.name} survives {margin} more {'loss' if margin == 1 else 'losses'}."
+
+
+def _of_a_log(pool: PoolFacts, top: VdevFacts, margin: Known[int]) -> str:
+    if known(margin) and margin >= 0 and top.children:
+        return f"It is a part of the log {top.name}, whose other half serves: the data of {pool.name} is not on it."
+    return (
+        f"It is a log device: the data of {pool.name} is not on it, and the pool is whole without it. Until it is back or removed, the synchronous "
+        "writes of the last seconds before a crash are not protected; if the node crashes now, the next import needs `zpool import -m`."
+    )
 
 
 def subject(node: NodeFacts, pool: PoolFacts, top: VdevFacts | None = None, leaf: VdevFacts | None = None) -> dict[str, str]:

@@ -13,10 +13,11 @@ from typing import Literal
 from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.dataloss import DataErrors, counted, data_errors
-from workflows.situations import _words
+from workflows.situations import _words, errors_everywhere
 
 SLUG = "data-errors"
 MANUALS: tuple[str, ...] = ()
+GATES = True
 FILES_NAMED = 8
 LEAVES_NAMED = 6
 
@@ -36,6 +37,11 @@ class Damaged:
         """Members that serve nothing: what they hold is out of reach, which looks the same."""
         tops = self.pool.tops_read
         return tuple(leaf for _, top in tops for leaf in top.leaves() if lookup.serves_nothing(leaf))
+
+    @property
+    def all_count(self) -> bool:
+        """Whether each disk of a vdev counts errors: then what they share is suspect, and no disk is to be replaced before that is clear."""
+        return any(errors_everywhere.all_count(top) for _, top in self.pool.tops_read)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -94,6 +100,7 @@ def _cures(one: Damaged) -> Iterator[Cure]:
         "Scrub to the end, twice: an entry stays until the second scrub that does not find it.",
         (("zpool", "scrub", pool), ("zpool", "scrub", pool)),
         needs="No resilver runs, and the first scrub has ended before the second begins.",
+        gate=one.all_count,
     )
 
 
@@ -166,7 +173,7 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
     elif len(found) == 1:
         top = found[0][0]
         alone = "It has no copy beside it. " if not top.children else ""
-        yield f"Only {names} counted errors. {alone}Look at its SMART and its link; it may need replacing as well, which is another matter."
+        yield f"Only {names} counted errors. {alone}Look at its SMART and its link; the disk may be failing as well, which is another matter."
     else:
         yield (
             f"{len(found)} members counted errors: {names}. What is wrong on several at once was wrong before it was written, or on the way: "

@@ -1,6 +1,6 @@
 """A disk in service counted errors that ZFS mended from the others: nothing is lost, and somebody should know why.
 
-A disk that ZFS gave up is `disk-faulted`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
+A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `errors-everywhere`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
 so they tell that something was, not that it is.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
+from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.dataloss import counted
-from workflows.situations import _words
+from workflows.situations import _cures, _words, errors_everywhere
 
 SLUG = "disk-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "blink-and-replace")
@@ -23,7 +23,9 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for node in fleet.nodes.values()
         for pool in node.pools_read
         for top, leaf in counted(pool)
-        if leaf.state == "ONLINE" and leaf.gone is not True  # of one that is gone the counts are those of its going
+        if leaf.state == "ONLINE"
+        and leaf.gone is not True
+        and not errors_everywhere.covers(node, pool, leaf)  # of one that is gone the counts are those of its going
     )
 
 
@@ -42,6 +44,17 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         ),
         evidence=tuple(_evidence(node, pool, leaf)),
         subject=_words.subject(node, pool, top, leaf),
+        cures=_cures_of(pool, leaf, name),
+    )
+
+
+def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str) -> tuple[Cure, ...]:
+    again = "If the count grows again with the way to it in order, replace it while it still serves."
+    return (
+        _cures.reseat(name),
+        _cures.clear(pool, leaf),
+        _cures.scrub(pool, f"Scrub {pool.name}, and look at the count again: one that stays at 0 was of the past."),
+        _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again),
     )
 
 
@@ -57,8 +70,8 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
     elif read or write:
         yield "Commands to it failed: look at its SMART, its link and the kernel's log of that time."
     yield (
-        f"Scrub {pool.name}; if the count grows again, replace it while it still serves. `zpool clear` sets the counters back and mends nothing: "
-        "note them first."
+        f"Look at its cable, port and slot, scrub {pool.name}, and see whether the count grows again. `zpool clear` sets the counters back and mends "
+        "nothing: note them first."
     )
     yield _words.margin_sentence(pool, top)
 

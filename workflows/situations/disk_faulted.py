@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
-from workflows.facts import FleetFacts, known, lookup
-from workflows.situations import _partitions, _words
-from workflows.situations._lost import Lost, lost_leaves
+from workflows.core import Cure, Evidence, Situation
+from workflows.facts import FleetFacts, VdevFacts, known, lookup
+from workflows.situations import _cures, _partitions, _words
+from workflows.situations._lost import Lost, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
@@ -25,7 +25,7 @@ CAUSES = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    faulted = (lost for lost in lost_leaves(fleet) if lost.role != "log" and lost.is_sick() and mismatch(fleet, lost) is None)
+    faulted = (lost for lost in lost_members(fleet) if lost.role != "log" and lost.is_sick() and mismatch(fleet, lost) is None)
     return tuple(_situation(lost) for lost in (*faulted, *_degraded(fleet)))
 
 
@@ -45,8 +45,8 @@ def _situation(lost: Lost) -> Situation:
         slug=SLUG,
         key=lost.key(SLUG),
         node=lost.node.node,
-        severity="act" if out and not lost.filling() else "watch",
-        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.filling() else ''}",
+        severity="act" if out and not lost.replacement_serves() else "watch",
+        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{lost.title_end()}",
         meaning=_meaning(lost, out),
         evidence=tuple(_evidence(lost)),
         answers=(
@@ -54,8 +54,20 @@ def _situation(lost: Lost) -> Situation:
             *lost.planned(),
         ),
         subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
-        cures=_partitions.before_replacing(lost.pool, lost.leaf),
+        cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures() if out else of_a_serving_member(lost)),
     )
+
+
+def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
+    """Of a leaf that is DEGRADED: it serves, so nothing is hurried."""
+    if lost.filling() is not None:
+        return lost.cures()
+    text = (
+        f"If the counts grow again with the way to it in order, replace {lost.guid} while it still serves: beside the old disk where a bay is free, "
+        "because taking it out first costs redundancy."
+    )
+    clear = _cures.clear(lost.pool, lost.leaf)
+    return (_cures.reseat(lost.name_of_disk()), clear, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
 
 
 def _meaning(lost: Lost, out: bool) -> str:
@@ -67,10 +79,14 @@ def _meaning(lost: Lost, out: bool) -> str:
         said.append(place)
     elif out:
         said.append(
-            "If its cable, slot or power explains the errors, mend that and bring it back with `zpool clear`; else replace it by its guid."
+            "Errors come from a cable, a slot or power as often as from the disk: look there first. If that explains them, mend it and bring the "
+            "member back with `zpool clear`."
         )
     else:
-        said.append("It still serves what it can read, so leave it in and replace it while it does. Taking it out first costs redundancy.")
+        said.append(
+            "It still serves what it can read, so leave it in: taking it out costs redundancy. Errors come from a cable, a port or the controller as "
+            "often as from the disk: look there first."
+        )
     said += [sentence] if (sentence := _partitions.sentence(leaf)) else []
     said.append(lost.margin_sentence())
     return " ".join(said)
@@ -83,6 +99,11 @@ def _counts(lost: Lost) -> str:
 
 def _cause(note: str) -> str:
     return next((cause for words, cause in CAUSES.items() if words in note), "")
+
+
+def says_why(leaf: VdevFacts) -> bool:
+    """Whether the row of a DEGRADED leaf says why."""
+    return bool(_cause(leaf.note))
 
 
 def _evidence(lost: Lost) -> Iterator[Evidence]:

@@ -7,11 +7,12 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from workflows.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations import _partitions
-from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations._lost import Lost, lost_members
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -28,7 +29,7 @@ MEANINGS = {
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
-        _situation(lost) for lost in lost_leaves(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick()
+        _situation(lost) for lost in lost_members(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick()
     )
 
 
@@ -37,32 +38,42 @@ def _situation(lost: Lost) -> Situation:
         slug=SLUG,
         key=lost.key(SLUG),
         node=lost.node.node,
-        severity="watch" if lost.filling() else "act",
-        title=f"{lost.pool.name}: the member {_short(lost)} is {lost.leaf.state}{', and being replaced' if lost.filling() else ''}",
+        severity=_severity(lost),
+        title=f"{lost.pool.name}: the {'log device' if lost.role == 'log' else 'member'} {_short(lost)} is {lost.leaf.state}{lost.title_end()}",
         meaning=_meaning(lost),
         evidence=tuple(_evidence(lost)),
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
         subject=_subject(lost),
-        cures=_partitions.before_replacing(lost.pool, lost.leaf),
+        cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures()),
         sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks nobody knows who has its old name
     )
 
 
+def _severity(lost: Lost) -> Literal["act", "watch"]:
+    return "watch" if lost.replacement_serves() or lost.role == "log" else "act"
+
+
 def _meaning(lost: Lost) -> str:
-    said = [f"The member {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
+    what = "log device" if lost.role == "log" else "member"
+    said = [f"The {what} {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
     place = lost.place_sentence()
     if place:
         said.append(place)
     elif lost.is_back():
         said.append(lost.back_sentence())
+    elif lost.leaf.state == "OFFLINE":
+        said.append("If nothing else is wrong with its disk, it is brought back with `zpool online`, and catches up on what it missed.")
+    elif lost.wrong_label():
+        said.append(
+            "Something answers at its path, and does not carry its label: another disk has that name now, or the label was overwritten. Read the label "
+            "there before anything else."
+        )
     elif (silent := _silent(lost)) is not None:
         said.append(
             f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."
         )
     else:
-        said.append(
-            "If it is only a cable or a loose tray, putting it back resilvers what it missed. If it is gone for good, replace it by its guid."
-        )
+        said.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")
     said += [sentence] if (sentence := _partitions.sentence(lost.leaf)) else []
     said.append(lost.margin_sentence())
     return " ".join(said)

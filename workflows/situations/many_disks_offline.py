@@ -10,19 +10,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
-from workflows.situations import _words
-from workflows.situations._lost import Lost, gone_leaves, lost_leaves
+from workflows.situations import _cures, _words
+from workflows.situations._lost import Lost, gone_leaves, is_distributed, lost_leaves
 
 SLUG = "many-disks-offline"
 MANUALS: tuple[str, ...] = ("many-disks-offline",)
+GATES = True
 RUNBOOK = "many-disks-offline"
 TOGETHER_SECONDS = 60
 LEAVES_MIN = 2
 UNRELATED_MIN = 3  # lost in one minute without anything in common that we know
 ROW_MIN = 3  # bays side by side
+SHARE_OF_POOL = 4  # every fourth member of a pool is more than chance
 KINDS = ("HBA", "expander", "enclosure")  # the farther up, the earlier
 
 SUSPECTS = {
@@ -30,6 +32,10 @@ SUSPECTS = {
     "expander": "Everything behind this expander is gone: the expander, its I/O module, or the cable that leads to it.",
     "enclosure": "Everything in this enclosure is gone: its power, both I/O modules, or the cable that leads to it.",
     "bays": "They sit side by side: a segment of the backplane, or the power rail that feeds it.",
+    "pool": (
+        "What they share is not in this text. Disks seldom die by threes: power, a cable, an expander, an HBA, or names that moved are more likely than as "
+        "many broken disks. When each of them went, `zpool events -v` and the kernel's log say."
+    ),
     "moment": "They went in the same minute: power, a cable, an expander or an HBA.",
 }
 
@@ -61,12 +67,14 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     by_node: dict[str, list[Lost]] = {}
     for lost in left(fleet):
         by_node.setdefault(lost.node.node, []).append(lost)
-    return tuple(_situation(group) for lost in by_node.values() if len(lost) >= LEAVES_MIN for group in groups(lost))
+    return tuple(
+        _situation(group) for lost in by_node.values() if len(lost) >= LEAVES_MIN for group in (*groups(lost), *_of_one_pool(lost))
+    )
 
 
 def left(fleet: FleetFacts) -> Iterator[Lost]:
     """Members that went by themselves; OFFLINE is somebody's command. Of a suspended pool also those that its tree still calls ONLINE."""
-    yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE" and not _moved(lost))
+    yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE" and not _moved(lost) and not is_distributed(lost.leaf))
     yield from gone_leaves(fleet)
 
 
@@ -80,10 +88,13 @@ def _moved(lost: Lost) -> bool:
 
 
 def explains(cause: Situation, other: Situation) -> bool:
-    """Whether `other` is about one of the members that were lost together, or about a pool that their loss suspended: what it could not
-    write then it counts as damaged."""
+    """Whether `other` is about one of the members that were lost together, or about a pool that their loss took down or suspended: what it
+    could not write then it counts as damaged."""
     if other.slug == "data-errors":
         return other.node == cause.node and other.subject["pool"] in cause.subject["suspended"].split(" ")
+    if other.slug in ("pool-down", "vdev-degraded"):
+        follows = other.slug == "vdev-degraded" or other.subject.get("why") == "members"
+        return other.node == cause.node and follows and other.subject["pool"] in cause.subject["pools"].split(" ")
     if other.slug == "pool-suspended":
         # A multihost suspension has other causes, and its dangers are its own.
         here = other.node == cause.node and other.subject["kind"] != "mmp"
@@ -103,6 +114,20 @@ def groups(lost: list[Lost]) -> Iterator[Group]:
             return
         yield found
         left = [each for each in left if each not in found.lost]
+
+
+def _of_one_pool(lost: list[Lost]) -> Iterator[Group]:
+    """Many lost of one pool, of which nothing tells what they share or when they went: of a text that somebody pasted, most often.
+
+    Never a group for a runbook, which needs to know what is to be mended; for advice it is enough.
+    """
+    grouped = {id(each) for group in groups(lost) for each in group.lost}
+    for name in dict.fromkeys(each.pool.name for each in lost):
+        rest = [each for each in lost if each.pool.name == name and id(each) not in grouped and not each.replacement_serves()]
+        leaves = sum(len(top.leaves()) for _, top in rest[0].pool.tops_read) if rest else 0
+        of_one_vdev = max((sum(other.top is each.top for other in rest) for each in rest), default=0)
+        if of_one_vdev >= UNRELATED_MIN or (len(rest) >= UNRELATED_MIN and len(rest) * SHARE_OF_POOL >= leaves):
+            yield Group(Thing("pool", name), tuple(rest), False, False)
 
 
 def _largest(lost: list[Lost]) -> Group | None:
@@ -237,18 +262,39 @@ def _situation(group: Group) -> Situation:
             "vdev_guids": " ".join(each.guid for each in lost),
             "wwids": " ".join(wwid for each in lost if (wwid := wwid_of(each.leaf)) is not None),
         },
-        sure=group.whole or len(lost) >= UNRELATED_MIN,
+        sure=group.whole or (len(lost) >= UNRELATED_MIN and group.thing.kind != "pool"),
+        cures=tuple(_cures_of(group)),
+        gate=True,
+        vdevs=tuple(each.guid for each in lost),
     )
+
+
+def _cures_of(group: Group) -> Iterator[Cure]:
+    """For a group that no run is begun for as well."""
+    thing = "the disks that are lost" if group.thing.kind in ("pool", "moment") else group.thing.words
+    yield _cures.reseat(thing)
+    yield _cures.wait("Wait until the disks are there again and no link error was added for ten minutes: what flaps is not brought back.")
+    commands = tuple(command for each in group.lost for command in _cures.command(each.pool, each.leaf, "online"))
+    yield Cure(
+        "online",
+        "Bring the members back, the vdev that lacks most first; ZFS writes to each what it missed.",
+        commands,
+        needs="No pool is suspended.",
+    )
+    for pool in {each.pool.name: each.pool for each in group.lost}.values():
+        yield _cures.scrub(pool, f"Then scrub {pool.name}: only one that ends with 0 errors says that it is whole.")
 
 
 def _answers(group: Group) -> tuple[Answer, ...]:
     """One for each pool that lost members; the cause is one, but each pool is brought back by itself."""
     why = "It holds replacements back, waits until cables and disks are quiet, brings the members back in order, and scrubs."
-    pools = {each.pool.name: each for each in group.lost}
+    pools = {each.pool.name: each for each in group.lost} if group.thing.kind != "pool" else {}
     return tuple(answer for each in pools.values() for answer in _words.pool_answers(each.node, each.pool, RUNBOOK, why))
 
 
 def _title(group: Group, pools: str) -> str:
+    if group.thing.kind == "pool":
+        return f"{len(group.lost)} members of {pools} are lost: look at what they share before any of them"
     count = f"{len(group.lost)} members of {pools} are lost together"
     if group.thing.kind == "moment":
         return f"{count}: they went in the same minute"
@@ -256,7 +302,7 @@ def _title(group: Group, pools: str) -> str:
 
 
 def _meaning(group: Group) -> str:
-    if group.whole or group.thing.kind in ("bays", "moment"):
+    if group.whole or group.thing.kind in ("bays", "moment", "pool"):
         said = [SUSPECTS[group.thing.kind]]
     else:
         said = [f"They went within a minute and all hang on {group.thing.words}, where other disks still work: a cable or one lane group."]

@@ -23,6 +23,7 @@ from workflows.situations import _words
 
 SLUG = "pool-suspended"
 MANUALS: tuple[str, ...] = ("suspended-pool", "many-disks-offline")
+GATES = True
 BEFORE_US = 300 * SECOND  # how far back the log is searched for the disk that began it
 AFTER_US = 5 * SECOND
 DISKS_NAMED = 4
@@ -86,6 +87,7 @@ def _situation(found: Suspended) -> Situation:
         answers=_answers(found),
         subject=subject,
         sure=bool(found.kind),
+        gate=True,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.core import Situation
 from workflows.facts import FleetFacts
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-running"
@@ -26,6 +26,7 @@ def _situation(one: Running) -> Situation:
         meaning=_meaning(one, margin),
         evidence=(one.line(),),
         subject=_words.subject(one.node, one.pool),
+        cures=(_cures.wait(f"Wait until the {one.scan.function} has ended; then look at the pool again."),),
     )
 
 
@@ -34,11 +35,16 @@ def _meaning(one: Running, margin: int | None) -> str:
     said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
     if filling:
         said.append(f"It fills {filling}.")
-    said.append("Until it is done take no disk out of this pool, do not reboot, and start no other replacement in the same vdev.")
+    calm = "Nothing is lost by it. " if margin is not None and margin >= 0 else ""
+    said.append(
+        f"{calm}Wait: until it is done take no disk out of this pool, do not reboot, and start no other replacement in the same vdev."
+    )
     if margin is None:
         said.append("How many more losses the pool survives meanwhile is not known.")
     elif margin > 0:
         said.append(f"Meanwhile the pool survives {_words.plural(margin, 'more loss', 'more losses')}.")
+    elif margin < 0:
+        said.append("A vdev of it lacks more disks than it can do without: that comes first, and the resilver does not mend it.")
     else:
         said.append("Meanwhile one more loss in its weakest vdev loses the pool.")
     return " ".join(said)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
 from workflows.facts.latency import Gap, duration
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 
 SLUG = "slow-disk"
@@ -104,6 +104,7 @@ def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
         answers=_answers(slow, len(same_top)),
         subject=_words.subject(slow.node, slow.pool, slow.one.top, slow.one.leaf),
         sure=agreed,
+        cures=_cures_of(slow, same_top),
     )
 
 
@@ -172,10 +173,19 @@ def _advice(slow: Slow, same_top: list[Slow]) -> str:
         return "In the last seconds it kept up with its peers, so it has been slow and is not now. Watch whether it comes back."
     if slow.methods == 1:
         return "Only one thing says so. Look again while the pool is busy before taking it out."
-    return (
-        "Compare its SMART and its SAS link with its peers'. If it stays slow, replace it while it is still in the pool; "
-        "only a disk that stalls the pool is taken offline first."
+    return "Compare its SMART and its SAS link with its peers'. Only a disk that stalls the pool is taken offline."
+
+
+def _cures_of(slow: Slow, same_top: list[Slow]) -> tuple[Cure, ...]:
+    """Another disk is a cure only where two methods agree, now, and it is the only slow one."""
+    disk = _words.disk_behind(slow.node, slow.one.leaf)
+    first = _cures.reseat(_words.where(disk) if disk is not None else slow.one.leaf.name)
+    if len(same_top) > 1 or slow.at_peace or slow.methods == 1:
+        return (first,)
+    text = (
+        "If it stays slow with the way to it in order, replace it while it is still in the pool, beside the old disk where a bay is free."
     )
+    return (first, _cures.replace(slow.pool, slow.one.leaf, _cures.IN_ITS_BAY, text))
 
 
 def _evidence(slow: Slow) -> Iterator[Evidence]:

@@ -6,38 +6,86 @@ It is over when the lost member is replaced by a new disk (the spare goes back),
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.situations import _words
+from workflows.core import Answer, Cure, Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.situations import _cures, _words
+from workflows.situations._lost import how_filled, is_distributed
 
 SLUG = "spare-in-use"
+IN_SERVICE = ("ONLINE", "DEGRADED")
 MANUALS: tuple[str, ...] = ("spare-return",)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(
-        _situation(node, pool, top, vdev)
-        for node in fleet.nodes.values()
-        for pool in node.pools_read
-        for _, top in pool.tops_read
-        for vdev in top.walk()
-        if vdev.kind == "spare" and len(vdev.children) > 1
-    )
+    return tuple(_situation(one) for one in _stand_ins(fleet))
 
 
-def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, vdev: VdevFacts) -> Situation:
-    original, spare = vdev.children[0], vdev.children[-1]
+@dataclass(frozen=True)
+class StandIn:
+    """A `spare` vdev: the member, and the spares that were put in for it, one after the other. The last that serves is the one that counts."""
+
+    node: NodeFacts
+    pool: PoolFacts
+    role: str
+    line: tuple[VdevFacts, ...]  # from the top-level vdev down to the spare vdev
+
+    @property
+    def top(self) -> VdevFacts:
+        return self.line[0]
+
+    @property
+    def original(self) -> VdevFacts:
+        return self.line[-1].children[0]
+
+    @property
+    def spare(self) -> VdevFacts:
+        spares = self.line[-1].children[1:]
+        return next((one for one in reversed(spares) if one.state in IN_SERVICE), spares[-1])
+
+    @property
+    def dead(self) -> tuple[VdevFacts, ...]:
+        """Spares that were put in and serve nothing."""
+        return tuple(one for one in self.line[-1].children[1:] if one.state in lookup.LOST_STATES)
+
+    @property
+    def member_serves(self) -> bool:
+        return any(leaf.state in IN_SERVICE for leaf in self.original.leaves())
+
+    @property
+    def spare_serves(self) -> bool:
+        return self.spare.state in IN_SERVICE
+
+    @property
+    def filling(self) -> bool:
+        return self.spare.resilvering or self.spare.awaiting_resilver
+
+
+def _stand_ins(fleet: FleetFacts) -> Iterator[StandIn]:
+    for node in fleet.nodes.values():
+        for pool in node.pools_read:
+            for role, top in pool.tops_read:
+                for line in lookup.lineages(top):
+                    if line[-1].kind == "spare" and len(line[-1].children) > 1:
+                        yield StandIn(node, pool, role, line)
+
+
+def _situation(one: StandIn) -> Situation:
+    original, spare = one.original, one.spare
+    dead = not one.spare_serves
     return Situation(
         slug=SLUG,
-        key=f"{SLUG}:{node.node}:{_guid(original)}",
-        node=node.node,
+        key=f"{SLUG}:{one.node.node}:{_guid(original)}",
+        node=one.node.node,
         severity="watch",
-        title=f"{pool.name}: the spare {_short(spare)} stands in for {_short(original)}",
-        meaning=_meaning(pool, top, original, spare),
-        evidence=tuple(_evidence(node, pool, vdev)),
-        answers=_answers(node, pool, original, spare),
-        subject=_words.subject(node, pool, top, original) | {"spare_guid": _guid(spare)},
+        title=f"{one.pool.name}: the spare {_short(spare)} {'that stands in' if dead else 'stands in'} for {_short(original)}{f' is {spare.state}' if dead else ''}",
+        meaning=_meaning(one),
+        evidence=tuple(_evidence(one.node, one.pool, one.line[-1])),
+        answers=_answers(one.node, one.pool, original, spare),
+        subject=_words.subject(one.node, one.pool, one.top, original) | {"spare_guid": _guid(spare)},
+        cures=tuple(_cures_of(one)),
+        vdevs=tuple(_guid(vdev) for vdev in (original, spare, *one.dead)),
     )
 
 
@@ -49,23 +97,48 @@ def _answers(node: NodeFacts, pool: PoolFacts, original: VdevFacts, spare: VdevF
     return (Answer("spare-return", {**params, "spare_guid": str(spare.guid)}, "It gives the spare back, or makes it a member for good."),)
 
 
-def _meaning(pool: PoolFacts, top: VdevFacts, original: VdevFacts, spare: VdevFacts) -> str:
+def _meaning(one: StandIn) -> str:
+    pool, original, spare = one.pool, one.original, one.spare
     free = [s for s in pool.spares if s.state == "AVAIL"]
-    said = [f"In {top.name} of {pool.name} the spare {_short(spare)} stands in for the member {_guid(original)} ({original.state})."]
-    if spare.resilvering or spare.awaiting_resilver:
-        said.append("It is still being filled and does not count until that is done. Detach neither of the two now.")
-    elif spare.state != "ONLINE":
+    said = [f"In {one.top.name} of {pool.name} the spare {_short(spare)} stands in for the member {_guid(original)} ({original.state})."]
+    if not one.spare_serves:
         said.append(f"The spare itself is {spare.state}: it does not help.")
-    elif original.state == "ONLINE":
+    elif one.filling:
+        said.append("It is still being filled and does not count until that is done. Detach neither of the two now.")
+    elif one.member_serves and original.state == "ONLINE":
         said.append("The member is back in service. When it is resilvered and trusted, detaching the spare makes it free again.")
     else:
+        said.append(f"It serves in the member's place{how_filled(pool)}")
+    others = [_short(vdev) for vdev in one.dead if vdev is not spare]
+    if others:
         said.append(
-            "Replace the member by its guid with a new disk, and the spare goes back by itself. "
-            "Detaching the member instead makes the spare its successor for good; its label is then wiped."
+            f"{', '.join(others)}, which stood in before, {'is' if len(others) == 1 else 'are'} lost too; that asks for no further disk."
         )
+    if is_distributed(spare):
+        said.append(f"{_short(spare)} is no disk: it is space kept free on the disks of {one.top.name}.")
     said.append(f"{_words.plural(len(free), 'spare')} of {pool.name} {'is' if len(free) == 1 else 'are'} free for the next failure.")
-    said.append(_words.margin_sentence(pool, top))
+    said.append(_words.margin_sentence(pool, one.top))
     return " ".join(said)
+
+
+def _cures_of(one: StandIn) -> Iterator[Cure]:
+    pool, original, spare = one.pool, one.original, one.spare
+    if one.filling and one.spare_serves:
+        yield _cures.wait(f"Wait until {_short(spare)} is filled; `zpool status` says how far it is. Detach neither of the two before.")
+        return
+    for dead in one.dead if one.member_serves or one.spare_serves else ():
+        text = f"Detach the spare {_guid(dead)}, which serves nothing. Another half of {one.line[-1].name} holds the data."
+        yield _cures.detach(pool, dead, text, f"Another half of {one.line[-1].name} is ONLINE.")
+    if one.member_serves and original.state == "ONLINE" and one.spare_serves:
+        needs = f"A resilver ended with 0 errors after {_guid(original)} came back, and it counts no errors since."
+        yield _cures.detach(pool, spare, f"Give the spare back: detach {_guid(spare)}. It is AVAIL again then.", needs)
+    elif not original.children and not one.member_serves:
+        yield _cures.reseat(f"the disk of {_guid(original)}")
+        text = f"Replace the member {_guid(original)} by its guid with a new disk; when that is filled, the spare goes back by itself."
+        yield _cures.replace(pool, original, _cures.BY_GUID, text)
+        if one.spare_serves and not is_distributed(spare):
+            text = f"Or let the spare stay for good: detach the lost member {_guid(original)}. {_short(spare)} is a member then, and a spare no more."
+            yield _cures.detach(pool, original, text, f"{_short(spare)} is ONLINE and was filled with 0 errors.")
 
 
 def _evidence(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts) -> Iterator[Evidence]:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.wwid import normalise, strip_partition
-from workflows.core import Evidence, Situation
+from workflows.core import Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, LabelFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
 from workflows.facts.lookup import Member
-from workflows.situations._lost import Lost, lost_leaves
+from workflows.situations import _cures
+from workflows.situations._lost import Lost, in_dead_replacement, lost_leaves
 
 SLUG = "wwid-mismatch"
 MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
@@ -73,6 +74,7 @@ def _situation(found: Mismatch) -> Situation:
         evidence=tuple(_evidence(found)),
         answers=lost.answers("It replaces the lost member by its guid, and only by a disk that carries no label."),
         subject=_subject(found),
+        cures=_cures_of(found),
         sure=found.now is not None,
     )
 
@@ -102,16 +104,27 @@ def _role(found: Mismatch) -> str:
     if member is None:
         return "which is not the lost disk"
     state = "a healthy disk: " if member.vdev.state == "ONLINE" else ""
-    return f"{state}{member.title} ({member.vdev.state}). Neither pull it nor replace anything with it"
+    return f"{state}{member.title} ({member.vdev.state}). Do not pull it, and give it to no pool as a new disk"
 
 
 def _advice(found: Mismatch) -> str:
-    new = found.lost.replacement()
-    if new is not None:
-        return f"{new.name} already takes its place; wait until that ends."
-    return (
-        "The lost disk is known only by its guid, and the right answer is to replace that guid by a disk without any label. Do not use -f."
+    if (place := found.lost.place_sentence()) != "":
+        return place
+    return "The lost disk is known only by its guid: look for the disk that carries its label, and trust no name. Do not use -f."
+
+
+def _cures_of(found: Mismatch) -> tuple[Cure, ...]:
+    """Nothing is replaced inside a replacement that is dead: its new half is detached."""
+    lost = found.lost
+    if in_dead_replacement(lost):
+        return ()
+    if lost.replacement() is not None or lost.is_back():
+        return lost.cures()
+    find = _cures.look(
+        "Read the labels of all disks: if one carries the guid of the lost member, the disk is there under another name, and is brought back.",
+        ("zpool", "status", "-g", lost.pool.name),
     )
+    return (find, *lost.cures())
 
 
 def _evidence(found: Mismatch) -> Iterator[Evidence]:

@@ -72,6 +72,7 @@ def copied(facts: FleetFacts, params: Params) -> FleetFacts:
 
 REFUSED = (
     Bad("the_pool_asks_for_no_larger_blocks", "so ZFS would refuse any disk", properties(ashift="16")),
+    Bad("nothing_of_the_pool_comes_first", "is imported read-only", properties(readonly="on")),
     Bad("its_siblings_read_true", "count wrong checksums", siblings(errors=(0, 0, 7))),
     Bad("its_siblings_read_true", " and 1 more). That is an HBA", siblings(errors=(0, 0, 7))),
     # --- a lost member that is back
@@ -167,6 +168,7 @@ REFUSED = (
 UNSURE = (
     Bad("the_pool_asks_for_no_larger_blocks", "gives to new disks is not known", pool(properties=UNREAD)),
     Bad("the_pool_asks_for_no_larger_blocks", "zpool_get of", long_ago("zpool_get")),
+    Bad("nothing_of_the_pool_comes_first", "is imported read-only is not known", pool(properties=UNREAD)),
     Bad("its_siblings_read_true", "counts is not known", siblings(errors=UNREAD)),
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "are not known", disk("wwid", labels=UNREAD)),

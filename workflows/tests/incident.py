@@ -132,7 +132,7 @@ POOL = PoolFacts(
     removing=False,
     expanding=False,
     checkpoint=False,
-    properties={"ashift": "0"},
+    properties={"ashift": "0", "readonly": "off"},
 )
 DISKS = (
     disk("sdcw", SDCW_WWID, label("sdcw1", TWIN), slot=68),
@@ -174,7 +174,9 @@ def with_pool(**changes):
 
 
 def with_leaf(lost, *members):
-    return with_pool(tops=(("data", replace(TOP, children=(lost, *(members or MEMBERS)))),))
+    """The pool with another vdev in the place of the lost member; its rows are as well as that one."""
+    state = "ONLINE" if lost.state == "ONLINE" and not lost.children else "DEGRADED"
+    return with_pool(state=state, tops=(("data", replace(TOP, state=state, children=(lost, *(members or MEMBERS)))),))
 
 
 def with_disk(which, **changes):

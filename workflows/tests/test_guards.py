@@ -172,6 +172,12 @@ WRONG = {
         PARAMS,
         "so ZFS would refuse any disk. Run `zpool set ashift=12 ost_0` first.",
     ),
+    "a pool that is read-only": (
+        "nothing-of-the-pool-comes-first",
+        with_pool(properties={"ashift": "0", "readonly": "on"}),
+        PARAMS,
+        "Import it writable first",
+    ),
     "a checkpoint": ("nothing-blocks-attaching", with_pool(checkpoint=True), PARAMS, "a checkpoint"),
     "a disk that is not seen": ("the-disk-is-seen-and-running", FLEET, choose("naa:5000c500a65b0000"), "oss01 does not see the disk"),
     "no disk chosen": ("the-disk-is-seen-and-running", FLEET, choose(""), "No disk is chosen yet."),

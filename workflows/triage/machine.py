@@ -13,8 +13,7 @@ from workflows.core import Cure, Situation
 from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.dataloss import NONE as NO_DATA_ERRORS
 from workflows.facts.dataloss import data_errors
-from workflows.fate import fate
-from workflows.redundancy import pool_margin
+from workflows.fate import fate, pool_losses
 from workflows.triage.answer import NO_OUTPUT, Read, Triage
 from workflows.triage.next import manuals
 
@@ -121,7 +120,7 @@ def _pool(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     one.add("id", pool.guid, str)
     one.fields |= {"state": pool.state or None, "verdict": verdict.verdict, "verdict_reason": verdict.reason}
     one.fields |= {"contradiction": verdict.contradiction or None, "no_replacement": verdict.gates}
-    one.add("losses_survived", pool_margin(pool.shown))
+    one.add("losses_survived", pool_losses(pool.shown))
     _scans(one, pool)
     _errors(one, pool)
     one.fields |= {"status": pool.status or None, "see": pool.see or None}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from workflows.core import Situation
 from workflows.situations import SITUATIONS
+from workflows.situations._cures import REPLACING
+from workflows.situations._gating import is_gated
 
 # situation -> runbooks that answer it, whose pages say what to do by hand
 MANUALS: Mapping[str, tuple[str, ...]] = {slug: module.MANUALS for slug, module in SITUATIONS.items()}
@@ -19,10 +21,13 @@ IN_ORDER = ("missing", "incomplete", "features", "waiting")  # why a pool is not
 
 
 def manuals(situation: Situation) -> tuple[str, ...]:
-    """The runbooks whose pages help: those that answer, and of its kind those that do no harm here."""
+    """The runbooks whose pages help: those that answer, and of its kind those that do no harm here. None replaces while the pool is gated."""
     answers = [answer.runbook for answer in situation.answers]
     kind = () if situation.subject.get("why") in IN_ORDER else MANUALS.get(situation.slug, ())
-    return tuple(dict.fromkeys((*answers, *kind)))
+    if is_gated(situation):
+        return tuple(slug for slug in dict.fromkeys((*answers, *kind)) if slug not in REPLACING)
+    nothing_to_replace = bool(situation.cures) and not any(cure.kind == "replace" for cure in situation.cures)
+    return tuple(dict.fromkeys((*answers, *(slug for slug in kind if not (nothing_to_replace and slug in REPLACING)))))
 
 
 @dataclass(frozen=True)

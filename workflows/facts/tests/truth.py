@@ -251,14 +251,14 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "import-blocked-diverged-disk-ashift12/1-not-imported": ("import-blocked act",),
     # The messages of failed imports, which no collector causes; neither listing nor labels.
     "import-blocked-diverged-disk-ashift12/2-import-attempts": NOT_RECORDED,
-    "import-blocked-diverged-disk-ashift12/3-after-delete": ("disk-missing act",),
+    "import-blocked-diverged-disk-ashift12/3-after-delete": ("disk-missing act", "pool-read-only info"),
     "import-blocked-diverged-disk-ashift12/4-rescan": ("disk-missing act",),
     "import-blocked-diverged-disk-ashift12/5-import-rw-degraded": ("disk-missing act",),
     # The bad disk is ONLINE after 96K of resilver, and no label was recorded that could tell: only a scrub would.
     "import-blocked-diverged-disk-ashift12/6-rescan-rw": (),
     "import-blocked-diverged-disk/1-not-imported": ("import-blocked act",),
     "import-blocked-diverged-disk/2-import-attempts": NOT_RECORDED,
-    "import-blocked-diverged-disk/3-after-delete": ("disk-missing act",),
+    "import-blocked-diverged-disk/3-after-delete": ("disk-missing act", "pool-read-only info"),
     "import-blocked-diverged-disk/4-rescan": ("disk-missing act",),
     "import-blocked-diverged-disk/5-import-rw-degraded": ("disk-missing act",),
     "import-blocked-diverged-disk/6-rescan-rw": ("disk-missing act",),

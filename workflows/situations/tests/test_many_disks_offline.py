@@ -15,7 +15,7 @@ from workflows.facts.tests.played import fleet as genuine
 from workflows.guards import GUARDS
 from workflows.situations import detect_all, many_disks_offline
 from workflows.situations._ranking import ranked
-from workflows.tests.incident import NODE, PARAMS, POOL, POOL_GUID, by_id, disk, fleet, label, leaf, vdev
+from workflows.tests.incident import NODE, PARAMS, POOL, POOL_GUID, by_id, disk, fleet, label, leaf, vdev, with_pool
 
 SHELVES = {"0000:b3:00.0": "0x50050cc11ac016e2", "0000:5e:00.0": "0x50050cc11ac01f4a"}
 A, B = SHELVES  # two HBAs with a shelf each
@@ -115,8 +115,11 @@ def test_every_single_loss_points_at_the_one_cause():
     found = detect_all(built(WHOLE_HBA))
     cause, *others = found
     assert cause.slug == "many-disks-offline"
-    assert len(others) == 6
-    assert {(s.slug, s.cause, s.severity, s.answers) for s in others} == {("disk-missing", cause.key, "watch", ())}
+    assert [s.slug for s in others].count("disk-missing") == 6
+    assert {(s.slug, s.cause, s.severity, s.answers) for s in others} == {
+        ("disk-missing", cause.key, "watch", ()),
+        ("vdev-degraded", cause.key, "watch", ()),  # its row is said to be ONLINE
+    }
     assert [s for s in found if s.severity == "act"] == [cause]
 
 
@@ -152,12 +155,13 @@ def test_the_real_collectors_see_it_on_a_twin(tmp_path):
     lost = [leaf for _, top in facts.pools[0].tops for leaf in top.leaves() if leaf.state == "REMOVED"]
     went = tuple(LeafChange(1, leaf.guid, "ONLINE", "REMOVED", 20.0 + i) for i, leaf in enumerate(lost[1:]))
     found = detect_all(FleetFacts({"oss03": replace(facts, leaf_changes=went)}))
-    assert [(s.slug, s.severity, bool(s.cause)) for s in found[:2]] == [
+    assert [(s.slug, s.severity, bool(s.cause)) for s in found[:3]] == [
         ("many-disks-offline", "act", False),
+        ("pool-down", "act", True),
         ("disk-missing", "watch", True),
     ]
     assert found[0].subject["suspect"] == "HBA 0000:5e:00.0"
-    assert len([s for s in found if s.cause]) == 4
+    assert [s.slug for s in found if s.cause] == ["pool-down", *["disk-missing"] * 4]
     assert [s.severity for s in found if not s.cause] == ["act", "act"]  # the disk that was pulled before is a story of its own
 
 
@@ -243,3 +247,28 @@ def test_a_disk_that_is_not_known_under_the_old_name_does_not_say_that_names_mov
     node = drifted(1, 2, "/dev/sd5").nodes["oss01"]
     disks = tuple(replace(d, wwid=Unknown("It does not say.")) if "sd5" in d.names else d for d in node.disks)
     assert len(many_disks_offline.detect(fleet(replace(node, disks=disks)))) == 1
+
+
+def lost_of_one_vdev(*vdevs):
+    """Three lost members of one raidz3, of which nothing tells what they share or when they went."""
+    rest = [leaf(300 + i, f"/dev/sdz{i}") for i in range(4)]
+    top = vdev(7, "raidz3-0", "raidz", 3, *vdevs, *rest, state="DEGRADED")
+    return with_pool(state="DEGRADED", tops=(("data", top),))
+
+
+AWAY = tuple(leaf(200 + i, str(200 + i), "UNAVAIL", was=f"/dev/sdy{i}") for i in range(3))
+
+
+def test_three_lost_members_of_one_vdev_are_one_situation_that_gates_and_offers_no_run():
+    (found,) = [s for s in detect_all(lost_of_one_vdev(*AWAY)) if s.slug == "many-disks-offline"]
+    assert (found.severity, found.gate, found.answers, found.sure) == ("act", True, (), False)
+    assert set(found.vdevs) == {"200", "201", "202"}
+
+
+def test_two_lost_members_are_not():
+    assert "many-disks-offline" not in {s.slug for s in detect_all(lost_of_one_vdev(*AWAY[:2]))}
+
+
+def test_lost_members_for_which_spares_stand_in_do_not_count_as_lost_together():
+    spared = [vdev(400 + i, f"spare-{i}", "spare", 0, away, leaf(500 + i, f"/dev/sdx{i}")) for i, away in enumerate(AWAY)]
+    assert "many-disks-offline" not in {s.slug for s in detect_all(lost_of_one_vdev(*spared))}

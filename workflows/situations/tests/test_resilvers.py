@@ -9,7 +9,16 @@ import agents.tests
 from agents.collectors.base import Capture
 from workflows.facts import FleetFacts, PoolFacts, ScanFacts, Unknown, known, node_facts
 from workflows.facts.tests.played import captures, played
-from workflows.situations import detect_all, disk_missing, hidden_by_resilver, resilver_running, resilver_slow, resilver_stuck, spare_in_use
+from workflows.situations import (
+    detect_all,
+    disk_missing,
+    hidden_by_resilver,
+    replacing_dead,
+    resilver_running,
+    resilver_slow,
+    resilver_stuck,
+    spare_in_use,
+)
 from workflows.tests.incident import MEMBERS, by_id, fleet, leaf, vdev, with_leaf, with_pool
 
 BOTH = ("disk-removed", "disk-removed-zfs2.3")
@@ -163,11 +172,15 @@ def test_another_replacement_than_the_one_seen_before_is_not_stuck():
 
 @pytest.mark.parametrize("state", ["ONLINE", "REMOVED"])
 def test_a_new_disk_that_is_lost_is_not_replaced_by_the_old_one(state):
-    """`zpool online` brought it back on a real node, and the resilver came with it; see docs/lab.md."""
+    """`zpool online` brought it back on a real node, and the resilver came with it; see docs/lab.md. Else it is detached."""
     old, new = replace(OLD, state=state), replace(NEW, state="REMOVED")
     top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, old, new), *MEMBERS)
-    found = [s for s in disk_missing.detect(with_pool(tops=(("data", top),))) if s.subject["vdev_guid"] == str(new.guid)]
-    assert [(s.severity, "its place" in s.meaning) for s in found] == [("act", False)]
+    (found,) = replacing_dead.detect(with_pool(tops=(("data", top),)))
+    assert (found.severity, found.subject["vdev_guid"], "its place" in found.meaning) == ("act", str(new.guid), False)
+    kinds = [cure.kind for cure in found.cures]
+    assert (kinds[0], kinds[1], kinds[-1]) == ("reseat", "online", "detach")
+    assert found.cures[-1].argv == (("zpool", "detach", "ost_0", str(new.guid)),)
+    assert disk_missing.detect(with_pool(tops=(("data", top),))) == ()
 
 
 STANDS = {  # what the pool says of scans -> how urgent the lost member is
@@ -230,7 +243,7 @@ SPARE = leaf(31, f"{by_id('naa:5000c500a65b2bbb')}-part1", wwid="naa:5000c500a65
 @pytest.mark.parametrize(
     ("original", "spare", "words"),
     [
-        (OLD, SPARE, "Replace the member by its guid"),
+        (OLD, SPARE, "there is nothing to wait for"),
         (OLD, replace(SPARE, resilvering=True), "still being filled"),
         (replace(OLD, state="ONLINE"), SPARE, "detaching the spare makes it free"),
         (OLD, replace(SPARE, state="FAULTED"), "it does not help"),

@@ -161,4 +161,10 @@ def test_an_unknown_source_neither_raises_nor_hides_a_lost_disk(field):
 def test_all_is_well():
     healthy = leaf(LOST, f"{by_id('naa:5000c500a65b202b')}-part1", wwid="naa:5000c500a65b202b")
     assert detect_all(with_leaf(healthy)) == ()
-    assert detect_all(with_leaf(replace(healthy, state="DEGRADED"))) == ()
+
+
+def test_a_member_that_is_degraded_without_a_reason_is_watched():
+    degraded = leaf(LOST, f"{by_id('naa:5000c500a65b202b')}-part1", "DEGRADED", wwid="naa:5000c500a65b202b")
+    found = only(with_leaf(degraded))
+    assert (found.slug, found.severity, found.answers) == ("member-degraded", "watch", ())
+    assert [cure.kind for cure in found.cures] == ["reseat", "clear", "replace"]

@@ -1,0 +1,51 @@
+"""Whether the fate of the pool comes before any change of its disks."""
+
+from __future__ import annotations
+
+from workflows import fate
+from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known
+from workflows.guards.subject import the_pool
+from workflows.situations import gates_of
+
+FIRST = {
+    "hung": "Find out why `zpool` does not return there before anything else.",
+    "suspended": "Let its I/O go on first.",
+    "down": "Open it again first: its situation says how.",
+    "held": "Fence one of the two hosts first.",
+    "moved": "Export it and look for it by stable names first.",
+    "unknown": "Have the node look again.",
+}
+READ_ONLY = "Import it writable first, when it is known why it was imported read-only."
+
+
+def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdict:
+    """While a pool is down, frozen, held elsewhere or read-only, or many of its members fail at once, none is replaced or taken out.
+
+    Asked before a run changes anything, and with each plan and order that takes a member out or puts one in; never of a wait, a look
+    afterwards, or the way back.
+    """
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.tops):
+        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    if not known(pool.suspended):
+        return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
+    node = facts.nodes[params["node"]]
+    found = fate.fate(node, pool, facts)
+    if found.verdict == "unknown":
+        return unknown(f"{found.reason} {FIRST['unknown']}")
+    if found.gates:
+        return refuse(f"{found.reason} {FIRST.get(found.verdict, READ_ONLY)}")
+    read_only = fate.is_read_only(pool)
+    if not known(read_only):
+        return unknown(f"Whether {pool.name} is imported read-only is not known: {read_only.reason}")
+    return _of_situations(FleetFacts({node.node: node}, at=facts.at), params, pool.name)
+
+
+def _of_situations(facts: FleetFacts, params: Params, pool: str) -> Verdict:
+    standing = gates_of(facts, params["node"], pool)
+    if standing:
+        return refuse(f"{standing[0].title}. Settle that first; changing disks now makes it worse.")
+    return ok(f"{pool} serves, and nothing that stands on it comes before its disk.")

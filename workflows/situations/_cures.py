@@ -1,0 +1,109 @@
+"""Cures of a member that several situations share, in the order in which to try them: the cheap and harmless ones first.
+
+A command names its member by guid; where the guid is not known the cure has no command, and says how to learn it.
+"""
+
+from __future__ import annotations
+
+from workflows.core import Cure
+from workflows.facts import PoolFacts, VdevFacts, known
+
+BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid
+IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
+REPLACING = frozenset((BY_GUID, IN_ITS_BAY))  # runbooks whose end is another disk in the place of a member
+COUNTERS = "`zpool clear` sets the error counters to 0: write down what `zpool status -P -p` prints now."
+
+
+def guid(vdev: VdevFacts) -> str:
+    """Its guid, or its name where the guid is not known."""
+    return str(vdev.guid) if known(vdev.guid) else vdev.name
+
+
+def command(pool: PoolFacts, vdev: VdevFacts, verb: str) -> tuple[tuple[str, ...], ...]:
+    """`zpool VERB POOL GUID`; none where the guid is not known."""
+    return (("zpool", verb, pool.name, str(vdev.guid)),) if known(vdev.guid) else ()
+
+
+def ask_guid(pool: PoolFacts, vdev: VdevFacts) -> str:
+    """For `needs`: how its guid is learnt; "" where it is known."""
+    return (
+        "" if known(vdev.guid) else f"Its guid: `zpool status -g {pool.name}` prints it in the same row. Its name can lead to another disk."
+    )
+
+
+def look(text: str, *argv: tuple[str, ...]) -> Cure:
+    return Cure("look", text, argv)
+
+
+def wait(text: str) -> Cure:
+    return Cure("wait", text)
+
+
+def reseat(what: str) -> Cure:
+    """Before any disk is suspected."""
+    return Cure(
+        "reseat",
+        f"Look at the way to {what} first: the seat in the bay, the cable, the port, the shelf's module, the power; change one thing at a time. The kernel's "
+        "log and the counters of the SAS link say whether that way is bad.",
+    )
+
+
+def online(pool: PoolFacts, leaf: VdevFacts) -> Cure:
+    return Cure(
+        "online",
+        f"When its own disk is there again, bring {guid(leaf)} back: ZFS writes to it what it missed, and nothing else.",
+        command(pool, leaf, "online"),
+        needs=" ".join(filter(None, ("The disk answers and carries the label of this member.", ask_guid(pool, leaf)))),
+    )
+
+
+def clear(pool: PoolFacts, leaf: VdevFacts) -> Cure:
+    return Cure(
+        "clear",
+        f"When the way to the disk is mended, clear its errors: ZFS takes {guid(leaf)} back and counts from 0. Then scrub {pool.name}; counts that grow again are the disk's.",
+        command(pool, leaf, "clear"),
+        needs=" ".join(filter(None, (f"{pool.name} is not suspended.", ask_guid(pool, leaf)))),
+        save_first=COUNTERS,
+    )
+
+
+def scrub(pool: PoolFacts, text: str) -> Cure:
+    return Cure("scrub", text, (("zpool", "scrub", pool.name),), needs=f"No resilver of {pool.name} is running.")
+
+
+def replace(pool: PoolFacts, leaf: VdevFacts, runbook: str = BY_GUID, text: str = "") -> Cure:
+    """The last of all; left out while anything gates the pool."""
+    return Cure(
+        "replace",
+        text
+        or f"If the disk itself is broken or gone for good, replace {guid(leaf)} by its guid, with a disk that carries no label. Never with -f.",
+        needs=" ".join(
+            filter(None, (f"{pool.name} serves, and nothing else in it is wrong that could explain this.", ask_guid(pool, leaf)))
+        ),
+        runbook=runbook,
+    )
+
+
+def detach(pool: PoolFacts, leaf: VdevFacts, text: str, needs: str) -> Cure:
+    return Cure(
+        "detach",
+        text,
+        command(pool, leaf, "detach"),
+        needs=" ".join(filter(None, (needs, ask_guid(pool, leaf)))),
+        save_first=f"`zpool detach` wipes the label of {guid(leaf)} where that disk can be reached: it comes back only as a new disk.",
+    )
+
+
+def export_import(pool: PoolFacts, text: str) -> Cure:
+    named = str(pool.guid) if known(pool.guid) else pool.name
+    return Cure(
+        "export-import",
+        text,
+        (
+            ("zpool", "export", pool.name),
+            ("zpool", "import", "-d", "/dev/disk/by-id"),
+            ("zpool", "import", "-N", "-d", "/dev/disk/by-id", named),
+        ),
+        needs="No other host has the pool, and the second command, which only looks, lists all of its members ONLINE.",
+        save_first="Nothing is lost by it; keep the output of `zpool status -P -p` and `zpool status -g -p`.",
+    )

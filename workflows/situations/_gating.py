@@ -1,0 +1,96 @@
+"""While the fate of a pool is in doubt, nobody is told to replace a disk of it.
+
+What gates is a situation with `gate`, or the verdict on the pool itself. Of every other situation of that pool the runbooks that replace go, and
+the cures that do; the situation says what comes first, and where that stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from workflows.core import Situation
+from workflows.facts import FleetFacts
+from workflows.fate import Verdict, fate
+from workflows.situations._cures import REPLACING
+
+GATED_BY = "gated_by"  # in `subject`: the key of the situation that gates, or BY_FATE
+BY_FATE = "fate"
+REPLACEMENT = frozenset(("replace",))
+# What a pool that does not serve would refuse, or what would hide why it does not
+OF_A_POOL_THAT_SERVES = REPLACEMENT | {"clear", "detach", "attach", "add", "remove", "scrub", "resilver"}
+HANGS = OF_A_POOL_THAT_SERVES | {"online"}  # commands that wait for ever on a pool whose I/O is suspended
+ALL = ""  # in place of a pool's name: every pool of the node
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What comes before any replacement."""
+
+    key: str  # of the situation, or BY_FATE
+    why: str  # one sentence without its full stop
+    held_back: frozenset[str] = REPLACEMENT  # kinds of cures
+
+
+Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
+
+
+def gates(fleet: FleetFacts, found: Iterable[Situation]) -> Gates:
+    """Every pool that is gated, and by what. A situation that names no pool gates all of its node."""
+    standing = {(one.node, pool): one for one in reversed(tuple(found)) if one.gate for pool in _pools(one)}
+    by_name = {where: Gate(one.key, one.title) for where, one in standing.items()}
+    for node in fleet.nodes.values():
+        for pool in node.pools_read:
+            verdict = fate(node, pool, fleet)
+            if verdict.gates:
+                said = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
+                by_name[node.node, pool.name] = replace(said, held_back=_held_back(verdict.verdict))
+    return by_name
+
+
+def _held_back(verdict: Verdict) -> frozenset[str]:
+    if verdict in ("hung", "suspended"):
+        return HANGS
+    return OF_A_POOL_THAT_SERVES if verdict in ("down", "held", "moved") else REPLACEMENT
+
+
+def _pools(one: Situation) -> tuple[str, ...]:
+    return tuple(one.subject.get("pools", one.subject.get("pool", ALL)).split(" "))
+
+
+def gated(fleet: FleetFacts, found: Iterable[Situation]) -> tuple[Situation, ...]:
+    """The same situations; those of a pool that is gated without anything that replaces, and with a word on what comes first."""
+    listed = tuple(found)
+    standing = gates(fleet, listed)
+    return tuple(_without(one, gate) if standing and (gate := _of(one, standing)) is not None else one for one in listed)
+
+
+def _of(one: Situation, standing: Gates) -> Gate | None:
+    found = (standing.get((one.node, pool)) or standing.get((one.node, ALL)) for pool in _pools(one))
+    return next((gate for gate in found if gate is not None), None)
+
+
+def _without(one: Situation, gate: Gate) -> Situation:
+    """Left alone where there is nothing to hold back."""
+    answers = tuple(answer for answer in one.answers if answer.runbook not in REPLACING)
+    held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
+    cures = tuple(cure for cure in one.cures if cure.runbook not in REPLACING and cure.kind not in held_back)
+    subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
+    if (answers, cures) == (one.answers, one.cures):
+        return replace(one, subject=subject)
+    note = (
+        f"First: {gate.why}. Until that is settled take no disk of {one.subject.get('pool', 'this node')} out, and put none in its place."
+    )
+    return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
+
+
+def is_gated(one: Situation) -> bool:
+    return one.gate or GATED_BY in one.subject
+
+
+def gating(fleet: FleetFacts, modules: Iterable, node: str, pool: str) -> Iterator[Situation]:
+    """The situations with `gate` that stand on this pool, from the modules that can have one."""
+    for module in modules:
+        for one in module.detect(fleet):
+            if one.gate and one.node == node and (pool in _pools(one) or ALL in _pools(one)):
+                yield one

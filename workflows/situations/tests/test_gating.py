@@ -1,0 +1,72 @@
+"""Whatever a tree looks like: while its pool is gated, no situation of it has anything that replaces."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from workflows.core import Cure, Situation
+from workflows.fate import fate
+from workflows.situations import detect_all
+from workflows.situations._cures import REPLACING
+from workflows.situations._gating import GATED_BY, gated, gates, is_gated
+from workflows.tests.incident import FLEET, POOL, with_pool
+from workflows.tests.test_fate import NO_SCAN, SCANS, grown
+from workflows.triage import manuals
+
+
+def replaces(one: Situation) -> bool:
+    return bool(REPLACING & {*(answer.runbook for answer in one.answers), *(cure.runbook for cure in one.cures), *manuals(one)}) or any(
+        cure.kind == "replace" for cure in one.cures
+    )
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_no_tree_whose_pool_is_gated_has_anything_that_replaces(seed):
+    dice = random.Random(seed)
+    tops = tuple((dice.choice(("data", "data", "special", "log")), grown(dice)) for _ in range(dice.randint(1, 3)))
+    state = dice.choice(("ONLINE", "DEGRADED", "DEGRADED", "FAULTED", "UNAVAIL", "SUSPENDED"))
+    facts = with_pool(tops=tops, state=state, scans=dice.choice(SCANS), row_state=state, suspended=state == "SUSPENDED")
+    found = detect_all(facts)
+    stands = any(one.gate for one in found) or fate(facts.nodes["oss01"], facts.nodes["oss01"].pools[0], facts).gates
+    for one in found:
+        assert is_gated(one) == stands or one.subject.get("pool") != "ost_0"
+        assert not (stands and replaces(one))
+
+
+def test_the_incident_is_not_gated_and_keeps_its_runbook():
+    assert any(replaces(one) for one in detect_all(FLEET))
+    assert not any(is_gated(one) for one in detect_all(FLEET))
+
+
+def test_a_gated_situation_says_what_comes_first_and_points_to_it():
+    (found,) = [one for one in detect_all(with_pool(properties={**POOL.properties, "readonly": "on"})) if one.slug == "wwid-mismatch"]
+    assert found.subject[GATED_BY] == "pool-read-only:oss01:ost_0"
+    assert "First: ost_0 is imported read-only. Until that is settled take no disk of ost_0 out" in found.meaning
+    assert not replaces(found)
+
+
+def test_where_no_situation_gates_the_verdict_itself_is_named():
+    (found,) = [one for one in detect_all(with_pool(state="PONDERING", scans=NO_SCAN)) if one.slug == "wwid-mismatch"]
+    assert found.subject[GATED_BY] == "fate"
+    assert "PONDERING" in found.meaning
+
+
+def one(slug, gate=False, **subject):
+    cure = Cure("replace", "Replace it.")
+    return Situation(slug, slug, "oss01", "act", slug, f"{slug}.", (), subject=subject, gate=gate, cures=(cure,))
+
+
+def test_a_gate_binds_its_own_pools_and_no_other():
+    both = (one("a", gate=True, pools="ost_1 ost_2"), one("b", pool="ost_2"), one("c", pool="ost_3"))
+    assert [bool(each.cures) for each in gated(FLEET, both)] == [False, False, True]
+
+
+def test_a_gate_without_a_pool_binds_every_pool_of_its_node():
+    elsewhere = replace(one("c", pool="ost_3"), node="oss02")
+    both = (one("hba", gate=True), one("b", pool="ost_2"), elsewhere)
+    assert [bool(each.cures) for each in gated(FLEET, both)] == [False, False, True]
+
+
+def test_of_a_pool_that_serves_nothing_is_gated():
+    assert gates(FLEET, ()) == {}

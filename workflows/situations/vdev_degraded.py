@@ -1,0 +1,133 @@
+"""A row of the tree is not as well as its leaves, and no leaf says why: the contradiction itself is what is known.
+
+    DEGRADED, every disk ONLINE       ->  the disk that is missing from it is not shown, or ZFS has not looked again
+    counts errors, no disk counts any ->  ZFS could not tell which disk returned what was wrong
+    ONLINE, and lacks too many disks  ->  the text was taken in the middle of a change, or one of the rows is wrong
+
+A pool or vdev that cannot be opened at all is `pool-down`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows import fate
+from workflows.core import Cure, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.dataloss import data_errors
+from workflows.situations import _cures, _words
+
+SLUG = "vdev-degraded"
+MANUALS: tuple[str, ...] = ()
+GATES = True
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(found for node in fleet.nodes.values() for pool in node.pools_read for found in _of_pool(node, pool))
+
+
+def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Situation]:
+    if fate.is_suspended(pool) or fate.why_down(pool):
+        return
+    rows = fate.rows_without_a_reason(pool)
+    yield from (_degraded(node, pool, row) for row in rows)
+    if not rows and _only_the_pool(pool):
+        yield _the_pool(node, pool)
+    contradiction = fate.contradicts_itself(pool)
+    if contradiction:
+        yield _contradicting(node, pool, contradiction)
+    if data_errors(pool) is None:
+        yield from (_counting(node, pool, top) for _, top in pool.tops_read if counts_alone(top))
+
+
+def _only_the_pool(pool: PoolFacts) -> bool:
+    """Whether the pool is DEGRADED and nothing in it says why."""
+    whole = all(vdev.state == "ONLINE" for _, top in pool.tops_read for vdev in top.walk())
+    busy = known(pool.scans) and any(
+        scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused") for scan in pool.scans
+    )
+    return pool.state == "DEGRADED" and bool(pool.tops_read) and whole and not busy
+
+
+def counts_alone(top: VdevFacts) -> bool:
+    """Whether errors are counted at the row of a vdev, and at none of its disks."""
+    if not top.children or not known(top.errors) or not any(top.errors):
+        return False
+    return all(known(leaf.errors) and not any(leaf.errors) for leaf in top.leaves())
+
+
+def _degraded(node: NodeFacts, pool: PoolFacts, row: VdevFacts) -> Situation:
+    missing = " A line of this text was not understood; it may be the one that says why." if pool.unread else ""
+    meaning = (
+        f"{row.name} of {pool.name} is {row.state}, but each of the {len(row.leaves())} disks listed below it is ONLINE and none is being filled. So what is "
+        f"wrong with it is not shown, and how many more losses it survives is not known.{missing} The pool serves. If the row stays so, take "
+        "it that the vdev has less redundancy than it was made with."
+    )
+    return _make(node, pool, "act", row, f"{pool.name}: {row.name} is {row.state}, and no disk of it says why", meaning, _rows(node, row))
+
+
+def _the_pool(node: NodeFacts, pool: PoolFacts) -> Situation:
+    meaning = (
+        f"{pool.name} is DEGRADED, but each of its vdevs is ONLINE. So what is wrong with it is not shown. The pool serves; take it that it has less "
+        "redundancy than it was made with until a second look says otherwise."
+    )
+    line = _words.evidence(node, "zpool_status", f"state: {pool.state}")
+    return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and no vdev of it says why", meaning, (line,))
+
+
+def _contradicting(node: NodeFacts, pool: PoolFacts, contradiction: str) -> Situation:
+    meaning = (
+        f"{contradiction} Both cannot be so. The text may have been taken in the middle of a change, or a row of it is wrong; until a second look settles "
+        f"it, how many more losses {pool.name} survives is not known, and no disk of it is to be changed."
+    )
+    line = _words.evidence(node, "zpool_status", contradiction)
+    return _make(node, pool, "act", None, f"{pool.name}: its rows contradict each other", meaning, (line,), gate=True)
+
+
+def _counting(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Situation:
+    counts = "read {}, write {}, checksum {}".format(*top.errors)  # type: ignore[misc]
+    meaning = (
+        f"{top.name} of {pool.name} counts errors ({counts}), and none of its disks counts one. ZFS found wrong data and could not tell which disk returned "
+        "it: what the disks share is more likely the cause than one of them: memory, the HBA, a cable, an expander. A scrub shows whether data is "
+        f"damaged. {_words.margin_sentence(pool, top)}"
+    )
+    return _make(node, pool, "watch", top, f"{pool.name}: {top.name} counts errors, and none of its disks does", meaning, _rows(node, top))
+
+
+def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
+    said = (row, *row.leaves()[:8])
+    return tuple(
+        _words.evidence(
+            node, "zpool_status", "  ".join((one.name, one.state, *(map(str, one.errors) if known(one.errors) else ()), one.note)).rstrip()
+        )
+        for one in said
+    )
+
+
+def _make(
+    node: NodeFacts, pool: PoolFacts, severity: str, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
+) -> Situation:
+    about = row.name if row is not None else "contradiction" if gate else "pool"
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}:{about}",
+        node=node.node,
+        severity=severity,  # type: ignore[arg-type]
+        title=title,
+        meaning=meaning,
+        evidence=lines,
+        subject=_words.subject(node, pool, row),
+        cures=tuple(_cures_of(pool)),
+        gate=gate,
+        vdevs=(_cures.guid(row),) if row is not None else (),
+    )
+
+
+def _cures_of(pool: PoolFacts) -> Iterator[Cure]:
+    yield _cures.look(
+        "Look again, by name and by guid, and at what ZFS noticed: a row that is gone, or an event of that time, says what is missing.",
+        ("zpool", "status", "-P", "-p", pool.name),
+        ("zpool", "status", "-g", pool.name),
+        ("zpool", "events", "-v", pool.name),
+    )
+    yield _cures.scrub(pool, f"Scrub {pool.name}: it reads every copy, and shows which disk does not return what was written.")
