@@ -73,6 +73,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if line == "{":
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if line.startswith("{") and '"smartctl":' in line[:JSON_CHARACTERS_LOOKED_AT]:
+        return "smart", ""  # on one line, as `--json=c` prints it
     for source, form, second in _SIGNS:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
@@ -81,6 +83,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
 
 
 JSON_LOOKED_AT = 12  # lines
+JSON_CHARACTERS_LOOKED_AT = 400
 
 
 def _json(lines: Sequence[str]) -> str:
@@ -91,6 +94,13 @@ def _json(lines: Sequence[str]) -> str:
 _POOL = re.compile(r" {0,4}pool: \S")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
+# How a part of smartctl's text begins that was pasted without its first lines.
+SMART_PART = (
+    r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
+    r"|ID# ATTRIBUTE_NAME |Vendor Specific SMART Attributes with Thresholds:|SMART Attributes Data Structure revision|Error counter log:"
+    r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
+    r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +0x[0-9a-f]{4} +[0-9]{3} +[0-9]{3} "
+)
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
     ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
     ("zpool_status", re.compile(r"no pools available$"), ""),
@@ -102,8 +112,11 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
     ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
-    ("smart", re.compile(r"smartctl [0-9]+\.[0-9]+ "), ""),
-    ("ses", re.compile(r" +Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
+    ("smart", re.compile(SMART_PART), ""),
+    ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("ses", re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] +Element type: "), ""),
+    ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:|Enclosure Status diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
@@ -127,9 +140,27 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
         return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
+    if source == "smart":
+        return _another_report(piece, line)
+    if source == "ses":
+        return not _ELEMENT.match(line) and any(_ID.match(before) for before in piece.lines) and bool(_ID.match(line))
     if source in _ONE_BY_ONE:
         return any(before for before in piece.lines)
     return source == "zdb_label" and _complete(piece)
+
+
+_REPORT = re.compile(r"smartctl |[{]")
+_SECTION = re.compile(r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health")
+_ID = re.compile(r" *Primary enclosure logical identifier")
+_ELEMENT = re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] ")
+
+
+def _another_report(piece: Piece, line: str) -> bool:
+    """Whether a line of smartctl's begins the report of another disk: its first line, or a section that this report has already."""
+    if _REPORT.match(line):
+        return any(before for before in piece.lines)
+    section = _SECTION.match(line)
+    return section is not None and any(before.startswith(section.group()) for before in piece.lines)
 
 
 def _is_inside(piece: Piece, source: str) -> bool:
