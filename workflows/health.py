@@ -149,7 +149,7 @@ def _lost_places(said: ConditionFacts) -> Iterator[Finding]:
         )
     if errors >= at.UNCORRECTED_WATCH:
         severity = "act" if errors >= at.UNCORRECTED_ACT else "watch"
-        words = f"{_times(errors, 'read or write')} failed for good, which it could not correct"
+        words = f"{errors:,} {'read or write' if errors == 1 else 'reads or writes'} failed for good, which it could not correct"
         yield Finding("failing", severity, words, f"uncorrected errors {errors}")
     if damaged >= at.END_TO_END_WATCH:
         yield Finding("failing", "watch", f"data was damaged inside it {_times(damaged, 'time')}", f"End-to-End_Error {damaged}")
@@ -157,7 +157,8 @@ def _lost_places(said: ConditionFacts) -> Iterator[Finding]:
 
 def _replaced_places(said: ConditionFacts) -> Iterator[Finding]:
     moved, grown = _counts(said).get("reallocated", 0), said.grown_defects if known(said.grown_defects) else 0
-    if moved >= at.REALLOCATED_WATCH:
+    ssd = said.life_left is not None or known(said.percent_used)  # only they wear
+    if moved >= (at.REALLOCATED_SSD_WATCH if ssd else at.REALLOCATED_WATCH):
         yield Finding(
             "failing",
             "act" if moved >= at.REALLOCATED_ACT else "watch",

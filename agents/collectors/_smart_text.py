@@ -256,7 +256,7 @@ def _attribute(told: Told, line: str) -> bool:
     return True
 
 
-_COUNTERS = re.compile(r"(read|write|verify): +([0-9][0-9. ]*)$")
+_COUNTERS = re.compile(r"(read|write|verify): +([0-9][0-9., ]*)$")
 
 
 def _counters(told: Told, line: str) -> bool:
@@ -265,7 +265,8 @@ def _counters(told: Told, line: str) -> bool:
     cells = found.group(2).split() if found else []
     if not found or len(cells) != 7 or not (cells[3].isdigit() and cells[6].isdigit()):
         return False
-    exact = cells[5] if re.fullmatch(r"[0-9]{1,15}\.[0-9]{3}", cells[5]) else None
+    size = cells[5].replace(",", ".")  # as some languages write it
+    exact = size if re.fullmatch(r"[0-9]{1,15}\.[0-9]{3}", size) else None
     told.errors.setdefault(found.group(1), ErrorLine(found.group(1), int(cells[3]), int(cells[6]), exact))
     return True
 

@@ -97,7 +97,7 @@ def _json(text: str) -> Smart | Unparsed:
         said = json.loads(text)
     except (ValueError, RecursionError):
         return Unparsed("smartctl's JSON is torn", text[:80])
-    if not isinstance(said, dict) or not isinstance(said.get("smartctl"), dict):
+    if not isinstance(said, dict) or not _is_smartctls(said):
         return Unparsed("this JSON is not smartctl's", text[:80])
     status, defects = said.get("smart_status"), said.get("scsi_grown_defect_list")
     passed = status.get("passed") if isinstance(status, dict) else None
@@ -118,6 +118,12 @@ def _json(text: str) -> Smart | Unparsed:
         _string(device.get("name")) if isinstance(device, dict) else None,
         _silent(said) if not isinstance(passed, bool) else "",
     )
+
+
+def _is_smartctls(said: dict[str, Any]) -> bool:
+    """Whether it says so itself, or is the part of such a report that a program passed on: then the device is named with its protocol."""
+    device = said.get("device")
+    return isinstance(said.get("smartctl"), dict) or (isinstance(device, dict) and isinstance(device.get("protocol"), str))
 
 
 def _string(value: Any) -> str | None:
@@ -141,7 +147,8 @@ def _sense(status: Any) -> tuple[int, int] | None:
 
 def _silent(said: dict[str, Any]) -> str:
     """Why there is no verdict, by smartctl's own messages."""
-    messages = said["smartctl"].get("messages")
+    tool = said.get("smartctl")
+    messages = tool.get("messages") if isinstance(tool, dict) else None
     texts = [one.get("string") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     told = _smart_text.read("\n".join(text for text in texts if isinstance(text, str)))
     support = said.get("smart_support")

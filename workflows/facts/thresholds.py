@@ -12,6 +12,7 @@ PENDING_ACT = 100  # our own judgement: so many do not come of one interrupted w
 
 # Sectors that were replaced by spare ones. The data is safe; that the number grows is what tells. Backblaze as above.
 REALLOCATED_WATCH = 1
+REALLOCATED_SSD_WATCH = 10  # an SSD takes blocks out of use as it wears, and has many spare ones
 REALLOCATED_ACT = 1000  # our own judgement: about half of the spare sectors of a usual disk of these years
 
 # SCSI defects since the disk left the factory. A few come with use; vendors begin to exchange disks at some tens to hundreds.

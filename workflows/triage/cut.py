@@ -38,12 +38,15 @@ class Piece:
         return self.first + max(len(self.lines), 1) - 1
 
 
+NO_PROMPT = re.compile(r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining)")  # smartctl's own lines that look like one
+
+
 def cut(lines: Sequence[str]) -> list[Piece]:
     """Every line in exactly one piece; prompt lines belong to none."""
     pieces = [Piece("", 1)]
     node = ""
     for i, line in enumerate(lines):
-        command = asked(line)
+        command = None if NO_PROMPT.match(line) else asked(line)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
             pieces.append(_of_command(command, node, i + 2))
@@ -86,9 +89,12 @@ JSON_LOOKED_AT = 12  # lines
 JSON_CHARACTERS_LOOKED_AT = 400
 
 
+_OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvme|scsi)_[a-z0-9_]+)" ?:')  # also with its keys sorted
+
+
 def _json(lines: Sequence[str]) -> str:
     said = "\n".join(lines)
-    return "smart" if '"smartctl": {' in said else "zpool_status_json" if '"command": "zpool status"' in said else ""
+    return "smart" if '"smartctl": {' in said or any(map(_OF_SMARTCTL.match, lines[1:3])) else "zpool_status_json" if '"command": "zpool status"' in said else ""
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
