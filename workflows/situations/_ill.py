@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,7 +141,8 @@ class Ill:
 
     def margin_sentence(self) -> str:
         seat = self.seat
-        return _words.margin_sentence(seat.pool, seat.top) if seat is not None and seat.role not in ("spare", "cache") else ""
+        said = seat is not None and seat.role not in ("spare", "cache") and not self.gated  # what is down survives nothing
+        return _words.margin_sentence(seat.pool, seat.top) if said else ""
 
     @property
     def bare(self) -> bool:
@@ -202,7 +204,8 @@ def _is_named(leaf: VdevFacts, wwid: object, serial: object, names: tuple[str, .
         return True
     if isinstance(serial, str) and len(serial) >= SERIAL_LETTERS and serial in base:
         return True
-    return not lookup.serves_nothing(leaf) and base in names
+    controller = re.fullmatch("(nvme[0-9]{1,4})n[0-9]{1,4}", base)  # smartctl may be asked by the controller's name
+    return not lookup.serves_nothing(leaf) and (base in names or (controller is not None and controller.group(1) in names))
 
 
 def situation(

@@ -61,7 +61,12 @@ def _cures(ill: Ill, how: Severity) -> Iterator[Cure]:
         yield Cure(
             "look", "Find out which member it is: compare its serial number or WWID with `zpool status -P` and `ls -l /dev/disk/by-id`."
         )
-    if ill.bare:
+    if ill.gated and ill.seat is not None:
+        yield Cure(
+            "look",
+            f"Bring {ill.seat.pool.name} back to serving first. Keep this disk in its place: it may hold the only copy of something.",
+        )
+    if ill.bare and not ill.gated:
         yield Cure("restore", "Back up what only this vdev holds before anything else: no other disk can rebuild it.")
     scrub = _ill.scrub_first(ill)
     if scrub is not None:

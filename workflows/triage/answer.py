@@ -232,7 +232,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     key = _key_of_disk(piece, mended, said) if source == "smart" else piece.key or _key(source, mended, said)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    notes = (*mended.notes, *said.keep(source, key, mended))
+    silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
+    notes = (*mended.notes, *silent, *said.keep(source, key, mended))
     for also in _also(source, mended):
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     return replace(read, outcome="read", source=source, key=key, notes=notes)

@@ -94,7 +94,13 @@ _OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvm
 
 def _json(lines: Sequence[str]) -> str:
     said = "\n".join(lines)
-    return "smart" if '"smartctl": {' in said or any(map(_OF_SMARTCTL.match, lines[1:3])) else "zpool_status_json" if '"command": "zpool status"' in said else ""
+    return (
+        "smart"
+        if '"smartctl": {' in said or any(map(_OF_SMARTCTL.match, lines[1:3]))
+        else "zpool_status_json"
+        if '"command": "zpool status"' in said
+        else ""
+    )
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
