@@ -136,8 +136,14 @@ class Ill:
 
     @property
     def free(self) -> bool:
-        """Whether it is certain that no pool of this node has it: every leaf is known by its label, and is another disk."""
-        return known(self.node.pools) and self.seat is None and all(known(seat.leaf.wwid) for seat in seats(self.node))
+        """Whether it is certain that no pool of this node has it: its labels name no leaf, or every leaf is known to be another disk."""
+        if self.seat is not None or not known(self.node.pools):
+            return False
+        leaves = [seat.leaf for seat in seats(self.node)]
+        if self.disk is not None and known(self.disk.labels):
+            carried = {label.guid for label in self.disk.labels}
+            return not any(known(leaf.guid) and leaf.guid in carried for leaf in leaves)
+        return all(known(leaf.wwid) for leaf in leaves)
 
     def margin_sentence(self) -> str:
         seat = self.seat
