@@ -169,6 +169,16 @@ class Ill:
         """Whether it is in service, so that ZFS has not given it up by itself."""
         return self.seat is not None and not lookup.serves_nothing(self.seat.leaf)
 
+    @property
+    def leaving(self) -> bool:
+        """Whether something takes its place already: a new half, or a hot spare."""
+        return self.seat is not None and any(vdev.kind in ("replacing", "spare") for vdev in self.seat.line[:-1])
+
+    @property
+    def aside(self) -> bool:
+        """Whether its pool loses nothing by it: it is a hot spare or a cache device, has been given up, or is on its way out."""
+        return self.seat is not None and (self.seat.role in ("spare", "cache") or not self.serves or self.leaving)
+
     def lost(self) -> Lost | None:
         """Its leaf as the other situations handle one; None for what has no redundancy to speak of."""
         seat = self.seat
@@ -260,7 +270,7 @@ def self_test(ill: Ill) -> Cure:
 def replace_beside(ill: Ill) -> Cure | None:
     """The replacement while the disk still serves; none while its pool must not be touched, or where it is no member."""
     seat = ill.seat
-    if seat is None or ill.gated:
+    if seat is None or ill.gated or ill.leaving or not ill.serves:
         return None
     if seat.role in ("spare", "cache"):
         return Cure(
@@ -271,8 +281,6 @@ def replace_beside(ill: Ill) -> Cure | None:
     needs = "The new disk is at least as large, carries no label of a pool, and is well itself."
     if known(margin) and margin < 0:
         return None
-    if not ill.serves:
-        return Cure("replace", "Replace it: ZFS has given it up already.", needs=needs, runbook=BESIDE)
     return Cure(
         "replace",
         "Replace it while it still serves: put the new disk into a free bay, replace this one by its guid, and pull it only when the resilver has "

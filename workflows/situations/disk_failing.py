@@ -22,12 +22,12 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def severity(ill: Ill) -> Severity:
-    """A disk that serves in no pool is nobody's outage. Places that cannot be read weigh more where no other disk holds them."""
+    """A disk that no pool relies on is nobody's outage. Places that cannot be read weigh more where no other disk holds them."""
     found = ill.of("failing")
     acts = any(one.severity == "act" for one in found) or (ill.bare and any(one.lost for one in found))
     if not acts:
         return "watch"
-    return "watch" if ill.free else "act"
+    return "watch" if ill.free or ill.aside else "act"
 
 
 def _situation(ill: Ill) -> Situation:
@@ -49,6 +49,16 @@ def _what_comes(ill: Ill, certain: bool) -> str:
         if ill.free:
             return "Do not put it into a pool."
         return "It may stop at any time." if certain else "Disks with such numbers fail more often than others."
+    if not ill.serves:
+        return (
+            "ZFS has given it up already, and what is said of this member tells what to do. This says that the disk itself is the reason."
+        )
+    if ill.seat.role == "spare":
+        return "No data is on it now. It could not stand in for a lost disk for long."
+    if ill.seat.role == "cache":
+        return "No data is lost with a cache device; the pool reads from its disks instead."
+    if ill.leaving:
+        return "Another disk takes its place already. Wait until that is done, and do not put this one into a pool again."
     if ill.gated:
         return f"Replace nothing now: {ill.seat.pool.name} itself must serve first."
     if certain:
