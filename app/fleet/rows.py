@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from app.fleet.drive_rows import drive
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.census import size
-from workflows.health import findings
 from workflows.redundancy import class_margins, pool_margin
 
 TONES = {
@@ -243,7 +242,7 @@ def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[
 
 def illness(disk: DiskFacts) -> tuple[str, str] | None:
     """What a disk says against itself, in words, and its tone; None when nothing is found. The situations of disks judge the same way."""
-    found = findings(disk.condition) if known(disk.condition) else ()
+    found = disk.condition.findings if known(disk.condition) else ()
     if found:
         return found[0].words, "bad" if found[0].severity == "act" else "watch"
     if known(disk.health) and not disk.health.passed:

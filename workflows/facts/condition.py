@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from workflows.facts.health import Finding, findings
 from workflows.facts.model import Known, Unknown, known
 
 if TYPE_CHECKING:
@@ -95,6 +97,11 @@ class ConditionFacts:
     temperature_max: int | None = None  # what it is specified for, or what NVMe calls critical
     temperature_warning: int | None = None  # NVMe
     silent: str = ""  # why it says nothing of its health
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What its numbers say against it; empty for one that is well and for one that says nothing."""
+        return findings(self)
 
     @property
     def uncorrected(self) -> int:

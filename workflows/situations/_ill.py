@@ -1,9 +1,10 @@
-"""Disks that say something of their health, and what each of them is to a pool. What the numbers mean is in `workflows.health`."""
+"""Disks that say something of their health, and what each of them is to a pool. What the numbers mean is in
+`workflows.facts.health`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -12,8 +13,8 @@ from agents.wwid import normalise, strip_partition
 from workflows import redundancy
 from workflows.core import Cure, Evidence, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
+from workflows.facts.health import Finding, Kind
 from workflows.fate import fate
-from workflows.health import Finding, findings
 from workflows.situations import _words
 from workflows.situations._lost import Lost
 
@@ -48,12 +49,8 @@ class Ill:
     report: ReportFacts | None
     said: ConditionFacts
 
-    @cached_property
-    def found(self) -> tuple[Finding, ...]:
-        return findings(self.said)
-
-    def of(self, kind: str) -> tuple[Finding, ...]:
-        return tuple(one for one in self.found if one.kind == kind)
+    def of(self, kind: Kind) -> tuple[Finding, ...]:
+        return tuple(one for one in self.said.findings if one.kind == kind)
 
     @property
     def name(self) -> str:
@@ -92,7 +89,7 @@ class Ill:
         names = self.disk.names if self.disk is not None else ()
         return next((f"smart/{name}" for name in names if f"smart/{name}" in self.node.digests), "smart")
 
-    def evidence(self, kind: str) -> tuple[Evidence, ...]:
+    def evidence(self, kind: Kind) -> tuple[Evidence, ...]:
         return tuple(_words.evidence(self.node, self.source, one.line) for one in self.of(kind))
 
     @cached_property
@@ -188,20 +185,20 @@ class Ill:
 UNNAMED = "unnamed"  # a report without a name is filed under this and a number
 
 
-def ills(fleet: FleetFacts) -> Iterator[Ill]:
-    """Every disk of which something was found, with all that was found."""
+def ills(fleet: FleetFacts, kind: Kind) -> Iterator[Ill]:
+    """Every disk of which something of this kind was found."""
     for node in fleet.nodes.values():
-        for one in reported(node):
-            if one.found:
-                yield one
+        yield from reported(node, lambda said: any(found.kind == kind for found in said.findings))
 
 
-def reported(node: NodeFacts) -> Iterator[Ill]:
+def reported(node: NodeFacts, wanted: Callable[[ConditionFacts], bool]) -> Iterator[Ill]:
+    """Every disk of a node whose report is wanted. Most disks of a fleet are well, and cost a look at their numbers only."""
     for disk in node.disks if known(node.disks) else ():
-        if known(disk.condition):
+        if known(disk.condition) and wanted(disk.condition):
             yield Ill(node, disk, None, disk.condition)
     for report in node.loose_reports:
-        yield Ill(node, None, report, report.condition)
+        if wanted(report.condition):
+            yield Ill(node, None, report, report.condition)
 
 
 def seats(node: NodeFacts) -> Iterator[Seat]:
@@ -225,7 +222,7 @@ def _is_named(leaf: VdevFacts, wwid: object, serial: object, names: tuple[str, .
 
 
 def situation(
-    ill: Ill, slug: str, kind: str, *, severity: Severity, title: str, next_: str, cures: tuple[Cure, ...], words: str = "", line: str = ""
+    ill: Ill, slug: str, kind: Kind, *, severity: Severity, title: str, next_: str, cures: tuple[Cure, ...], words: str = "", line: str = ""
 ) -> Situation:
     """What the situations of one disk have in common: who it is, what was found, what it is to a pool, what happens next.
 

@@ -18,7 +18,7 @@ MANUALS: tuple[str, ...] = ("blink-and-replace", "slow-disk-triage")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(ill) for ill in _ill.ills(fleet) if ill.of("failing"))
+    return tuple(_situation(ill) for ill in _ill.ills(fleet, "failing"))
 
 
 def severity(ill: Ill) -> Severity:

@@ -12,7 +12,7 @@ MANUALS: tuple[str, ...] = ()
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(ill) for ill in _ill.ills(fleet) if ill.of("hot"))
+    return tuple(_situation(ill) for ill in _ill.ills(fleet, "hot"))
 
 
 def _situation(ill: Ill) -> Situation:

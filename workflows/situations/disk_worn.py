@@ -12,7 +12,7 @@ MANUALS: tuple[str, ...] = ("blink-and-replace",)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(ill) for ill in _ill.ills(fleet) if ill.of("worn"))
+    return tuple(_situation(ill) for ill in _ill.ills(fleet, "worn"))
 
 
 def _situation(ill: Ill) -> Situation:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workflows.core import Cure, Situation
 from workflows.facts import ConditionFacts, FleetFacts, known
 from workflows.facts import thresholds as at
-from workflows.health import crc
+from workflows.facts.health import crc
 from workflows.situations import _ill
 from workflows.situations._ill import Ill
 
@@ -24,8 +24,8 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _found(fleet: FleetFacts) -> Iterator[Ill]:
     for node in fleet.nodes.values():
-        for ill in _ill.reported(node):
-            if ill.of("link") or (crc(ill.said) >= at.LINK_CRC_WITH_ERRORS and _counts_errors(ill)):
+        for ill in _ill.reported(node, lambda said: crc(said) >= at.LINK_CRC_WITH_ERRORS):
+            if ill.of("link") or _counts_errors(ill):
                 yield ill
 
 

@@ -128,7 +128,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("smart", re.compile(SMART_PART), ""),
     ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
     ("ses", re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] +Element type: "), ""),
-    ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:|Enclosure Status diagnostic page:"), ""),
+    ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from workflows import health
-from workflows.facts import SelfTestFacts, Unknown
+from workflows.facts import SelfTestFacts, Unknown, health
 from workflows.facts import thresholds as at
-from workflows.health import findings, worst
+from workflows.facts.health import findings
 from workflows.tests.incident import WELL
 
 
@@ -20,7 +19,7 @@ def kinds(**changes):
 
 
 def test_a_disk_that_is_well_has_no_finding():
-    assert (findings(WELL), worst(WELL)) == ((), "good")
+    assert findings(WELL) == WELL.findings == ()
 
 
 def test_a_disk_that_says_nothing_has_no_finding():
@@ -101,5 +100,3 @@ def test_a_failed_test_counts_until_one_as_thorough_has_passed(tests, fails):
 def test_the_certain_ones_come_first():
     found = findings(said(grown_defects=5000, passed=False, verdict="FAILED!"))
     assert [one.certain for one in found] == [True, False]
-    assert worst(said(grown_defects=5000)) == "bad"
-    assert worst(said(grown_defects=50)) == "watch"

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents.collectors import _asc
-from workflows.facts import ConditionFacts, SelfTestFacts, known
 from workflows.facts import thresholds as at
+from workflows.facts.model import known
+
+if TYPE_CHECKING:
+    from workflows.facts.condition import ConditionFacts, SelfTestFacts
 
 Kind = Literal["failing", "worn", "hot", "link"]
 SPARE_LOW, HEAT, RELIABILITY, READ_ONLY, BACKUP_FAILED, PERSISTENT_MEMORY = (1 << bit for bit in range(6))  # NVMe 1.4, figure 194
@@ -41,18 +44,10 @@ class Finding:
 
 
 def findings(said: ConditionFacts) -> tuple[Finding, ...]:
-    """All of one disk, the certain ones first."""
+    """All of one disk, the certain ones first. `ConditionFacts.findings` is the same, worked out once."""
     return tuple(
         sorted((*_failing(said), *_worn(said), *_hot(said), *_link(said)), key=lambda one: (not one.certain, one.severity != "act"))
     )
-
-
-def worst(said: ConditionFacts) -> Literal["good", "watch", "bad"]:
-    """One word for a page: "bad" where somebody must act, and "good" only where nothing is found."""
-    found = findings(said)
-    if any(one.severity == "act" for one in found):
-        return "bad"
-    return "watch" if found else "good"
 
 
 def _failing(said: ConditionFacts) -> Iterator[Finding]:
@@ -235,7 +230,7 @@ def _link(said: ConditionFacts) -> Iterator[Finding]:
 
 def crc(said: ConditionFacts) -> int:
     """Transfers that came damaged over the SATA link, as long as the disk has been in use."""
-    return _counts(said).get("CRC errors of the link", 0)
+    return next((count for name, count in said.attributes if name == "CRC errors of the link"), 0)
 
 
 def _evidence(said: ConditionFacts, names: tuple[str, ...], other: str, count: int) -> str:
