@@ -56,11 +56,12 @@ def _failing(said: ConditionFacts) -> Iterator[Finding]:
     if said.failing:
         names = ", ".join(said.failing)
         yield Finding("failing", "act", f"it is at the threshold its vendor set for failure: {names}", names, certain=True)
-    test = failed_test(said)
-    if test is not None:
-        yield Finding(
-            "failing", "act", _test_words(test), f"{test.what} {test.said} {'' if test.hours is None else test.hours}".strip(), True
-        )
+    failed = failed_test(said)
+    if failed is not None:
+        test, outdone = failed
+        line = f"{test.what} {test.said} {'' if test.hours is None else test.hours}".strip()
+        since = "; short tests passed since, and a long one will tell" if outdone else ""
+        yield Finding("failing", "watch" if outdone else "act", f"{_test_words(test)}{since}", line, certain=not outdone)
     yield from _lost_places(said)
     yield from _replaced_places(said)
 
@@ -101,14 +102,19 @@ def _warning(said: ConditionFacts) -> Iterator[Finding]:
             )
 
 
-def failed_test(said: ConditionFacts) -> SelfTestFacts | None:
-    """The newest self-test that failed and that no later one as thorough has passed. smartd counts failures outdated the same way."""
-    passed_long = passed = False
+def failed_test(said: ConditionFacts) -> tuple[SelfTestFacts, bool] | None:
+    """The newest self-test that failed and that no later long one has passed, and whether as good a one has passed since.
+
+    smartctl counts a failure outdated by a later extended test alone: a short one may not look at the place that failed.
+    """
+    passed = False
     for test in said.self_tests if known(said.self_tests) else ():
         long = any(word in test.what.lower() for word in LONG_TESTS)
-        if test.failed and not passed_long and not (passed and not long):
-            return test
-        passed_long, passed = passed_long or (test.result == 0 and long), passed or test.result == 0
+        if test.failed:
+            return test, passed and not long
+        if test.result == 0 and long:
+            return None
+        passed = passed or test.result == 0
     return None
 
 
