@@ -1,4 +1,7 @@
-"""What smartctl's JSON says beyond the verdict. Only whole numbers are taken; whatever has another form counts as not said."""
+"""What smartctl's JSON says beyond the verdict. Only whole numbers are taken; whatever has another form counts as not said.
+
+What the attributes of a SATA disk mean is in `_attributes`, for JSON and for text.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from agents.collectors import _attributes
+from agents.collectors._attributes import Attribute
 from agents.collectors.sas_phys import gigabits
 from agents.collectors.sg_logs import SelfTest
 
 TESTS_MAX = 21
 TESTS = tuple(f"scsi_self_test_{number}" for number in range(TESTS_MAX))
+NVME_RESULTS = {0: 0, 1: 1, 2: 2, 3: 1, 4: 1, 5: 3, 6: 4, 7: 7, 8: 1, 9: 1}  # of NVMe's self-test log -> of SCSI's, as in `SelfTest`
 PORTS = tuple((port, f"scsi_sas_port_{port}") for port in range(4))
 KEYS_REMEMBERED = 256  # a shelf of disks has the same few dozen
-# ATA attributes that tell of a medium or a link going bad; what the others mean differs by vendor.
-ATTRIBUTES = {5: "reallocated", 187: "reported uncorrectable", 197: "pending", 198: "offline uncorrectable", 199: "CRC errors of the link"}
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,22 @@ class SmartDetails:
     percent_used: int | None
     media_errors: int | None  # NVMe
     critical_warning: int | None  # NVMe; not 0 is a disk in trouble
+    temperature_max: int | None = None  # the highest that the disk is specified for, or from which NVMe calls it critical
+    temperature_warning: int | None = None  # NVMe: from here on it is too warm
+    available_spare: int | None = None  # NVMe: percent of its spare blocks
+    spare_threshold: int | None = None  # NVMe: below it the spare counts as used up
+    life_left: int | None = None  # SATA SSD: percent, by the attribute in `life_name`
+    life_name: str = ""
+    failing: tuple[str, ...] = ()  # names of the pre-fail attributes at or below their threshold now
+    exhausted: tuple[str, ...] = ()  # the same of old-age attributes: used up as designed
+    too_hot: bool = False  # a temperature attribute is at or below its threshold now
+    in_text: bool = False  # read from smartctl's text, which leaves out what JSON says
 
 
 def details(said: dict[str, Any]) -> SmartDetails:
     nvme, tests = _dict(said.get("nvme_smart_health_information_log")), tuple(_self_tests(said))
+    table = tuple(_table(said))
+    life = _attributes.life(table)
     return SmartDetails(
         temperature=_int(said, "temperature", "current") or None,  # 0 is what a disk without a sensor says
         temperature_trip=_first(_int(said, "temperature", "drive_trip"), _int(said, "scsi_temperature", "drive_trip")),
@@ -73,10 +89,23 @@ def details(said: dict[str, Any]) -> SmartDetails:
         test_runs=_bool(said, "scsi_self_test_status", "in_progress"),
         background=_text(said, "scsi_background_scan", "status", "string"),
         links=tuple(_links(said)),
-        attributes=tuple(_attributes(said)),
-        percent_used=_first(_int(said, "endurance_used", "current_percent"), _int(said, "scsi_percentage_used_endurance_indicator")),
+        attributes=_attributes.counts(table),
+        percent_used=_first(
+            _int(nvme, "percentage_used"),
+            _int(said, "endurance_used", "current_percent"),
+            _int(said, "scsi_percentage_used_endurance_indicator"),
+        ),
         media_errors=_int(nvme, "media_errors"),
         critical_warning=_int(nvme, "critical_warning"),
+        temperature_max=_first(_int(said, "nvme_composite_temperature_threshold", "critical"), _int(said, "temperature", "op_limit_max")),
+        temperature_warning=_int(said, "nvme_composite_temperature_threshold", "warning"),
+        available_spare=_int(nvme, "available_spare"),
+        spare_threshold=_int(nvme, "available_spare_threshold"),
+        life_left=None if life is None else life[1],
+        life_name="" if life is None else life[0],
+        failing=_attributes.failing(table),
+        exhausted=_attributes.exhausted(table),
+        too_hot=_attributes.too_hot(table),
     )
 
 
@@ -94,20 +123,36 @@ def _keeps_tests(said: dict[str, Any]) -> bool:
     return "ata_smart_self_test_log" in said or "nvme_self_test_log" in said
 
 
+def _nvme_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
+    table = _dict(said.get("nvme_self_test_log")).get("table")
+    for test in (table if isinstance(table, list) else [])[:TESTS_MAX]:
+        result = NVME_RESULTS.get(_first(_int(_dict(test), "self_test_result", "value"), -1) or 0)
+        if result is not None:
+            what, words = _text(test, "self_test_code", "string") or "", _text(test, "self_test_result", "string") or ""
+            yield SelfTest(_int(test, "power_on_hours"), what, result, words, _int(test, "lba"))
+
+
 def _self_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
     for name in TESTS:
         test = _dict(said.get(name))
         result = _int(test, "result", "value")
         if result is not None:
             what, words = _text(test, "code", "string") or "", _text(test, "result", "string") or ""
-            yield SelfTest(_int(test, "power_on_time", "hours"), what, result, words)
+            yield SelfTest(_int(test, "power_on_time", "hours"), what, result, words, _int(test, "lba_first_failure", "value"))
+    yield from _nvme_tests(said)
     logs = _dict(said.get("ata_smart_self_test_log"))
     table = _dict(logs.get("extended")).get("table") or _dict(logs.get("standard")).get("table")
     for test in (table if isinstance(table, list) else [])[:TESTS_MAX]:
         status = _int(_dict(test), "status", "value")
         if status is not None:
             words = _text(_dict(test), "status", "string") or ""
-            yield SelfTest(_int(_dict(test), "lifetime_hours"), _text(_dict(test), "type", "string") or "", status >> 4 & 15, words)
+            yield SelfTest(
+                _int(_dict(test), "lifetime_hours"),
+                _text(_dict(test), "type", "string") or "",
+                status >> 4 & 15,
+                words,
+                _int(_dict(test), "lba"),
+            )
 
 
 def _links(said: dict[str, Any]) -> Iterator[SmartLink]:
@@ -143,12 +188,25 @@ def _key(name: str) -> str:
     return re.sub("[^a-z0-9]+", "_", name.lower())  # versions differ between spaces and underscores
 
 
-def _attributes(said: dict[str, Any]) -> Iterator[tuple[str, int]]:
+def _table(said: dict[str, Any]) -> Iterator[Attribute]:
     table = _dict(said.get("ata_smart_attributes")).get("table")
     for row in table if isinstance(table, list) else []:
-        number, value = _int(_dict(row), "id"), _int(_dict(row), "raw", "value")
-        if number in ATTRIBUTES and value is not None:
-            yield ATTRIBUTES[number], value & 0xFFFFFFFF  # some vendors keep more in the upper bytes
+        number, flags = _int(_dict(row), "id"), _bool(_dict(row), "flags", "prefailure")
+        if number is not None:
+            yield Attribute(
+                number,
+                _text(row, "name") or "",
+                _int(row, "value"),
+                _raw(row),
+                flags is not False,
+                _text(row, "when_failed") == "now",
+            )
+
+
+def _raw(row: dict[str, Any]) -> int | None:
+    """The number as smartctl prints it, which knows the vendor's form of it; else the lower half, as some vendors keep more above."""
+    printed, value = _attributes.leading(_text(row, "raw", "string") or ""), _int(row, "raw", "value")
+    return printed if printed is not None or value is None else value & 0xFFFFFFFF
 
 
 def _dict(value: Any) -> dict[str, Any]:

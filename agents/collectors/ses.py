@@ -1,13 +1,13 @@
 """What each enclosure itself says of its bays, by `sg_ses --page=aes`: slot number and the SAS address of what sits there.
 
 It needs no ses driver, and it sees disks that the kernel's links miss. The page has no sensor in it, so it stays the same
-while nobody moves a disk. The text of `sg_ses --join` is read as well.
+while nobody moves a disk. The texts of `sg_ses --join` and `--page=es` are read as well; they say how each part of the enclosure is.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.collectors import _disks
 from agents.collectors._lines import torn_end
@@ -31,9 +31,24 @@ class SesSlot:
 
 
 @dataclass(frozen=True)
+class SesElement:
+    """One fan, power supply, sensor, bay or other part. What SES-4 calls an element."""
+
+    type: str  # "Cooling", "Power supply", "Temperature sensor", "Array device slot", ...
+    name: str  # what the enclosure calls it: "Fan 3"; "element 2" where it has no name for it
+    status: str  # "OK", "Critical", "Non-critical", "Unrecoverable", "Not installed", "Unsupported", "Unknown", ...
+    flags: tuple[str, ...] = ()  # of `FLAGS`, those that are set: "AC fail"
+    predicted: bool = False  # it predicts its own failure
+    degrees: int | None = None  # of a temperature sensor, Celsius
+
+
+@dataclass(frozen=True)
 class SesEnclosure:
+    """`id` is "" where a page without bays does not say it."""
+
     id: str  # "0x50050cc11ac016e2"
     slots: tuple[SesSlot, ...]
+    elements: tuple[SesElement, ...] = ()  # where the text says how they are
 
 
 def keys(host: Host) -> tuple[str, ...]:
@@ -67,13 +82,26 @@ _BAYS = ("Array device slot", "Device slot", "Array device", "Device")
 _MAYBE = ("SAS address", "device slot number")  # a line with these words that fits no pattern is torn
 
 
+_NAMED = re.compile(r"(?:(.*\S) +)?\[([0-9]+),(-?[0-9]+)\] +Element type: ([^,]+)")
+_NUMBERED = re.compile(r" +Element ([0-9]+) descriptor:?")
+_STATUS = re.compile(r" +Predicted failure=([01]), Disabled=[01], Swap=[01], status: (.+)")
+_DEGREES = re.compile(r" +Temperature=(-?[0-9]{1,3}) C")
+FLAGS = (
+    "Fail", "AC fail", "DC fail", "DC overvoltage", "DC undervoltage", "DC overcurrent", "Overtmp fail", "Temperature warn", "OT failure",
+    "OT warning", "UT failure", "UT warning", "Warn Over", "Warn Under", "Crit Over", "Crit Under", "Fault sensed", "Batt fail", "UPS fail",
+    "Intf fail", "OC",
+)  # fmt: skip
+
+
 def parse(text: str) -> SesEnclosure | Unparsed:
-    """Every bay of the enclosure in `text`, or the first line that made no sense. Never raises."""
+    """The enclosure in `text`, or the first line that made no sense. Never raises."""
     torn = torn_end(text)
     if torn is not None:
         return torn
+    lines = text.split("\n")
+    elements = _elements(lines)
     identity, in_bays, slots = None, False, []
-    for line in text.split("\n"):
+    for line in lines:
         kind = _TYPE.fullmatch(line)
         if kind:
             in_bays = kind.group(1) in _BAYS
@@ -84,11 +112,43 @@ def parse(text: str) -> SesEnclosure | Unparsed:
         elif in_bays and slots and not slots[-1].take(line) and any(word in line for word in _MAYBE):
             return Unparsed("a line about a bay cannot be read", line)
     if identity is None or int(identity, 16) == 0:
-        return Unparsed("the enclosure gives no logical identifier")
+        return SesEnclosure("", (), elements) if elements else Unparsed("the enclosure gives no logical identifier")
     numbers = [slot.number for slot in slots]
     if len(set(numbers)) != len(numbers):
         return Unparsed("two bays have the same slot number", next(f"slot {n}" for n in numbers if numbers.count(n) > 1))
-    return SesEnclosure(identity, tuple(slot.read() for slot in sorted(slots, key=lambda slot: slot.number)))
+    return SesEnclosure(identity, tuple(slot.read() for slot in sorted(slots, key=lambda slot: slot.number)), elements)
+
+
+def _elements(lines: list[str]) -> tuple[SesElement, ...]:
+    """Every part whose status is told. The overall descriptor of a type speaks of no part and is left out."""
+    found: list[SesElement] = []
+    kind, name = "", None
+    for line in lines:
+        named, numbered, typed = _NAMED.fullmatch(line), _NUMBERED.fullmatch(line), _TYPE.fullmatch(line)
+        if named:
+            kind = named.group(4)
+            name = None if named.group(3) == "-1" else named.group(1) or f"element {named.group(3)}"
+        elif typed:
+            kind, name = typed.group(1), None
+        elif numbered:
+            name = f"element {numbered.group(1)}"
+        elif "Overall descriptor" in line:
+            name = None
+        elif name is not None and (status := _STATUS.fullmatch(line)):
+            found.append(SesElement(kind.strip(), name.strip(), status.group(2).strip(), predicted=status.group(1) == "1"))
+        elif name is not None and found and "=" in line:
+            found[-1] = _with(found[-1], line)
+    return tuple(found)
+
+
+def _with(element: SesElement, line: str) -> SesElement:
+    """The element with what one more of its lines says: "Ident=0, Fail=1, OT failure=0"."""
+    degrees = _DEGREES.fullmatch(line)
+    if degrees:
+        return replace(element, degrees=int(degrees.group(1)))
+    pairs = (part.strip().partition("=") for part in line.split(","))
+    flags = tuple(name for name, _, value in pairs if value == "1" and name in FLAGS)
+    return replace(element, flags=element.flags + flags) if flags else element
 
 
 class _Slot:

@@ -46,6 +46,7 @@ class SelfTest:
     what: str
     result: int
     said: str
+    lba: int | None = None  # where it failed, where that was told
 
     @property
     def failed(self) -> bool:

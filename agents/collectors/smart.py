@@ -1,16 +1,18 @@
 """What each disk says of its own health: `smartctl -x`, as JSON where smartctl has it (7.0 and later), else as text.
 
-A disk in standby is not woken (`-n standby`). What the JSON says beyond the verdict is in `SmartDetails`.
+A disk in standby is not woken (`-n standby`). What is said beyond the verdict is in `SmartDetails`. A part of the text is read as well,
+also one without smartctl's own first lines.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.collectors import _disks
+from agents.collectors import _disks, _smart_text
 from agents.collectors._lines import torn_end
 from agents.collectors._power import EXITS, SLEEPS
 from agents.collectors._smart_json import SmartDetails, details
@@ -35,7 +37,12 @@ class Smart:
     grown_defects: int | None
     wwid: str | None = None
     serial: str | None = None
-    details: SmartDetails | None = None  # None when smartctl printed text
+    details: SmartDetails | None = None  # None when nothing of it was said
+    model: str | None = None
+    names: tuple[str, ...] = ()  # every identity it gives: LU name, EUI, NGUID, and "ser:MODEL:SERIAL"
+    sense: tuple[int, int] | None = None  # of SCSI: additional sense code and qualifier of the verdict
+    device: str | None = None  # "/dev/sda", where the report says which device was asked
+    silent: str = ""  # why it says nothing of its health: it sleeps, has no SMART, was not reached
 
 
 def keys(host: Host) -> tuple[str, ...]:
@@ -61,15 +68,28 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 def parse(text: str) -> Smart | Unparsed:
-    """The disk's verdict on itself. Never raises; text that is not smartctl's is refused."""
+    """The disk's verdict on itself. Never raises; text in which smartctl says nothing is refused."""
     if text.startswith("{"):
         return _json(text)
     torn = torn_end(text)
     if torn is not None:
         return torn
-    if not text.startswith("smartctl "):
+    told = _smart_text.read(text)
+    if not told.lines:
         return Unparsed("smartctl did not print this", text.split("\n")[0])
-    return _text(text)
+    names = _smart_text.names_of(told.model, told.serial, told.names)
+    return Smart(
+        told.passed,
+        told.verdict,
+        told.numbers.get("grown_defects"),
+        told.names[0] if told.names else None,
+        told.serial,
+        told.details(),
+        told.model,
+        names,
+        told.sense,
+        silent="" if told.passed is not None else told.silent,
+    )
 
 
 def _json(text: str) -> Smart | Unparsed:
@@ -77,19 +97,37 @@ def _json(text: str) -> Smart | Unparsed:
         said = json.loads(text)
     except (ValueError, RecursionError):
         return Unparsed("smartctl's JSON is torn", text[:80])
-    if not isinstance(said, dict) or not isinstance(said.get("smartctl"), dict):
+    if not isinstance(said, dict) or not _is_smartctls(said):
         return Unparsed("this JSON is not smartctl's", text[:80])
-    status, defects, serial = said.get("smart_status"), said.get("scsi_grown_defect_list"), said.get("serial_number")
+    status, defects = said.get("smart_status"), said.get("scsi_grown_defect_list")
     passed = status.get("passed") if isinstance(status, dict) else None
     whole = defects if isinstance(defects, int) and not isinstance(defects, bool) and defects >= 0 else None
+    serial, told = _string(said.get("serial_number")), tuple(_json_names(said))
+    model = _string(said.get("model_name")) or _string(said.get("scsi_model_name")) or _string(said.get("product"))
+    device = said.get("device")
     return Smart(
         passed if isinstance(passed, bool) else None,
         _words(status) if isinstance(passed, bool) else "",
         whole,
-        _json_wwid(said),
-        serial if isinstance(serial, str) else None,
+        told[0] if told else None,
+        serial,
         details(said),
+        model,
+        _smart_text.names_of(model, serial, told),
+        _sense(status),
+        _string(device.get("name")) if isinstance(device, dict) else None,
+        _silent(said) if not isinstance(passed, bool) else "",
     )
+
+
+def _is_smartctls(said: dict[str, Any]) -> bool:
+    """Whether it says so itself, or is the part of such a report that a program passed on: then the device is named with its protocol."""
+    device = said.get("device")
+    return isinstance(said.get("smartctl"), dict) or (isinstance(device, dict) and isinstance(device.get("protocol"), str))
+
+
+def _string(value: Any) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None
 
 
 def _words(status: dict[str, Any]) -> str:
@@ -100,42 +138,43 @@ def _words(status: dict[str, Any]) -> str:
     return f"SMART status: failed, {why}" if isinstance(why, str) else "SMART status: failed"
 
 
-def _json_wwid(said: dict[str, Any]) -> str | None:
-    """SCSI gives the LU name as it is; ATA gives the same number in three parts."""
-    lu, wwn = said.get("logical_unit_id"), said.get("wwn")
-    if isinstance(lu, str):
-        return normalise(lu)
+def _sense(status: Any) -> tuple[int, int] | None:
+    scsi = status.get("scsi") if isinstance(status, dict) else None
+    codes = [scsi.get(name) for name in ("asc", "ascq")] if isinstance(scsi, dict) else []
+    whole = [code for code in codes if isinstance(code, int) and not isinstance(code, bool) and 0 <= code <= 255]
+    return (whole[0], whole[1]) if len(whole) == 2 else None
+
+
+def _silent(said: dict[str, Any]) -> str:
+    """Why there is no verdict, by smartctl's own messages."""
+    tool = said.get("smartctl")
+    messages = tool.get("messages") if isinstance(tool, dict) else None
+    texts = [one.get("string") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    told = _smart_text.read("\n".join(text for text in texts if isinstance(text, str)))
+    support = said.get("smart_support")
+    lacks = isinstance(support, dict) and support.get("available") is False
+    return told.silent or ("it has no SMART" if lacks else "")
+
+
+def _json_names(said: dict[str, Any]) -> Iterator[str]:
+    """SCSI gives the LU name as it is; ATA gives the same number in three parts, NVMe an EUI in two and an NGUID as text."""
+    lu, wwn, spaces = said.get("logical_unit_id"), said.get("wwn"), said.get("nvme_namespaces")
+    name = normalise(lu) if isinstance(lu, str) else None
     parts = [wwn.get(name) for name in ("naa", "oui", "id")] if isinstance(wwn, dict) else []
-    if len(parts) != 3 or not all(isinstance(part, int) and 0 <= part < 1 << 36 for part in parts):
-        return None
-    return normalise(f"0x{parts[0]:x}{parts[1]:06x}{parts[2]:09x}")
+    if name is None and len(parts) == 3 and all(isinstance(part, int) and 0 <= part < 1 << 36 for part in parts):
+        name = normalise(f"0x{parts[0]:x}{parts[1]:06x}{parts[2]:09x}")
+    if name:
+        yield name
+    for space in spaces if isinstance(spaces, list) and len(spaces) == 1 else ():  # several have a name each, and the report is of all
+        yield from _names_of_namespace(space)
 
 
-_SCSI = re.compile(r"^SMART Health Status: (.+)$", re.MULTILINE)
-_ATA = re.compile(r"^SMART overall-health self-assessment test result: (\S+).*$", re.MULTILINE)
-_DEFECTS = re.compile(r"^Elements in grown defect list: ([0-9]{1,10})$", re.MULTILINE)
-
-_SCSI_ID = re.compile(r"^Logical Unit id: +(0x[0-9a-fA-F]{16,32})$", re.MULTILINE)
-_SERIAL = re.compile(r"^Serial [Nn]umber: +(\S+)$", re.MULTILINE)
-_ATA_ID = re.compile(r"^LU WWN Device Id: +([0-9a-f]) ([0-9a-f]{6}) ([0-9a-f]{9})$", re.MULTILINE)
-
-
-def _text(text: str) -> Smart:
-    scsi, ata, defects = _SCSI.search(text), _ATA.search(text), _DEFECTS.search(text)
-    passed, line = None, ""
-    if scsi:
-        passed, line = scsi.group(1).strip() == "OK", scsi.group(0)
-    elif ata:
-        passed, line = ata.group(1) == "PASSED", ata.group(0)
-    return Smart(passed, line, int(defects.group(1)) if defects else None, _wwid(text), _serial(text))
-
-
-def _wwid(text: str) -> str | None:
-    """SCSI prints the LU name as it is; ATA prints the same number in three groups, without 0x."""
-    scsi, ata = _SCSI_ID.search(text), _ATA_ID.search(text)
-    return normalise(scsi.group(1) if scsi else "0x" + "".join(ata.groups())) if scsi or ata else None
-
-
-def _serial(text: str) -> str | None:
-    found = _SERIAL.search(text)
-    return found.group(1) if found else None
+def _names_of_namespace(space: Any) -> Iterator[str]:
+    eui, nguid = (space.get("eui64"), space.get("nguid")) if isinstance(space, dict) else (None, None)
+    parts = [eui.get(name) for name in ("oui", "ext_id")] if isinstance(eui, dict) else []
+    if len(parts) == 2 and all(isinstance(part, int) and not isinstance(part, bool) and 0 <= part < 1 << 40 for part in parts):
+        found = normalise(f"eui.{parts[0]:06x}{parts[1]:010x}")
+        yield from (found,) if found else ()
+    if isinstance(nguid, str):
+        found = normalise(f"eui.{re.sub('[^0-9a-fA-F]', '', nguid)}")
+        yield from (found,) if found else ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.collectors import block, drive_modes, ses, sg_logs
+from agents.collectors import block, drive_modes, ses, ses_status, sg_logs
 from agents.collectors._designators import Designator, designators
 from agents.collectors.base import Unparsed
 from agents.collectors.ses import SesSlot
@@ -207,3 +207,27 @@ def test_a_block_device_carries_them():
     (disk,) = block.parse(f"/sys/block:sda\n/sys/block/sda/device/vpd_pg83:{page(UNIT)}\n/sys/block/sda/device/timeout:30\n")
     assert disk.designators == (Designator("unit", "naa", "5000c500a65b201b"),)
     assert (disk.timeout_seconds, disk.rotational, disk.write_cache) == (30, None, None)
+
+
+PART = """    Element type: Cooling, subenclosure id: 0 [ti=2]
+      Overall descriptor:
+        Predicted failure=0, Disabled=0, Swap=0, status: Critical
+      Element 0 descriptor:
+        Predicted failure=1, Disabled=0, Swap=0, status: {}
+        Ident=0, Do not remove=0, Hot swap=1, Fail=1, Requested on=1
+        Off=0, Actual speed={} rpm, Fan {}
+"""
+
+
+def test_the_status_of_each_part_is_read_and_the_overall_one_is_of_none():
+    (fan,) = ses_status.parse(PART.format("Noncritical", 0, "stopped")).elements
+    assert (fan.type, fan.name, fan.status, fan.flags, fan.predicted) == ("Cooling", "element 0", "Noncritical", ("Fail",), True)
+
+
+def test_a_sensor_that_moves_changes_nothing_lasting_and_a_fan_that_stops_does():
+    fast, slow = (PART.format("OK", speed, "at intermediate speed") for speed in (5120, 4870))
+    assert ses_status.lasting(fast) == ses_status.lasting(slow) != ses_status.lasting(PART.format("OK", 0, "stopped"))
+
+
+def test_a_page_without_a_part_is_refused():
+    assert isinstance(ses_status.parse("  Primary enclosure logical identifier (hex): 50050cc11ac016e2\n"), Unparsed)

@@ -1,4 +1,5 @@
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_it_reads_the_verdict_of_sas_sata_and_nvme(lines, passed, grown_defects)
 
 
 def test_it_refuses_what_smartctl_did_not_print():
-    assert isinstance(parse("SMART Health Status: OK\n"), Unparsed)
+    assert isinstance(parse("everything is well\n"), Unparsed)
 
 
 class Disks:
@@ -140,3 +141,138 @@ def test_a_number_in_a_strange_form_counts_as_not_said(value):
     said = parse(json.dumps({"smartctl": {}, "scsi_grown_defect_list": value, "scsi_pending_defects": {"count": value}}))
     assert said.details.pending_defects is None
     assert said.grown_defects is None or value == 2**70
+
+
+def test_a_part_of_the_text_without_its_first_lines_is_read():
+    said = parse("SMART Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=10]\nDrive Trip Temperature:      68 C\n")
+    assert (said.passed, said.sense, said.details.temperature_trip, said.wwid) == (False, (0x5D, 0x10), 68, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "passed"),
+    [
+        ("SMART overall-health self-assessment test result: UNKNOWN!", None),
+        ("SMART Health Status: not available", None),
+        ("SMART Health Status: WARNING - ENCLOSURE DEGRADED [asc=b, ascq=2]", False),
+        ("SMART Health Status: SOMETHING THAT NOBODY KNOWS", False),
+    ],
+)
+def test_a_verdict_that_is_none_is_neither_good_nor_bad(line, passed):
+    assert parse(HEAD + line + "\n").passed is passed
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (
+            "# 1  Extended offline    Completed: read failure       90%     38990         2214718032\n",
+            ("Extended offline", 7, 38990, 2214718032),
+        ),
+        ("# 2  Short offline       Self-test routine in progress 90%      7         -\n", ("Short offline", 15, 7, None)),
+        (
+            "# 3  Background long   Failed in segment -->       3   29064        0x1f2e [0x3 0x11 0x0]\n",
+            ("Background long", 7, 29064, 0x1F2E),
+        ),
+        (
+            "# 4  Background short  Completed                   -   45342                 - [-   -    -]\n",
+            ("Background short", 0, 45342, None),
+        ),
+        (
+            "# 5  Background long   Self test in progress ...   -     NOW                 - [-   -    -]\n",
+            ("Background long", 15, None, None),
+        ),
+        ("# 6  Background long   Aborted (by user command)   -      12                 - [-   -    -]\n", ("Background long", 1, 12, None)),
+        ("# 7\tBackground short\tFailed in segment -->\t3\t29064\t-\t[- - -]\n".expandtabs(), ("Background short", 7, 29064, None)),
+    ],
+)
+def test_it_reads_every_row_of_a_self_test_log(row, expected):
+    (test,) = parse(row).details.self_tests
+    assert (test.what, test.result, test.hours, test.lba) == expected
+
+
+NVME_TESTS = "Self-test Log (NVMe Log 0x06, NSID 0xffffffff)\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "result"),
+    [
+        (" 0   Extended          Completed: failed segments            33310     90123776     1   7   -    -\n", 7),
+        (" 0   Short             Aborted: Controller Reset             33310            -     -   -   -    -\n", 2),
+        (" 0   Short             Aborted: unknown reason               33310            -     -   -   -    -\n", 1),
+        (" 0   Short             Completed without error               33310            -     -   -   -    -\n", 0),
+    ],
+)
+def test_the_results_of_nvme_are_told_as_those_of_scsi(row, result):
+    (test,) = parse(NVME_TESTS + row).details.self_tests
+    assert (test.result, test.hours) == (result, 33310)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "197 Current_Pending_Sector  0x0012   098   098   000    Old_age   Always       -       120",
+        "197 Current_Pending_Sector  -O--C-   098   098   000    -    120",
+        "197 Total_Pending_Sectors   0x0012   098   098   000    Old_age   Always       -       120 (3 4)",
+    ],
+)
+def test_it_reads_both_forms_of_the_attribute_table(row):
+    assert parse(row + "\n").details.attributes == (("pending", 120),)
+
+
+def test_an_attribute_of_another_vendors_meaning_is_not_counted():
+    said = parse("197 Current_Pending_ECC_Cnt 0x0032   100   100   000    Old_age   Always       -       1\n")
+    assert said.details.attributes == ()
+
+
+def test_what_is_at_its_threshold_is_told_by_what_that_means():
+    said = parse(
+        "  5 Reallocated_Sector_Ct   0x0033   003   003   010    Pre-fail  Always   FAILING_NOW 64472\n"
+        " 12 Power_Cycle_Count       0x0032   001   001   020    Old_age   Always   FAILING_NOW 90112\n"
+        "190 Airflow_Temperature_Cel 0x0022   039   039   045    Old_age   Always   FAILING_NOW 61\n"
+        "194 Temperature_Celsius     0x0022   061   039   045    Old_age   Always   In_the_past 39\n"
+    ).details
+    assert (said.failing, said.exhausted, said.too_hot) == (("Reallocated_Sector_Ct",), ("Power_Cycle_Count",), True)
+
+
+def test_numbers_with_a_comma_are_read_where_they_are_whole():
+    said = parse(
+        "Power On Hours:                     33,323\nread:          0      941       941       941       1090      47812,883           2\n"
+    ).details
+    assert (said.power_on_hours, said.errors) == (33323, (ErrorLine("read", 941, 2, "47812.883"),))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("Device is in STANDBY mode, exit(2)", "it sleeps"),
+        ("SMART support is:     Unavailable - device lacks SMART capability.", "no SMART"),
+        ("/dev/sdl: Unknown USB bridge [0x0bda:0x9210 (0xf200)]", "USB bridge"),
+    ],
+)
+def test_why_a_disk_says_nothing_is_kept(line, why):
+    said = parse(HEAD + line + "\n")
+    assert said.passed is None
+    assert why in said.silent
+
+
+@pytest.mark.parametrize("hidden", ["[REDACTED]", "XXXXXXXX", "<removed>", "--"])
+def test_a_serial_number_that_was_taken_out_is_none(hidden):
+    assert parse(f"Serial Number:    {hidden}\n").serial is None
+
+
+def test_an_nvme_report_names_its_disk_by_eui_and_by_serial_number():
+    text = "Model Number:      QUAY QN980\nSerial Number:     QN22A0001177\nNamespace 1 IEEE EUI-64:            0c7a15 0000c1d2e3\n"
+    said = {"smartctl": {}, "model_name": "QUAY QN980", "serial_number": "QN22A0001177"}
+    said["nvme_namespaces"] = [{"eui64": {"oui": 0x0C7A15, "ext_id": 0xC1D2E3}, "nguid": "0c7a150000c1d2e30000000000000001"}]
+    names = ("eui:0c7a150000c1d2e3", "ser:QUAY_QN980:QN22A0001177")
+    assert parse(text).names == names
+    assert parse(json.dumps(said)).names == (names[0], "eui:0c7a150000c1d2e30000000000000001", names[1])
+
+
+@pytest.mark.parametrize(
+    "line", ["# 1" + " " * 5000, "5 " + "a " * 5000, "read: " + "1 " * 5000, "x" * 100_000, "[" * 5000, "# 1 " + "-->" * 3000]
+)
+def test_no_line_takes_long(line):
+    begun = time.perf_counter()
+    parse((line + "\n") * 50)
+    assert time.perf_counter() - begun < 2

@@ -168,8 +168,9 @@ def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
-    enclosure = ses.enclosure_at(view.node, args[-1]) if len(args) == 2 and args[0] == "--page=aes" else None
-    return unknown(("sg_ses", *args)) if enclosure is None else Answer(0, ses.page(view.node, enclosure))
+    page = {"--page=aes": ses.page, "--page=es": ses.status_page}.get(args[0]) if len(args) == 2 else None
+    enclosure = ses.enclosure_at(view.node, args[-1]) if page is not None else None
+    return unknown(("sg_ses", *args)) if page is None or enclosure is None else Answer(0, page(view.node, enclosure))
 
 
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:

@@ -321,8 +321,10 @@ def state_of(disk: DiskFacts, place: Place | None) -> tuple[str, str]:
     tone = rows.tone(leaf.state)
     if tone == "good" and known(leaf.errors) and any(leaf.errors):
         return "watch", f"{what}, errors {' / '.join(map(str, leaf.errors))} (read / write / checksum)"
-    if tone in ("good", "info") and known(disk.health) and not disk.health.passed:
-        return "watch", f"{what}, but says of itself: {disk.health.text}"
+    if tone in ("good", "info"):
+        ill = rows.illness(disk)
+        if ill is not None:
+            return ill[1], f"{what}, but says of itself: {ill[0]}"
     return ("good" if tone == "info" else tone), what
 
 

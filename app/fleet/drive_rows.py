@@ -12,6 +12,7 @@ from django.utils.text import capfirst
 from agents.collectors.io_counters import IoCounters
 from app.fleet import chassis, sas_way
 from workflows.facts import ConditionFacts, DiskFacts, NodeFacts, OnPath, ServiceFacts, known
+from workflows.facts import thresholds as at
 from workflows.facts.slots import LEVELS
 
 Row = tuple[str, str, str]
@@ -51,7 +52,11 @@ def condition_rows(disk: DiskFacts) -> Iterator[Row]:
         )
         corrected = "not counted" if line.corrected is None else f"{line.corrected:,} corrected{rate}"
         lost = "unknown" if line.uncorrected is None else f"{line.uncorrected:,}"
-        yield f"Errors while it {_DOES[line.what]}", f"{corrected}; {lost} not corrected", "bad" if line.uncorrected else "good"
+        yield (
+            f"Errors while it {_DOES[line.what]}",
+            f"{corrected}; {lost} not corrected",
+            _weighed(line.uncorrected or 0, at.UNCORRECTED_WATCH, at.UNCORRECTED_ACT),
+        )
     yield _self_test(said)
     if known(said.background):
         yield "Background scan", said.background, "idle"
@@ -68,13 +73,33 @@ _DOES = {"read": "reads", "write": "writes", "verify": "verifies"}
 
 def _defects(said: ConditionFacts) -> Iterator[Row]:
     if known(said.grown_defects):
-        yield "Grown defects", f"{said.grown_defects:,}", "watch" if said.grown_defects else "good"
+        yield "Grown defects", f"{said.grown_defects:,}", _weighed(said.grown_defects, at.GROWN_WATCH, at.GROWN_ACT)
     if known(said.pending_defects) and said.pending_defects is not None:
-        yield "Defects not yet replaced", f"{said.pending_defects:,}", "bad" if said.pending_defects else "good"
+        yield "Defects not yet replaced", f"{said.pending_defects:,}", _weighed(said.pending_defects, at.PENDING_WATCH, at.PENDING_ACT)
     for name, count in said.attributes:
-        yield name.capitalize(), f"{count:,}", "watch" if count else "good"
+        yield name.capitalize(), f"{count:,}", _weighed(count, *OF_ATTRIBUTES.get(name, (1, None)))
     if known(said.percent_used):
-        yield "Endurance used", f"{said.percent_used} %", "bad" if said.percent_used >= 100 else "good"
+        yield "Endurance used", f"{said.percent_used} %", _weighed(said.percent_used, at.USED_WATCH, None)
+
+
+# attribute -> from when on it is watched, and from when on somebody must act
+OF_ATTRIBUTES: dict[str, tuple[int, int | None]] = {
+    "pending": (at.PENDING_WATCH, at.PENDING_ACT),
+    "offline uncorrectable": (at.PENDING_WATCH, at.PENDING_ACT),
+    "reallocated": (at.REALLOCATED_WATCH, at.REALLOCATED_ACT),
+    "reported uncorrectable": (at.UNCORRECTED_WATCH, at.UNCORRECTED_ACT),
+    "media errors": (at.UNCORRECTED_WATCH, at.UNCORRECTED_ACT),
+    "end-to-end errors": (at.END_TO_END_WATCH, None),
+    "CRC errors of the link": (at.LINK_CRC_WATCH, None),
+    "critical warning": (1, 1),
+}
+
+
+def _weighed(count: int, watch: int, act: int | None) -> str:
+    """The tone of a number, by the thresholds that the situations of disks have."""
+    if act is not None and count >= act:
+        return "bad"
+    return "watch" if count >= watch else "good"
 
 
 def _self_test(said: ConditionFacts) -> Row:

@@ -234,9 +234,20 @@ def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[
         return f"use not known: {disk.in_use.reason}", "watch"
     if disk.in_use:
         return ", ".join(disk.in_use), "idle"
-    if known(disk.health) and not disk.health.passed:
-        return f"no label, not in use, failing: {disk.health.text}", "bad"
+    ill = illness(disk)
+    if ill is not None:
+        return f"no label, not in use, failing: {ill[0]}", "bad"
     return "no label, not in use", "info"
+
+
+def illness(disk: DiskFacts) -> tuple[str, str] | None:
+    """What a disk says against itself, in words, and its tone; None when nothing is found. The situations of disks judge the same way."""
+    found = disk.condition.findings if known(disk.condition) else ()
+    if found:
+        return found[0].words, "bad" if found[0].severity == "act" else "watch"
+    if known(disk.health) and not disk.health.passed:
+        return disk.health.text, "watch"
+    return None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from workflows.facts.condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
 from workflows.facts.divergence import Suspect, suspects
+from workflows.facts.enclosures import EnclosureFacts
 from workflows.facts.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
 from workflows.facts.hostids import HostidFacts
 from workflows.facts.identity import Identity, Remembered, identify
@@ -30,6 +31,7 @@ from workflows.facts.model import (
 )
 from workflows.facts.modes import ModeFacts, Switch
 from workflows.facts.progress import Advance, Amount, ScanProgress
+from workflows.facts.reports import ReportFacts
 from workflows.facts.service import OnPath, ServiceFacts
 from workflows.facts.slots import BayWitness
 from workflows.facts.tunables import TunableFacts, TunablesFacts
@@ -45,6 +47,7 @@ __all__ = [
     "DiskFacts",
     "DiskLink",
     "DiskTimeline",
+    "EnclosureFacts",
     "ErrorFacts",
     "FabricFacts",
     "FleetFacts",
@@ -70,6 +73,7 @@ __all__ = [
     "PoolLatency",
     "PoolTimeline",
     "Remembered",
+    "ReportFacts",
     "ScanFacts",
     "ScanProgress",
     "SelfTestFacts",

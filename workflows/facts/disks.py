@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
 from workflows.facts.bays import bay_of, read_bays
-from workflows.facts.condition import read_condition
+from workflows.facts.condition import is_about, read_condition
 from workflows.facts.fabric import link_of
 from workflows.facts.labels import Copies, Labels, Read
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
@@ -168,8 +168,10 @@ def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
     smart = sources.read(f"smart/{device.name}")
     if not known(smart):
         return smart
-    if smart.wwid is None or smart.wwid != device.wwid:
-        return Unknown(f"smartctl's report on {device.name} is about {smart.wwid or 'a disk it does not name'}. Have the node look again.")
+    if not is_about(smart, device):
+        return Unknown(
+            f"smartctl's report on {device.name} is about {smart.wwid or smart.serial or 'a disk it does not name'}. Have the node look again."
+        )
     if smart.passed is None:
         return Unknown(f"smartctl does not say whether {device.name} is healthy.")
     return HealthFacts(smart.passed, smart.line, smart.grown_defects)

@@ -14,6 +14,7 @@ from agents.collectors.base import Capture
 from agents.wwid import normalise, strip_partition
 from workflows.facts.bays import read_bays
 from workflows.facts.disks import by_disk, label_names, read_disks, read_links
+from workflows.facts.enclosures import read_enclosures
 from workflows.facts.fabric import read_fabric
 from workflows.facts.figures import with_figures
 from workflows.facts.frozen import with_gone
@@ -24,6 +25,7 @@ from workflows.facts.loads import read_failed_loads, read_loads
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
 from workflows.facts.past import read_events, read_histories, read_kernel_log
 from workflows.facts.pools import Resolve, read_importable, read_pools
+from workflows.facts.reports import read_reports
 from workflows.facts.service import read_service
 from workflows.facts.sources import Memory, Sources
 from workflows.facts.tunables import read_tunables
@@ -86,6 +88,8 @@ def node_facts(
         unplaced=() if known(disks) else tuple(_unplaced(sources)),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
         service=read_service(sources),
+        loose_reports=read_reports(sources),
+        enclosures=read_enclosures(sources),
     )
 
 

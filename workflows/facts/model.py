@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
     from workflows.facts.condition import ConditionFacts
+    from workflows.facts.enclosures import EnclosureFacts
     from workflows.facts.fabric import FabricFacts, LinkFacts
     from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.loads import FailedLoad
     from workflows.facts.modes import ModeFacts
     from workflows.facts.progress import ScanProgress
+    from workflows.facts.reports import ReportFacts
     from workflows.facts.service import ServiceFacts
     from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
@@ -355,6 +357,8 @@ class NodeFacts:
     unplaced: tuple[Copies, ...] = ()  # labels that were read while nobody lists the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not read.")
+    loose_reports: tuple[ReportFacts, ...] = ()  # of health, on disks that `disks` does not have
+    enclosures: tuple[EnclosureFacts, ...] = ()  # what the enclosures say of their fans, power supplies and sensors, where that was asked
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool

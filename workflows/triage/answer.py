@@ -16,6 +16,7 @@ from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.situations import detect_all
 from workflows.triage import clean, mend, partly, refused
+from workflows.triage.commands import device
 from workflows.triage.cut import Piece, cut
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
@@ -256,10 +257,11 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     said = nodes.setdefault(read.node, _Said({}, {}))
     source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
-    key = piece.key or _key(source, mended, said)
+    key = _key_of_disk(piece, mended, said) if source == "smart" else piece.key or _key(source, mended, said)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    notes = (*mended.notes, *partly.rounded(mended.unread), *said.keep(source, key, mended, piece.command))
+    silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
+    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *said.keep(source, key, mended, piece.command))
     for also in _also(source, mended):
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
@@ -283,13 +285,26 @@ def _key(source: str, mended: mend.Mended, said: _Said) -> str | None:
     """Which of many an output without its command line is of; None when it does not say."""
     if source in ("zdb_label", "ses"):
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in said.captures)}"
-    if source == "smart":
-        return mended.value.wwid
     if source == "zpool_history":
         return mended.value.pool
     if source == "kstat_txgs":
         return mended.value.pool
     return None if source in ("sg_logs", "drive_modes") else ""
+
+
+def _key_of_disk(piece: Piece, mended: mend.Mended, said: _Said) -> str:
+    """Under what a health report is kept: the device that was asked, else what the disk calls itself, else a number.
+
+    Behind a RAID controller one device stands for many disks, so a second report that names another disk gets a place of its own.
+    """
+    smart = mended.value
+    asked = piece.key or (device(smart.device) if smart.device else "") or smart.wwid or smart.serial
+    if not asked:
+        return f"unnamed{sum(where.startswith('smart/unnamed') for where in said.captures)}"
+    before = said.values.get(f"smart/{asked}")
+    if before is None or before.serial == smart.serial or not before.serial or not smart.serial:
+        return asked
+    return f"{asked} {smart.serial}"
 
 
 def _also(source: str, mended: mend.Mended) -> tuple[str, ...]:

@@ -245,6 +245,9 @@ _HINTS = {
 }
 
 
+_BEHIND = re.compile(r"(?:sat\+)?(?:megaraid|cciss|3ware|areca|aacraid|hpt|sssraid),[0-9,/]{1,12}")
+
+
 def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "zpool":
         return _zpool(rest, letters), ""
@@ -259,6 +262,9 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if any(word.startswith((VALUES, *FOLDERS)) for word in rest):
         return "parameters", ""
     source = {"smartctl": "smart", "sg_ses": "ses", "sg_logs": "sg_logs", "sdparm": "drive_modes"}.get(tool, "")
+    behind = next((word for word in rest if source == "smart" and _BEHIND.fullmatch(word)), "")
+    if behind:
+        return source, behind  # one device stands for every disk of a RAID controller, so the disk's number there names it
     devices = [word for word in rest if word.startswith("/dev/")]
     return (source, device(devices[-1])) if source and devices else NOTHING
 

@@ -30,6 +30,7 @@ class Piece:
     begun: bool = False  # whether it has a line that is not empty
     closed: bool = False  # whether the brace that ends a JSON text stands there
     pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
+    sections: set[str] = field(default_factory=set)  # of a report of smartctl: the beginnings of those that it has
     labels: set[str] = field(default_factory=set)  # which of a disk's four were told of
 
     def add(self, line: str) -> None:
@@ -41,6 +42,8 @@ class Piece:
         self.said = found.group(1) if found else self.said
         if self.source.startswith("zpool_") and line.strip().startswith(("pool: ", "no pools")):
             self.pools.add(line.strip())
+        if self.source == "smart" and (section := _SECTION.match(line)):
+            self.sections.add(section.group())
         if self.source == "zdb_label":
             told = _LABELS_TOLD.match(line)
             self.labels |= set("".join(told.groups(""))) & set("0123") if told else set()
@@ -48,6 +51,9 @@ class Piece:
     @property
     def last(self) -> int:
         return self.first + max(len(self.lines), 1) - 1
+
+
+NO_PROMPT = re.compile(r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining)")  # smartctl's own lines that look like one
 
 
 def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Piece]:
@@ -62,7 +68,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if not line:
             pieces[-1].lines.append(line)
             continue
-        command = asked(line)
+        command = None if NO_PROMPT.match(line) else asked(line)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
             pieces.append(_of_command(command, node, i + 2))
@@ -101,7 +107,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return "zdb_label", ""
     if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
         return kernel_file(line.partition(":")[0])
-    if line == "{" or line.startswith('{"'):
+    if line == "{" or line.startswith(('{"', '{ "')):
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
         return "zpool_status", ""  # its beginning is not here
@@ -116,11 +122,22 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
 
 JSON_LOOKED_AT = 12  # lines
 _STATUS_JSON = re.compile(r'"command": ?"zpool status"')
+_SMART_JSON = re.compile(r'"smartctl" ?: ?\{')
+JSON_CHARACTERS_LOOKED_AT = 400
+
+
+_OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvme|scsi)_[a-z0-9_]+)" ?:')  # also with its keys sorted
 
 
 def _json(lines: Sequence[str]) -> str:
     said = "\n".join(lines)
-    return "smart" if '"smartctl": {' in said else "zpool_status_json" if _STATUS_JSON.search(said) else ""
+    return (
+        "smart"
+        if _SMART_JSON.search(said) or any(map(_OF_SMARTCTL.match, lines[1:3]))
+        else "zpool_status_json"
+        if _STATUS_JSON.search(said)
+        else ""
+    )
 
 
 _POOL = re.compile(r" {0,4}pool: \S")
@@ -129,6 +146,13 @@ _STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
 _NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 _STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
+# How a part of smartctl's text begins that was pasted without its first lines.
+SMART_PART = (
+    r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
+    r"|ID# ATTRIBUTE_NAME |Vendor Specific SMART Attributes with Thresholds:|SMART Attributes Data Structure revision|Error counter log:"
+    r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
+    r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +0x[0-9a-f]{4} +[0-9]{3} +[0-9]{3} "
+)
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
     ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
     ("zpool_status", re.compile(r"no pools available$"), ""),
@@ -140,8 +164,11 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
     ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
-    ("smart", re.compile(r"smartctl [0-9]+\.[0-9]+ "), ""),
-    ("ses", re.compile(r" +Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
+    ("smart", re.compile(SMART_PART), ""),
+    ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("ses", re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] +Element type: "), ""),
+    ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
@@ -174,9 +201,27 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
         return line.strip() in piece.pools  # the same pool again: another run
+    if source == "smart":
+        return _another_report(piece, line)
+    if source == "ses":
+        return not _ELEMENT.match(line) and bool(_ID.match(line)) and piece.begun
     if source in _ONE_BY_ONE:
         return piece.begun
     return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
+
+
+_REPORT = re.compile(r"smartctl |[{]")
+_SECTION = re.compile(r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health")
+_ID = re.compile(r" *Primary enclosure logical identifier")
+_ELEMENT = re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] ")
+
+
+def _another_report(piece: Piece, line: str) -> bool:
+    """Whether a line of smartctl's begins the report of another disk: its first line, or a section that this report has already."""
+    if _REPORT.match(line):
+        return piece.begun
+    section = _SECTION.match(line)
+    return section is not None and section.group() in piece.sections
 
 
 def _is_inside(piece: Piece, source: str) -> bool:

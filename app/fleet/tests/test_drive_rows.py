@@ -47,7 +47,10 @@ def test_it_says_how_a_disk_feels():
         ({"self_tests": (SelfTestFacts(7, "Background long", 7, "Failed in segment"),)}, "Last self-test", "Failed", "bad"),
         ({"self_tests": ()}, "Last self-test", "none was ever run", "idle"),
         ({"self_tests": Unknown("no log")}, "Last self-test", "not known: no log", "watch"),
-        ({"pending_defects": 3}, "Defects not yet replaced", "3", "bad"),
+        ({"pending_defects": 3}, "Defects not yet replaced", "3", "watch"),
+        ({"pending_defects": 300}, "Defects not yet replaced", "300", "bad"),
+        ({"attributes": (("CRC errors of the link", 3),)}, "Crc errors of the link", "3", "good"),
+        ({"attributes": (("critical warning", 4),)}, "Critical warning", "4", "bad"),
         ({"temperature": 61}, "Temperature", "61 °C", "bad"),
     ],
 )
