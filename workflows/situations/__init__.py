@@ -13,9 +13,11 @@ from workflows.situations import (
     disk_missing,
     drive_mode_drift,
     foreign_pool_imported_elsewhere,
+    hba_fault,
     hidden_by_resilver,
     identity_conflict,
     import_blocked,
+    kernel_errors,
     label_corrupt,
     many_disks_offline,
     phy_errors,
@@ -36,6 +38,7 @@ SITUATIONS = {
     for module in (
         many_disks_offline,
         pool_suspended,
+        hba_fault,
         disk_hangs,
         wwid_mismatch,
         disk_faulted,
@@ -50,6 +53,7 @@ SITUATIONS = {
         identity_conflict,
         phy_errors,
         disk_errors,
+        kernel_errors,
         drive_mode_drift,
         hidden_by_resilver,
         spare_in_use,
@@ -58,7 +62,7 @@ SITUATIONS = {
         version_mismatch,
     )
 }
-CAUSES = (many_disks_offline, disk_hangs, data_errors)  # the farthest up first
+CAUSES = (many_disks_offline, hba_fault, disk_hangs, data_errors)  # the farthest up first
 URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever the cause
 
 

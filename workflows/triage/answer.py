@@ -35,6 +35,7 @@ MERGED = frozenset(
         "sysctl",
         "mdb",
         "node",
+        "kernel_log",
     )
 )  # told by several commands together
 BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts

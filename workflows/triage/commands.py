@@ -40,7 +40,7 @@ _PROMPTS = (
     re.compile(rf"\[?[A-Za-z0-9._-]+@({_HOST})[^#$%>]*[#$%>] ?(.*)"),  # root@oss01:~#, [root@oss01 ~]#
     re.compile(rf"({_HOST})(?::\S*|[~]\S*)? ?[#%] ?(.*)"),  # oss01# , oss01:~ #
     re.compile(r"()[#$%>] +(.*)"),
-    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|dmesg(?: +[|-].*)?|{_FILES}|echo .*\| *mdb -kw?))"),
+    re.compile(rf"()((?:sudo +)?(?:(?:/usr/s?bin/|/s?bin/)?(?:{_TOOLS})|(?:dmesg|journalctl)(?: +[|-].*)?|{_FILES}|echo .*\| *mdb -kw?))"),
 )
 
 
@@ -102,8 +102,7 @@ _HINTS = {
     "zpool iostat": "Its numbers are rounded; `zpool iostat -v -l -H -p` is read, and `zpool iostat -w`.",
     "zpool events": "It says too little; `zpool events -v` is read.",
     "zpool import": "It is no list of pools; `zpool import` without a name is.",
-    "dmesg": "Its times are computed from the clock of today; `dmesg` without -T is read.",
-    "journalctl": "`dmesg` without -T is read: its lines begin with the kernel's own stamp.",
+    "journalctl": "`journalctl -k` is read: the kernel's own lines.",
     "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE` and `zdb -C` are read.",
 }
 
@@ -114,7 +113,9 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "zdb":
         return _zdb(_operands(rest, "UpotxI"), letters)
     if tool == "dmesg":
-        return ("", "") if "T" in letters or "--ctime" in rest else ("kernel_log", "")
+        return "kernel_log", ""
+    if tool == "journalctl":
+        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest else NOTHING
     if tool in ("lsscsi", "sysctl"):
         return tool, ""
     if tool == "mdb":

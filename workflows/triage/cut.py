@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from agents.collectors import kernel_log
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
@@ -77,7 +78,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
             return source, found.group(1) if form.groups else ""
-    return "", ""
+    return ("kernel_log", "") if kernel_log.begins(line) else ("", "")
 
 
 JSON_LOOKED_AT = 12  # lines
@@ -90,13 +91,11 @@ def _json(lines: Sequence[str]) -> str:
 
 _POOL = re.compile(r" {0,4}pool: \S")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
-_STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
     ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
     ("zpool_status", re.compile(r"no pools available$"), ""),
     ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
-    ("kernel_log", re.compile(_STAMP), ""),
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
     ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
@@ -188,7 +187,7 @@ _GOES_ON = {
     "zpool_status_json": _json_goes_on,
     "zdb_label": lambda piece, line: bool(_LABEL_LINE.match(line)),
     "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
-    "kernel_log": _goes_on_as(_STAMP),
+    "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
     "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
     "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),

@@ -221,13 +221,14 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "active-on-other-host": ("foreign-pool-imported-elsewhere watch",),
     "disk-removed-zfs2.3/1-pulled-not-noticed": ("disk-missing act",),
     "disk-removed-zfs2.3/2-removed": ("disk-missing act",),
-    "disk-removed-zfs2.3/3-new-disk-in-slot": ("disk-missing act",),
+    # Its disk was pulled while it wrote, and the kernel reset the HBA to end its commands.
+    "disk-removed-zfs2.3/3-new-disk-in-slot": ("disk-missing act", "hba-fault watch"),
     "disk-removed-zfs2.3/4-replace": NOT_RECORDED,
-    "disk-removed-zfs2.3/5-resilver-start": ("disk-missing watch", "resilver-running info"),
-    "disk-removed-zfs2.3/6-resilver-running": ("disk-missing watch", "resilver-running info"),
-    "disk-removed-zfs2.3/7-resilver-later": ("disk-missing watch", "resilver-running info"),
-    "disk-removed-zfs2.3/8-resilvered": (),
-    "disk-removed-zfs2.3/9-cleared": (),
+    "disk-removed-zfs2.3/5-resilver-start": ("hba-fault watch", "disk-missing watch", "resilver-running info"),
+    "disk-removed-zfs2.3/6-resilver-running": ("hba-fault watch", "disk-missing watch", "resilver-running info"),
+    "disk-removed-zfs2.3/7-resilver-later": ("hba-fault watch", "disk-missing watch", "resilver-running info"),
+    "disk-removed-zfs2.3/8-resilvered": ("hba-fault info",),
+    "disk-removed-zfs2.3/9-cleared": ("hba-fault info",),
     # The dead disk answers errors where its labels are.
     "disk-removed/1-pulled-not-noticed": ("disk-missing act", "label-corrupt watch"),
     "disk-removed/2-removed": ("disk-missing act",),
@@ -310,7 +311,8 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     # Slow, and it counted slow I/Os; zio_slow_io_ms was lowered. zdb gave up on it too, but it answers: it does not hang.
     "slow-disk/1-writing": ("slow-disk act", "tunables-left-raised watch"),
     # The throttle is off, the counts stay.
-    "slow-disk/2-after": ("slow-disk watch",),
+    # txg_sync waited longer than two minutes for that disk.
+    "slow-disk/2-after": ("slow-disk watch", "kernel-errors watch"),
     "slow-disk/3-clear": NOT_RECORDED,
     "unsupported-features/1-not-imported": ("import-blocked watch", "import-blocked watch"),
     "unsupported-features/2-import": NOT_RECORDED,
