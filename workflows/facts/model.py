@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
+    from workflows.refusals import Refusal
 
 T = TypeVar("T")
 
@@ -308,6 +309,7 @@ class NodeFacts:
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
+    refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste tells them
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 
     @property

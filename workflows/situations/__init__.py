@@ -22,6 +22,7 @@ from workflows.situations import (
     many_disks_offline,
     phy_errors,
     pool_suspended,
+    refused_command,
     resilver_running,
     resilver_slow,
     resilver_stuck,
@@ -60,6 +61,7 @@ SITUATIONS = {
         resilver_running,
         tunables_left_raised,
         version_mismatch,
+        refused_command,
     )
 }
 CAUSES = (many_disks_offline, hba_fault, disk_hangs, data_errors)  # the farthest up first

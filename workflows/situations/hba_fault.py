@@ -74,9 +74,12 @@ def _faults(log: Log) -> Iterator[Fault]:
         for e in log.recent("hba", "hba-other")
         if not CHATTER.search(e.line) and not ("FAULT" in e.line and (e.field("hba"), e.at_us // STORM_US) in recovered)
     ]
-    resets = [e for e in log.recent("device-reset") if e.field("what") in HOST_RESET and "ttempting" in e.line]
+    resets = [e for e in failed if _is_reset(e)] + [
+        e for e in log.recent("device-reset") if e.field("what") in HOST_RESET and "ttempting" in e.line
+    ]
+    failed = [e for e in failed if not _is_reset(e)]
     stormy = _storm(log) if _may_have_taken_disks(log) else ()
-    if not failed and not stormy and not any(e.field("what") in ("host", "bus") for e in resets):
+    if not failed and not stormy and not _of_several(log, resets):
         return
     names = dict.fromkeys(e.field("hba") or "" for e in failed)
     moments = sorted(e.at_us for e in (*failed, *resets, *stormy))
@@ -86,6 +89,19 @@ def _faults(log: Log) -> Iterator[Fault]:
     for name in names or {"": None}:
         mine = tuple(e for e in failed if (e.field("hba") or "") == name)
         yield Fault(log, name or (f"SCSI host {host}" if host else ""), host, (*mine, *resets), hit or stormy)
+
+
+def _is_reset(event: KernelEvent) -> bool:
+    """What the kernel tries when a command of a disk does not come back; the HBA may be well."""
+    return "host reset" in event.line and "FAULT" not in event.line
+
+
+def _of_several(log: Log, resets: list[KernelEvent]) -> bool:
+    """Whether a reset of the whole host came of commands of more than one disk: of one, that disk is the cause."""
+    whole = [e for e in resets if _is_reset(e) or e.field("what") in ("host", "bus")]
+    moments = sorted(e.at_us for e in whole)
+    begun = {e.field("hctl") or e.field("disk") for e in log.recent("task-abort-begun", "rejected", "offlined") if _near(e, moments)}
+    return len(begun - {None}) > 1
 
 
 def _near(event: KernelEvent, moments: list[int]) -> bool:

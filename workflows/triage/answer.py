@@ -14,6 +14,7 @@ from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
+from workflows.refusals import Refusal
 from workflows.situations import detect_all
 from workflows.triage import clean, mend, refused
 from workflows.triage.cut import Piece, cut
@@ -134,6 +135,7 @@ class _Said:
 
     captures: dict[str, Capture]
     values: dict[str, Any]
+    refusals: tuple[Refusal, ...] = ()
 
     def keep(self, source: str, key: str, mended: mend.Mended) -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which."""
@@ -207,9 +209,11 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
 
 def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
+    if told := refused.refusals(piece.lines, piece.command):
+        nodes.setdefault(read.node, _Said({}, {})).refusals += told
+        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in told):
+            return replace(read, outcome="read", source="refused", reason=refused.meaning(told))
     if not piece.source:
-        if means := refused.meaning(piece.lines):
-            return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
@@ -291,7 +295,7 @@ def _facts(node: str, said: _Said) -> NodeFacts:
             source, _, old = where.partition("/")
             if old in renamed:
                 captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    return _boot_not_read(node_facts(node, captures, 0.0, ()))
+    return replace(_boot_not_read(node_facts(node, captures, 0.0, ())), refusals=said.refusals)
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:
