@@ -257,6 +257,8 @@ class ImportableFacts:
     action: str
     tops: tuple[tuple[str, VdevFacts], ...]
     destroyed: bool = False  # on purpose; only `zpool import -D` lists it
+    note: str = ""  # of the row of the pool itself: "corrupted data", "missing device"
+    more_devices: bool = False  # whole top-level vdevs are missing: the listing cannot show them
 
 
 @dataclass(frozen=True)

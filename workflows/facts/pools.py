@@ -30,7 +30,10 @@ def read_importable(sources: Sources) -> Known[tuple[ImportableFacts, ...]]:
     said = sources.read("zpool_import")
     if not known(said):
         return said
-    return tuple(ImportableFacts(p.name, p.guid, p.state, p.status, p.action, _unjoined_tops(p), p.destroyed) for p in said)
+    return tuple(
+        ImportableFacts(p.name, p.guid, p.state, p.status, p.action, _unjoined_tops(p), p.destroyed, p.vdevs.note, p.more_devices)
+        for p in said
+    )
 
 
 def _twin(pool: Any, by_guid: Known[Any]) -> Known[Any]:

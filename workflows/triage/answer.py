@@ -151,6 +151,8 @@ class _Said:
                 return ()  # -H lists adapters, not devices
         elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
             return ("An earlier output shows more pools and is used.",)
+        elif before is not None and source == "zpool_import" and _other_pools(value, self.values[where]):
+            text, value = before.text + "\n" + text, (*self.values[where], *value)  # as of -D beside the ordinary listing
         elif before is not None:
             both = (_not_again(before.text, text) if source in BY_NAME else before.text) + text
             joint = COLLECTORS[source].parse(both) if source in MERGED else Unparsed("")
@@ -162,6 +164,11 @@ class _Said:
                 text, value = both, joint
         self.captures[where], self.values[where] = Capture(source, key, "data", text), value
         return (*notes, NO_POOL) if source == "zpool_import" and not value else notes
+
+
+def _other_pools(now: Sequence[Any], before: Sequence[Any]) -> bool:
+    """Whether two listings tell of different pools."""
+    return bool(now and before) and not {pool.guid for pool in now} & {pool.guid for pool in before}
 
 
 def _not_again(before: str, now: str) -> str:

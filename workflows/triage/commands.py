@@ -82,17 +82,10 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
-    hint = (
-        ""
-        if source
-        else _DESTROYED
-        if (tool, "D" in letters) == ("zpool", True) and "import" in rest
-        else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
-    )
+    hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
     return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
 
 
-_DESTROYED = "It lists pools that were destroyed on purpose; `zpool import` lists the others."
 _BY_PATH = ("kstat_pools", "kstat_txgs", "kstat_dmu_tx", "parameters", "node")  # each of their lines says where it is from
 _VERSION = "zpool --version"
 _ANSWERS = {f"{tool} {how}": _VERSION for tool in ("zfs", "zpool") for how in ("version", "--version", "-V")} | {"hostid": "hostid"}
@@ -135,7 +128,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     if verb == "status":
         return "zpool_status_json" if "j" in letters else "zpool_status_guid" if "g" in letters else "zpool_status"
     if verb == "import":
-        return "zpool_import" if len(operands) == 1 and not {"a", "D"} & set(letters) else ""
+        return "zpool_import" if len(operands) == 1 and "a" not in letters else ""
     if verb == "iostat" and "w" in letters:
         return "zpool_iostat_w"
     exact = "H" in letters and "p" in letters

@@ -50,7 +50,8 @@ def cut(lines: Sequence[str]) -> list[Piece]:
             pieces.append(_of_command(command, node, i + 2))
             continue
         source, key = begins(lines, i)
-        if source and not (pieces[-1].path or pieces[-1].hint) and _another(pieces[-1], source, key, line):
+        shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
+        if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             pieces.append(Piece(source, i + 1, key=key, node=node))
         elif not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
@@ -120,11 +121,14 @@ _ONE_BY_ONE = (
 )  # one heading each
 
 
-def _another(piece: Piece, source: str, key: str, line: str) -> bool:
+def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str] = ()) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
     if _family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
-    if source in ("zpool_status", "zpool_import"):
+    if source == "zpool_import":  # two pools may have one name, and each its id
+        said = {before.strip() for before in piece.lines}
+        return line.strip() in said and any(each.strip() in said for each in after if each.strip().startswith("id: "))
+    if source == "zpool_status":
         return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
     if source in _ONE_BY_ONE:
         return any(before for before in piece.lines)
