@@ -124,6 +124,7 @@ PATTERNS = {
 }  # fmt: skip
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 _HINTS = (
+    *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
     *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter", "catastrophic pool", "I/O to pool", "VERIFY", "ASSERT", "PANIC"),
     *(

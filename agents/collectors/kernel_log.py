@@ -75,7 +75,8 @@ def _kept(text: str) -> tuple[str, int]:
 
 
 def _tells(said: str) -> bool:
-    return classify(said) is not None or counts(said) or (" CDB: " in said and _ABORTED.fullmatch(said[:LINE_MAX]) is not None)
+    kind = classify(said)
+    return (kind is not None and kind[0] != "cdb") or counts(said) or (" CDB: " in said and _ABORTED.fullmatch(said[:LINE_MAX]) is not None)
 
 
 def parse(text: str) -> KernelLog | Unparsed:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from workflows.facts.fragments import Fragments
+
 if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
@@ -311,6 +313,7 @@ class NodeFacts:
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
+    fragments: Fragments = field(default_factory=Fragments)  # pieces of a tree, as only a paste shows them
     refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste tells them
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 

@@ -13,6 +13,7 @@ from workflows.situations import _words
 SLUG = "refused-command"
 MANUALS: tuple[str, ...] = ()
 _GUID = re.compile(r"\b[0-9]{15,20}\b")
+_ALONE = re.compile(r"zdb -e \S+ -d (\S+)")
 _ACTIVE = re.compile(r"(\S+) is part of active pool '([^']+)'")
 
 
@@ -25,7 +26,7 @@ def _each_once(node: NodeFacts) -> Iterator[Refusal]:
     told: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
-        if where not in told or one.forced:
+        if where not in told or one.forced or _ALONE.search(one.command):
             told[where] = one
     yield from told.values()
 
@@ -70,6 +71,9 @@ def _named(refusal: Refusal) -> Iterator[str]:
     """Which disk is whose, where the refusal says it."""
     for disk, pool in dict.fromkeys(_ACTIVE.findall(refusal.said)):
         yield f"{disk} is a member of the imported pool {pool} today: it is in service and must not be used or cleared."
+    alone = _ALONE.search(refusal.command)
+    if refusal.verb == "zdb" and alone:
+        yield f"It was asked with {alone.group(1)} alone. If the same succeeds with another disk, {alone.group(1)} is the one that tells another story: read its label with `zdb -lu`."
     guids = dict.fromkeys(_GUID.findall(refusal.command))
     if guids and refusal.verb in ("invalid vdev specification", "replace"):
         yield f"The lost member is {', '.join(guids)}; that guid alone names it."
