@@ -31,6 +31,7 @@ from workflows.situations import (
     tunables_left_raised,
     version_mismatch,
     wwid_mismatch,
+    zfs_events,
 )
 from workflows.situations._ranking import ranked
 
@@ -55,6 +56,7 @@ SITUATIONS = {
         phy_errors,
         disk_errors,
         kernel_errors,
+        zfs_events,
         drive_mode_drift,
         hidden_by_resilver,
         spare_in_use,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from workflows.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
+from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, lost_leaves
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
@@ -26,7 +27,8 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None and not lost.is_sick())
+    missing = tuple(_situation(lost) for lost in lost_leaves(fleet) if mismatch(fleet, lost) is None and not lost.is_sick())
+    return (*missing, *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
 
 
 def _situation(lost: Lost) -> Situation:

@@ -240,7 +240,7 @@ def _zfs(log: Log) -> Iterator[Situation]:
         lines = log.recent(*kinds)
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity = "watch" if why in ("import-refused", "fma") or explained else "act"
+            severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
 
 
@@ -268,6 +268,9 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
     (("import-refused",), "import-refused", "An import was refused on {node}",
      "The kernel refused to import a pool, because of its multihost protection or its hostid. The line names the pool and the reason.",
      (Cure("look", "Paste `zpool import` without a name: it says which host has the pool, or had it last."),)),
+    (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} tells of a vdev in the system log",
+     "The system log says that the state of a vdev changed, or that data of it did not match its checksum. Which state it has now, it does not say.",
+     (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` tell how it is today."),)),
     (("fma",), "fma", "The fault manager of {node} reports a fault",
      "The message id says what: ZFS-8000-FD is a member with too many I/O errors, -GH one with too many checksum errors, -D3 one that is missing, "
      "-HC a suspended pool.",

@@ -93,7 +93,6 @@ _HINTS = {
     "zpool status": "It leaves out what is well, and a tree without its vdevs misleads; `zpool status -P -p` is read.",
     "zpool list": "Its numbers are rounded; `zpool list -v -p -H` is read.",
     "zpool iostat": "Its numbers are rounded; `zpool iostat -v -l -H -p` is read, and `zpool iostat -w`.",
-    "zpool events": "It says too little; `zpool events -v` is read.",
     "zpool import": "It is no list of pools; `zpool import` without a name is.",
     "journalctl": "`journalctl -k` is read: the kernel's own lines.",
     "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE` and `zdb -C` are read.",
@@ -135,7 +134,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     by_verb = {
         "list": exact,
         "iostat": exact and "l" in letters,
-        "events": "v" in letters,
+        "events": "c" not in letters,
         "get": "j" not in letters,
         "history": True,
     }

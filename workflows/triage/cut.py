@@ -98,6 +98,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
+    ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
     ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
@@ -130,6 +131,8 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
         return line.strip() in said and any(each.strip() in said for each in after if each.strip().startswith("id: "))
     if source == "zpool_status":
         return bool(line.strip()) and line.strip() in (before.strip() for before in piece.lines)  # the same pool again: another run
+    if source == "zpool_events" and not line.startswith("TIME"):
+        return False  # the next record
     if source in _ONE_BY_ONE:
         return any(before for before in piece.lines)
     return source == "zdb_label" and _complete(piece)

@@ -49,7 +49,7 @@ def test_a_name_that_nobody_has_today_is_no_clash():
 
 
 def test_a_disk_replaced_in_its_own_bay_is_no_clash():
-    replacing = TREE.replace("	    {lost}   FAULTED", "\t    replacing-1  DEGRADED  0     0     0\n\t      {lost}   FAULTED").replace(
+    replacing = TREE.replace("\t    {lost}   FAULTED", "\t    replacing-1  DEGRADED  0     0     0\n\t      {lost}   FAULTED").replace(
         "\t    {now} ", "\t      {now} "
     )
     assert "wwid-mismatch" not in {
@@ -208,3 +208,95 @@ BOOT = """[    1.000001] mpt3sas_cm0: sending diag reset !!
 
 def test_a_boot_and_one_note_of_a_link_are_no_trouble():
     assert not triage([("p", BOOT)]).situations
+
+
+def record(kind: str, eid: int, guid: int = 0xFA97EC025E68D695, pool: str = "tank", **more: str) -> str:
+    fields = {
+        "class": f'"{kind}"',
+        "pool": f'"{pool}"',
+        "pool_guid": "0x13397ca7eb4857cc",
+        "vdev_guid": f"{guid:#x}",
+        **more,
+        "time": "0x5a7e1115 0x20a0e913 ",
+        "eid": f"{eid:#x}",
+    }
+    return f"Feb  9 2018 22:22:29.547416339 {kind}\n" + "".join(f"        {name} = {value}\n" for name, value in fields.items()) + "\n"
+
+
+HEADING = "TIME                           CLASS\n"
+CHANGED = "resource.fs.zfs.statechange"
+
+
+def of_events(*records: str, tree: str = ""):
+    return triage([("events", HEADING + "".join(records)), ("tree", tree)]).situations
+
+
+def test_a_member_that_an_event_calls_faulted_is_named_by_its_guid():
+    (one,) = found("m20-events-statechange-faulted")
+    assert (one.slug, one.severity, one.subject["vdev_guid"]) == ("disk-faulted", "act", "18057160725883311765")
+    assert "whether it is still so is not known" in one.meaning
+
+
+@pytest.mark.parametrize(
+    ("state", "slug"), [("FAULTED", "disk-faulted"), ("DEGRADED", "disk-faulted"), ("REMOVED", "disk-missing"), ("UNAVAIL", "disk-missing")]
+)
+def test_each_state_is_its_own_situation(state, slug):
+    (one,) = of_events(record(CHANGED, 1, vdev_state=f'"{state}" (0x5)'))
+    assert (one.slug, one.subject["state"]) == (slug, state)
+
+
+def test_a_member_that_came_back_later_is_no_trouble():
+    assert not of_events(record(CHANGED, 1, vdev_state='"FAULTED" (0x5)'), record(CHANGED, 2, vdev_state='"ONLINE" (0x7)'))
+
+
+WELL = (
+    TREE.format(lost="sdb                ", was="x", now="sdc")
+    .replace("FAULTED      0     0     0  was x", "ONLINE       0     0     0")
+    .replace("DEGRADED", "ONLINE")
+)
+WELL = WELL.replace(WELL[WELL.index("status:") : WELL.index("  scan:")], "")
+
+
+def test_an_old_event_of_a_pool_that_is_whole_today_is_none():
+    assert not of_events(record(CHANGED, 1, vdev_state='"FAULTED" (0x5)'), record("ereport.fs.zfs.checksum", 2), tree=WELL)
+
+
+def test_errors_of_one_member_are_watched_and_of_many_are_one_cause_and_a_gate():
+    (few,) = of_events(record("ereport.fs.zfs.checksum", 1))
+    assert (few.slug, few.severity, few.gate) == ("zfs-events", "watch", False)
+    (many,) = of_events(*(record("ereport.fs.zfs.checksum", n, guid=n) for n in (1, 2, 3)))
+    assert (many.slug, many.severity, many.gate) == ("zfs-events", "act", True)
+    assert "have one cause" in many.meaning
+
+
+@pytest.mark.parametrize(
+    "kind", ["probe_failure", "deadman", "vdev.open_failed", "vdev.corrupt_data", "vdev.bad_label", "log_replay", "data"]
+)
+def test_a_grave_error_is_acted_on(kind):
+    (one,) = of_events(record(f"ereport.fs.zfs.{kind}", 1))
+    assert (one.slug, one.severity) == ("zfs-events", "act")
+
+
+def test_a_suspension_is_seen_in_events_alone_until_it_was_cleared():
+    stopped = record("ereport.fs.zfs.io_failure", 1)
+    (one,) = of_events(stopped)
+    assert (one.slug, one.subject["pool"]) == ("pool-suspended", "tank")
+    assert not of_events(stopped, record("sysevent.fs.zfs.vdev_clear", 2))
+
+
+def test_events_without_their_fields_are_read_and_what_they_cannot_say_is_said():
+    lines = [
+        "Nov 25 2025 02:37:04.123456789  sysevent.fs.zfs.config_sync",
+        "Nov 25 2025 02:37:05.123456789  ereport.fs.zfs.checksum",
+        "Nov 25 2025 02:37:06.123456789  resource.fs.zfs.statechange",
+    ]
+    (one,) = triage([("p", "# zpool events\n" + HEADING + "\n".join(lines) + "\n")]).situations
+    assert (one.slug, one.severity) == ("zfs-events", "watch")
+    assert "`zpool events -v` tells which one" in one.meaning
+
+
+def test_what_zed_writes_to_the_system_log_is_an_event_too():
+    (one,) = triage(
+        [("p", "Nov 25 02:37:04 oss01 zed[4711]: eid=12 class=statechange pool='tank' vdev=sdb1 vdev_state=FAULTED\n")]
+    ).situations
+    assert (one.slug, one.subject["pool"], one.subject["was"]) == ("disk-faulted", "tank", "sdb1")

@@ -81,7 +81,8 @@ COMMANDS = {
     "zpool iostat -w": ("zpool_iostat_w", ""),
     "zpool iostat -v 1": ("", ""),
     "zpool events -v": ("zpool_events", ""),
-    "zpool events": ("", ""),
+    "zpool events": ("zpool_events", ""),
+    "zpool events -c": ("", ""),
     "zpool history -il ost_0": ("zpool_history", ""),
     "dmesg | tail -n 50": ("kernel_log", ""),
     "dmesg -T": ("kernel_log", ""),
@@ -121,7 +122,7 @@ def test_what_only_begins_like_a_command_is_none(line):
     assert asked(line) is None
 
 
-@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events", "zpool status -e", "zdb -C ost_0"])
+@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool status -e", "zdb -C ost_0"])
 def test_a_form_that_tells_too_little_says_what_to_ask(command):
     (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
     assert read.outcome == "left out"
