@@ -51,8 +51,14 @@ class KernelLog:
 
     events: tuple[KernelEvent, ...]
     unexplained: tuple[KernelEvent, ...] = ()
-    newest_us: int | None = None  # of its newest line, whatever that says
+    newest: str = ""  # its newest line, whatever that says; "" where none has a stamp
     since_boot: bool = False  # whether its times count from boot
+
+    @property
+    def newest_us(self) -> int:
+        """When that line was printed, by the same clock as the events'."""
+        found = stamped(self.newest)
+        return found.at_us if found else max((event.at_us for event in self.events), default=0)
 
     def counted(self) -> tuple[tuple[str, str], ...]:
         """(class, text) of every line that counts."""
@@ -88,7 +94,8 @@ def parse(text: str) -> KernelLog | Unparsed:
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
-    found = [one for one in map(stamped, lines) if one]
+    told = [(one, line) for line in lines if (one := stamped(line))]
+    found = [one for one, _ in told]
     bare = not found
     if bare:
         found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
@@ -96,7 +103,8 @@ def parse(text: str) -> KernelLog | Unparsed:
     if bare and text.strip() and not events:
         return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
     since_boot = not bare and found[0].printed.replace(".", "").isdigit()
-    return KernelLog(tuple(events), tuple(unexplained), max((one.at_us for one in found), default=None), since_boot)
+    newest = max(told, key=lambda each: each[0].at_us)[1] if told else ""
+    return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
 
 
 def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEvent]]:

@@ -164,7 +164,7 @@ def _printed(line: str) -> int:
 def _checked(kind: str, nanoseconds: int, fields: dict[str, str], line: str) -> Event | Unparsed:
     """The record says its time and class twice; both must agree, else two records were torn into one."""
     time = [hexadecimal(part) for part in fields.get("time", "").split(" ")]
-    eid = hexadecimal(fields.get("eid", "0x0"))  # before 0.6.4 there was none
+    eid = hexadecimal(fields.get("eid", ""))
     if len(time) != 2 or time[0] is None or time[1] != nanoseconds or eid is None:
         return Unparsed("a record lacks its time or its number, or says two times", line)
     if fields.get("class", f'"{kind}"') != f'"{kind}"':

@@ -40,7 +40,7 @@ class Log:
         ids, at = self.node.hostids, self.fleet.at
         if self.log.since_boot and known(ids) and ids.booted_at is not None and known(at):
             return int((at - ids.booted_at) * SECOND)
-        return self.log.newest_us or 0
+        return self.log.newest_us
 
     def is_recent(self, event: KernelEvent) -> bool:
         """Of the last 24 hours, and not of the time when the kernel started."""

@@ -319,7 +319,8 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "wwid-drift-zfs2.3/2-booted-not-imported": ("import-blocked watch",),
     "wwid-drift-zfs2.3/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift-zfs2.3/4-import-d-dev": ("wwid-mismatch act",),
-    "wwid-drift-zfs2.3/5-refused-commands": ("disk-missing act",),
+    # Its old name is that of a member in service today, which the tree alone shows.
+    "wwid-drift-zfs2.3/5-refused-commands": ("wwid-mismatch act",),
     "wwid-drift-zfs2.3/6-right-replace": (),
     "wwid-drift-zfs2.3/7-reimported-default": (),
     "wwid-drift-zfs2.3/8-reimported-by-id": (),
@@ -329,7 +330,7 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "wwid-drift/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift/4-import-d-dev": ("wwid-mismatch act",),
     # Only the pool was recorded: without the disks nobody can tell who has the old name.
-    "wwid-drift/5-refused-commands": ("disk-missing act",),
+    "wwid-drift/5-refused-commands": ("wwid-mismatch act",),
     "wwid-drift/6-right-replace": (),
     "wwid-drift/7-reimported-default": (),
     "wwid-drift/8-reimported-by-id": (),
