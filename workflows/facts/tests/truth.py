@@ -343,6 +343,8 @@ PASTED = {
     "import-blocked-labels/2-all-labels-garbage": ("disk-missing act", "label-corrupt act"),
     "import-blocked-labels/3-other-pool-label": ("disk-missing act", "label-corrupt act"),
     "import-blocked-labels/4-disk-hangs": ("disk-hangs act",),
+    # `zpool import -D` was asked as well, and lists a pool of the run before that was destroyed.
+    "import-rewind/4-healthy-pool": ("import-blocked info",),
     "mmp-suspended/3-clear": ("pool-suspended act",),
     # Module parameters are not read from a paste.
     "scrub-states/01-scrub-started": (),
