@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.fabric import FabricFacts, LinkFacts
     from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.inquiries import Inquiry
     from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
     from workflows.facts.latency import PoolLatency
@@ -314,6 +315,7 @@ class NodeFacts:
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
     service: Known[ServiceFacts] = Unknown("How its disks serve was not collected.")
     fragments: Fragments = field(default_factory=Fragments)  # pieces of a tree, as only a paste shows them
+    inquiries: tuple[Inquiry, ...] = ()  # how disks answered INQUIRY; only a paste tells it
     refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste tells them
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 

@@ -15,10 +15,12 @@ from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.facts.fragments import Fragments
+from workflows.facts.inquiries import Inquiry
 from workflows.refusals import Refusal
 from workflows.situations import detect_all
 from workflows.triage import clean, fragments, mend, refused
 from workflows.triage.cut import Piece, cut
+from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
 
@@ -138,6 +140,7 @@ class _Said:
     values: dict[str, Any]
     refusals: tuple[Refusal, ...] = ()
     fragments: Fragments = field(default_factory=Fragments)
+    inquiries: tuple[Inquiry, ...] = ()
 
     def keep(self, source: str, key: str, mended: mend.Mended) -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which."""
@@ -226,6 +229,10 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         nodes.setdefault(read.node, _Said({}, {})).refusals += told
         if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in told):
             return replace(read, outcome="read", source="refused", reason=refused.meaning(told))
+    if not piece.source and (asked := inquiry(piece.lines, piece.command)):
+        nodes.setdefault(read.node, _Said({}, {})).inquiries += (asked,)
+        time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` tells."
+        return replace(read, outcome="read", source="sg_inq", reason=time)
     if pieces:
         source = "zdb_children" if pieces.children else "zpool_rows"
         return replace(read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {UNFINISHED}" if pieces.rows else "")
@@ -326,7 +333,9 @@ def _facts(node: str, said: _Said) -> NodeFacts:
             source, _, old = where.partition("/")
             if old in renamed:
                 captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    return replace(_boot_not_read(node_facts(node, captures, 0.0, ())), refusals=said.refusals, fragments=said.fragments)
+    return replace(
+        _boot_not_read(node_facts(node, captures, 0.0, ())), refusals=said.refusals, fragments=said.fragments, inquiries=said.inquiries
+    )
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:

@@ -300,3 +300,17 @@ def test_what_zed_writes_to_the_system_log_is_an_event_too():
         [("p", "Nov 25 02:37:04 oss01 zed[4711]: eid=12 class=statechange pool='tank' vdev=sdb1 vdev_state=FAULTED\n")]
     ).situations
     assert (one.slug, one.subject["pool"], one.subject["was"]) == ("disk-faulted", "tank", "sdb1")
+
+
+def test_a_disk_that_takes_a_minute_for_inquiry_hangs_now_and_then():
+    (one,) = found("slow-inquiry-62s")
+    assert (one.slug, one.severity, one.subject["seconds"]) == ("slow-inquiry", "act", "62.1")
+    for words in ("23 of 252 bytes", "multihost", "milliseconds"):
+        assert words in one.meaning
+
+
+def test_an_inquiry_that_is_answered_at_once_is_no_trouble():
+    text = (CASES / "slow-inquiry-62s.txt").read_text().replace("1m2.095s", "0m0.012s")
+    answer = triage([("p", text)])
+    assert not answer.situations
+    assert {read.source for read in answer.reads} == {"sg_inq"}
