@@ -39,7 +39,7 @@ class KernelEvent:
     printed: str = ""  # its stamp as it stands there: "138671.416334", "Nov 25 02:37:04"; "" of a line without one
 
     def field(self, name: str) -> str | None:
-        return dict(self.fields).get(name)
+        return next((value for each, value in self.fields if each == name), None)
 
 
 @dataclass(frozen=True)

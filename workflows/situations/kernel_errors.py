@@ -111,13 +111,13 @@ def _disks(log: Log) -> Iterator[Situation]:
     hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
-    grouped: dict[str, list[KernelEvent]] = {}
+    grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
     for event in log.log.events:
-        if log.is_recent(event) and _why(event):
+        if log.is_recent(event) and (why := _why(event)):
             name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
             if name:
                 base = strip_partition(name.rsplit("/", 1)[-1])[0]
-                grouped.setdefault(names.get(base) or base, []).append(event)
+                grouped.setdefault(names.get(base) or base, []).append((why, event))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_told_already(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
@@ -130,10 +130,11 @@ def names_of(sick: Sick, alias: Mapping[str | None, str | None]) -> set[str | No
     return {sick.name, alias.get(sick.name)}
 
 
-def _sick(log: Log, name: str, events: list[KernelEvent]) -> Sick:
+def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     """By its gravest lines."""
-    why = next(each for each in OF_DISKS if each in {_why(event) for event in events})
-    return Sick(log, name, tuple(e for e in events if _why(e) == why), why, len(events))
+    whys = {why for why, _ in events}
+    worst = next(each for each in OF_DISKS if each in whys)
+    return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
 
 
 def _together(log: Log, sick: list[Sick]) -> Situation:
