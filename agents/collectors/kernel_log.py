@@ -1,15 +1,18 @@
-"""The kernel's log, read for what it says of disks, HBAs and pools; by lines of the patterns below.
+"""The kernel's log, read for what it says of disks, HBAs and pools; by lines of the patterns in `_kernel_lines`.
 
-Times are seconds since boot, as the kernel stamps them: they stay exact when the clock is set. The log's `sdX` is the name of that
+The agent asks for seconds since boot, as the kernel stamps them: they stay exact when the clock is set. People paste every other form too. The log's `sdX` is the name of that
 moment only. All lines that say something are kept, however old, and the newest lines whatever they say.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agents.collectors._kernel_lines import LINE_MAX, UNEXPLAINED, classify, counts
 from agents.collectors._lines import whole_lines
+from agents.collectors._log_stamps import Stamped, stamped
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -20,60 +23,46 @@ ARGV = ("dmesg",)  # its own time formats compute a date from the clock of today
 TELLING_KEPT = 400
 LAST_KEPT = 100
 
-# kind -> what the rest of a line looks like. The first that fits, counts.
-PATTERNS = {
-    # mptscsih names no disk here; the line after it does. The command's address ties the result to its beginning.
-    "task-abort-begun": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: )attempting task abort!(?: ?\(?sc(?:md\(|=)(?P<scmd>\w+).*)?",
-    "task-abort": (
-        r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: )?task abort: (?P<result>SUCCESS|FAILED)\b"
-        r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+).*|.*)"
-    ),
-    "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_address\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
-    "place": r".*\benclosure logical id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
-    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+).*",
-    "io-error": r"(?:blk_update_request: |print_req_error: )?(?P<class>I/O|critical \w+|\w+) error, dev (?P<disk>\w+), sector (?P<sector>\d+)(?: .*)?",
-    "rejected": r".*rejecting I/O to (?P<what>offline|dead) device.*",
-    "unblocked": r".*device_unblock and setting to running, handle\((?P<handle>0x[0-9a-f]+)\).*",
-    "killed": r".*killing request.*",
-    "hba": r"(?P<hba>mpt\dsas_cm\d+|mpt(?:base|scsih|sas): ioc\d+): .*(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset).*",
-    "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
-    "suspended": r"(?:WARNING: )?Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*",
-    "resumed": r"(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
-    "zio-error": (
-        r"zio pool=(?P<pool>\S+) vdev=(?P<vdev>\S+) error=(?P<error>\d+) type=(?P<type>\d+) offset=(?P<offset>\d+) "
-        r"size=(?P<size>\d+) flags=.*"
-    ),
-    "parameter-unknown": r"zfs: unknown parameter '(?P<name>\w+)' ignored",
-}
-_PATTERNS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
-_HINTS = (
-    *("task abort", "sas_address(", "enclosure logical", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
-    *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter"),
-)
 _ABORTED = re.compile(
-    r"sd (?P<hctl>\d+:\d+:\d+:\d+): \[(?P<disk>sd[a-z]+)\] .*\bCDB: .*"
+    r"sd (?P<hctl>\d+:\d+:\d+:\d+): (?:\[(?P<disk>sd[a-z]+)\] )?.*\bCDB: .*"
 )  # the line after an abort's: whose command it was
-_STAMPED = re.compile(r"\[ *([0-9]{1,9})\.([0-9]{6})\] (.*)")
 
 
 @dataclass(frozen=True)
 class KernelEvent:
     """One line that says something. `fields` are the named parts of its pattern."""
 
-    at_us: int  # microseconds since boot
-    kind: str  # one of PATTERNS
+    at_us: int  # microseconds since boot; of a log with dates since some day of the past, so that differences tell
+    kind: str  # one of PATTERNS, or UNEXPLAINED
     line: str  # without its stamp
     fields: tuple[tuple[str, str], ...]
+    printed: str = ""  # its stamp as it stands there: "138671.416334", "Nov 25 02:37:04"; "" of a line without one
 
     def field(self, name: str) -> str | None:
-        return dict(self.fields).get(name)
+        return next((value for each, value in self.fields if each == name), None)
 
 
 @dataclass(frozen=True)
 class KernelLog:
-    """Oldest first. An empty log and one that says nothing of our matters both have no events."""
+    """Oldest first. An empty log and one that says nothing of our matters both have no events.
+
+    `unexplained` are lines that are about ZFS, or tell trouble of a disk, an HBA or a shelf, and that no pattern knows.
+    """
 
     events: tuple[KernelEvent, ...]
+    unexplained: tuple[KernelEvent, ...] = ()
+    newest: str = ""  # its newest line, whatever that says; "" where none has a stamp
+    since_boot: bool = False  # whether its times count from boot
+
+    @property
+    def newest_us(self) -> int:
+        """When that line was printed, by the same clock as the events'."""
+        found = stamped(self.newest)
+        return found.at_us if found else max((event.at_us for event in self.events), default=0)
+
+    def counted(self) -> tuple[tuple[str, str], ...]:
+        """(class, text) of every line that counts."""
+        return tuple((event.kind, event.line) for event in (*self.events, *self.unexplained))
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -86,44 +75,76 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def _kept(text: str) -> tuple[str, int]:
     lines = text.splitlines()
-    telling = [i for i, line in enumerate(lines) if (found := _STAMPED.fullmatch(line)) and _tells(found.group(3))]
+    telling = [i for i, line in enumerate(lines) if (found := stamped(line)) and _tells(found.said)]
     kept = sorted({*telling[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
 
 
 def _tells(said: str) -> bool:
-    return _classify(said) is not None or (" CDB: " in said and _ABORTED.fullmatch(said) is not None)
+    kind = classify(said)
+    return (kind is not None and kind[0] != "cdb") or counts(said) or (" CDB: " in said and _ABORTED.fullmatch(said[:LINE_MAX]) is not None)
 
 
 def parse(text: str) -> KernelLog | Unparsed:
-    """What the lines say of disks, HBAs and pools. A text without one stamped line is no kernel log. Never raises."""
+    """What the lines say of disks, HBAs and pools, whatever stamp they bear; never raises.
+
+    A line without a stamp continues the one above it. Where no line has one, as in an article or a chat, each line stands for itself,
+    and at least one must be a kernel's.
+    """
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
+    told = [(one, line) for line in lines if (one := stamped(line))]
+    found = [one for one, _ in told]
+    bare = not found
+    if bare:
+        found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
+    events, unexplained = _events([one for one in found if one.ours])
+    if bare and text.strip() and not events:
+        return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
+    since_boot = not bare and found[0].printed.replace(".", "").isdigit()
+    newest = max(told, key=lambda each: each[0].at_us)[1] if told else ""
+    return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
+
+
+def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEvent]]:
     events: list[KernelEvent] = []
-    stamped = [found for found in map(_STAMPED.fullmatch, lines) if found]  # what has no stamp continues the line above it
-    if text.strip() and not stamped:
-        return Unparsed("no line has a time in brackets, as the kernel stamps it", text[:80])
-    for i, found in enumerate(stamped):
-        said = _classify(found.group(3))
+    unexplained: list[KernelEvent] = []
+    for i, one in enumerate(found):
+        said = classify(one.said)
         if said:
-            at_us = int(found.group(1)) * 1_000_000 + int(found.group(2))
-            whose = _whose(stamped[i + 1 : i + 2]) if said[0] == "task-abort-begun" else ()
-            events.append(KernelEvent(at_us, said[0], found.group(3), tuple({**dict(whose), **dict(said[1])}.items())))
-    return KernelLog(tuple(events))
+            whose = _whose(found[i + 1 : i + 2]) if said[0] == "task-abort-begun" else ()
+            events.append(KernelEvent(one.at_us, said[0], one.said, tuple({**dict(whose), **dict(said[1])}.items()), one.printed))
+        elif counts(one.said):
+            unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.said, (), one.printed))
+    return events, unexplained
 
 
-def _whose(after: list[re.Match[str]]) -> tuple[tuple[str, str], ...]:
+_DUMP = re.compile(r"mf:$| *(?:[0-9a-f]{8} ?){2,8}$")  # the message frame that mpt3sas prints of a command that timed out
+
+
+def begins(line: str) -> bool:
+    """Whether a line is a kernel's beyond doubt: by its stamp and who speaks, or without one by what it says."""
+    one = stamped(line)
+    if one is None:
+        return classify(line) is not None and not line.startswith((" ", "\t"))
+    return one.ours and (
+        line.lstrip("<0123456789>").startswith("[") or " kernel" in line[:120] or classify(one.said) is not None or counts(one.said)
+    )
+
+
+def goes_on(line: str) -> bool:
+    """Whether a line can be part of a log: it has a stamp, or is of a kind that needs none."""
+    return (
+        stamped(line) is not None
+        or classify(line) is not None
+        or " CDB" in line
+        or counts(line)
+        or _DUMP.match(line[:LINE_MAX]) is not None
+    )
+
+
+def _whose(after: Sequence[Stamped]) -> tuple[tuple[str, str], ...]:
     """The disk whose command is aborted, from the line that follows."""
-    found = _ABORTED.fullmatch(after[0].group(3)) if after else None
-    return tuple(found.groupdict().items()) if found else ()
-
-
-def _classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    if not any(hint in said for hint in _HINTS):
-        return None
-    for kind, pattern in _PATTERNS.items():
-        found = pattern.fullmatch(said)
-        if found:
-            return kind, tuple((name, value) for name, value in found.groupdict().items() if value is not None)
-    return None
+    found = _ABORTED.fullmatch(after[0].said[:LINE_MAX]) if after else None
+    return tuple((name, value) for name, value in found.groupdict().items() if value) if found else ()

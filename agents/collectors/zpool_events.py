@@ -5,10 +5,12 @@ The list holds a few hundred records and forgets the oldest. Entries of the pool
 
 from __future__ import annotations
 
+import calendar
 import re
 from dataclasses import dataclass, replace
 
 from agents.collectors._lines import hexadecimal, whole_lines
+from agents.collectors._log_stamps import MONTHS
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host import Host
 
@@ -21,6 +23,46 @@ HISTORY = "sysevent.fs.zfs.history_event"
 HEADING = re.compile(r"TIME +CLASS")
 
 
+# Every class of OpenZFS (include/sys/fm/fs/zfs.h, include/sys/sysevent/eventdefs.h) and what it means; "" for what goes on in health, too.
+EREPORTS = {
+    "checksum": "data of it did not match its checksum",
+    "authentication": "encrypted data did not match its authentication code",
+    "io": "an I/O of it failed",
+    "data": "data could not be read from any copy",
+    "delay": "an I/O of it took longer than zio_slow_io_ms (30 s)",
+    "deadman": "an I/O of it did not come back in the time of the deadman (300 s)",
+    "dio_verify_wr": "a buffer of a direct write changed while it was written",
+    "dio_verify_rd": "a direct read did not match its checksum",
+    "zpool": "the pool could not be opened",
+    "vdev.unknown": "it is of a kind that this release does not know",
+    "vdev.open_failed": "it could not be opened",
+    "vdev.corrupt_data": "its label or data could not be used",
+    "vdev.no_replicas": "too few of its members are there",
+    "vdev.bad_guid_sum": "members of the pool are missing",
+    "vdev.too_small": "it became smaller than it was",
+    "vdev.bad_label": "its label is missing or invalid",
+    "vdev.bad_ashift": "its sectors are larger than when it was made",
+    "io_failure": "the pool was suspended",
+    "probe_failure": "ZFS could neither read nor write it",
+    "log_replay": "records of the intent log could not be replayed",
+    "config_cache_write": "the cache file could not be written",
+    "sitout": "it was slower than its peers, and reads pass it by for a while",
+}
+RESOURCES = {"removed": "it was pulled or its link went away", "autoreplace": "", "statechange": ""}
+SYSEVENTS = (
+    *("resilver_start", "resilver_finish", "vdev_remove", "vdev_remove_aux", "vdev_remove_dev", "pool_create", "pool_destroy", "pool_import"),
+    *("pool_export", "vdev_add", "vdev_attach", "vdev_clear", "vdev_check", "vdev_online", "config_sync", "scrub_start", "scrub_finish"),
+    *("scrub_abort", "scrub_resume", "scrub_paused", "vdev_spare", "vdev_autoexpand", "bootfs_vdev_attach", "pool_reguid", "history_event"),
+    *("trim_start", "trim_finish", "trim_cancel", "trim_resume", "trim_suspend", "errorscrub_start", "errorscrub_finish", "errorscrub_abort"),
+    *("errorscrub_resume", "errorscrub_paused", "snapshot_mount", "snapshot_unmount", "zvol_create", "zvol_remove"),
+)  # fmt: skip
+CLASSES = {
+    **{f"ereport.fs.zfs.{name}": means for name, means in EREPORTS.items()},
+    **{f"resource.fs.zfs.{name}": means for name, means in RESOURCES.items()},
+    **{f"sysevent.fs.zfs.{name}": "" for name in SYSEVENTS},
+}
+
+
 @dataclass(frozen=True)
 class Event:
     """One record. `fields` are as printed; numbers among them are hexadecimal."""
@@ -28,7 +70,7 @@ class Event:
     at: int  # Unix time, seconds
     nanoseconds: int
     kind: str  # "ereport.fs.zfs.io_failure", "sysevent.fs.zfs.config_sync", "resource.fs.zfs.statechange"
-    eid: int  # the kernel's number of this record, since the module was loaded
+    eid: int  # the kernel's number of this record, since the module was loaded; 0 where it is not printed
     fields: tuple[tuple[str, str], ...]
 
     def text(self, name: str) -> str | None:
@@ -38,6 +80,11 @@ class Event:
 
     def number(self, name: str) -> int | None:
         return hexadecimal((dict(self.fields).get(name) or "").split(" ")[0])
+
+    @property
+    def known(self) -> bool:
+        """Whether its class is one of those that OpenZFS had when this was written."""
+        return self.kind in CLASSES
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -54,7 +101,7 @@ def _newest(text: str) -> tuple[str, int]:
 
 
 _WHEN = r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9} "
-_FIRST = re.compile(_WHEN.replace(r"\.[0-9]{9}", r"\.([0-9]{9})") + r"(\S+)")
+_FIRST = re.compile(_WHEN.replace(r"\.[0-9]{9} ", r"\.(?P<ns>[0-9]{9})[ \t]{1,8}") + r"(?P<kind>\S+)")
 _FIELD = re.compile(r" {8}(\w+) = (.*)")
 _INSIDE = re.compile(r"( {8}){2,}\S.*| {8}(\(start .*\)|\(end .*\))")
 
@@ -74,12 +121,18 @@ def parse(text: str) -> tuple[Event, ...] | Unparsed:
     start = 0
     for end, line in enumerate(lines):
         if not line and end > start:
-            event = _event(lines[start:end])
-            if isinstance(event, Unparsed):
-                return event
-            events.append(event)
+            for record in _records(lines[start:end]):
+                event = _event(record)
+                if isinstance(event, Unparsed):
+                    return event
+                events.append(event)
         start = end + 1 if not line else start
     return tuple(events)
+
+
+def _records(lines: list[str]) -> list[list[str]]:
+    """Without -v a record is one line, and none is empty between them."""
+    return [[line] for line in lines] if all(map(_FIRST.fullmatch, lines)) else [lines]
 
 
 def _event(lines: list[str]) -> Event | Unparsed:
@@ -93,7 +146,19 @@ def _event(lines: list[str]) -> Event | Unparsed:
             fields[found.group(1)] = found.group(2).strip()
         elif not _INSIDE.fullmatch(line):
             return Unparsed("a field of a record cannot be read", line)
-    return _checked(first.group(2), int(first.group(1)), fields, lines[0])
+    if not fields:  # as without -v
+        return Event(_printed(lines[0]), int(first.group("ns")), first.group("kind"), 0, ())
+    return _checked(first.group("kind"), int(first.group("ns")), fields, lines[0])
+
+
+def _printed(line: str) -> int:
+    """The time as it stands there, which is the node's own, taken for UTC: good for the order of records, and off by its zone."""
+    month, day, year, clock = line.split()[:4]
+    hours, minutes, seconds = map(int, clock.split(".")[0].split(":"))
+    try:
+        return calendar.timegm((int(year), MONTHS.index(month) + 1, int(day), hours, minutes, seconds, 0, 0, 0))
+    except ValueError:
+        return 0
 
 
 def _checked(kind: str, nanoseconds: int, fields: dict[str, str], line: str) -> Event | Unparsed:

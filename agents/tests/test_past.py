@@ -173,12 +173,12 @@ def test_it_reads_what_an_hba_says_of_a_slow_disk():
     """Composed after the lines of mpt3sas: the lab's HBA has another driver."""
     read = kernel_log.parse((MADE_UP / "kernel_log" / "made-up--mpt3sas-task-abort.txt").read_text())
     assert [event.kind for event in read.events] == [
-        *("task-abort-begun", "target", "place", "task-abort", "command-failed", "io-error", "io-error", "hba", "rejected"),
+        *("task-abort-begun", "cdb", "target", "place", "task-abort", "command-failed", "io-error", "io-error", "hba", "rejected"),
         *("unblocked", "zio-error", "multihost-suspended", "suspended", "parameter-unknown"),
     ]
-    place = read.events[2]
+    place = read.events[3]
     assert (place.field("enclosure"), place.field("slot")) == ("0x50050cc11ac016e2", "30")
-    assert read.events[11].field("unit") == "s"  # before 0.8 it counts in seconds
+    assert read.events[12].field("unit") == "s"  # before 0.8 it counts in seconds
 
 
 def test_what_says_something_is_kept_however_old():

@@ -77,17 +77,23 @@ def _aborts(node: NodeFacts) -> tuple[Abort, ...]:
     events = node.kernel_log.events if known(node.kernel_log) else ()
     today = {p.hctl: d.names[0] for d in (node.disks if known(node.disks) else ()) for p in d.paths if p.hctl}
     return tuple(
-        Abort(hctl, today.get(hctl, "" if today else event.field("disk") or ""), _result(event, events[i + 1 :]), event.line)
-        for i, event in enumerate(events)
-        if event.kind == "task-abort-begun" and (hctl := event.field("hctl"))
+        Abort(hctl, today.get(hctl, "" if today else event.field("disk") or ""), result, event.line)
+        for event, result in _begun(events)
+        if (hctl := event.field("hctl"))
     )
 
 
-def _result(begun: KernelEvent, after: tuple[KernelEvent, ...]) -> str:
-    """By the address of the command, else by that of the disk."""
-    field = "scmd" if begun.field("scmd") else "hctl"
-    ends = (event for event in after if event.kind == "task-abort" and event.field(field) == begun.field(field))
-    return next((event.field("result") or "" for event in ends), "")
+def _begun(events: tuple[KernelEvent, ...]) -> list[tuple[KernelEvent, str]]:
+    """Every attempt, oldest first, with how it ended: by the address of the command, else by that of the disk; "" where no end was logged."""
+    found: list[tuple[KernelEvent, str]] = []
+    ends: dict[tuple[str, str | None], str] = {}  # of what was printed later
+    for event in reversed(events):
+        if event.kind == "task-abort":
+            ends |= {(field, event.field(field)): event.field("result") or "" for field in ("scmd", "hctl")}
+        elif event.kind == "task-abort-begun":
+            field = "scmd" if event.field("scmd") else "hctl"
+            found.append((event, ends.get((field, event.field(field)), "")))
+    return found[::-1]
 
 
 def _asked(node: NodeFacts) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

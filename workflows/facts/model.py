@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from agents.collectors.base import UnreadLine
+from workflows.facts.fragments import Fragments
 from workflows.facts.words import not_read
 
 if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.fabric import FabricFacts, LinkFacts
     from workflows.facts.hostids import HostidFacts
     from workflows.facts.identity import Identity, Remembered
+    from workflows.facts.inquiries import Inquiry
     from workflows.facts.kstats import KstatFacts
     from workflows.facts.labels import Copies, Expected
     from workflows.facts.latency import PoolLatency
@@ -35,6 +37,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.slots import BayWitness
     from workflows.facts.tunables import TunablesFacts
     from workflows.facts.uberblocks import PoolTimeline
+    from workflows.refusals import Refusal
 
 T = TypeVar("T")
 
@@ -359,6 +362,9 @@ class NodeFacts:
     service: Known[ServiceFacts] = Unknown("How its disks serve was not read.")
     loose_reports: tuple[ReportFacts, ...] = ()  # of health, on disks that `disks` does not have
     enclosures: tuple[EnclosureFacts, ...] = ()  # what the enclosures say of their fans, power supplies and sensors, where that was asked
+    fragments: Fragments = field(default_factory=Fragments)  # pieces of a tree, as only a paste shows them
+    inquiries: tuple[Inquiry, ...] = ()  # how disks answered INQUIRY; only a paste tells it
+    refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste tells them
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool

@@ -132,7 +132,7 @@ def _read(sources: Sources) -> Known[TunablesFacts]:
         return elsewhere if known(elsewhere) else said
     boot = {option.name: option for option in said.boot if option.module == "zfs"}  # the last one counts
     tunables = tuple(TunableFacts(n, v, boot.get(n), _defaults(n, numbers)) for n, v in said.values if n in DEFAULTS)
-    return TunablesFacts(tunables, _ignored(said, boot))
+    return TunablesFacts(tunables, _ignored(said, boot) if known(numbers) else ())  # of a release nobody named nothing is said
 
 
 def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[TunablesFacts]:

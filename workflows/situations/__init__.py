@@ -27,10 +27,12 @@ from workflows.situations import (
     expansion_stuck,
     features_disabled,
     foreign_pool_imported_elsewhere,
+    hba_fault,
     hidden_by_resilver,
     hostid_mismatch,
     identity_conflict,
     import_blocked,
+    kernel_errors,
     label_corrupt,
     labels_missing,
     link_crc,
@@ -46,6 +48,7 @@ from workflows.situations import (
     pool_read_only,
     pool_suspended,
     rebuild_unverified,
+    refused_command,
     replacing_dead,
     resilver_cancelled,
     resilver_running,
@@ -56,6 +59,7 @@ from workflows.situations import (
     scrub_paused,
     scrub_repaired,
     slow_disk,
+    slow_inquiry,
     spare_in_use,
     spare_unavailable,
     spare_unused,
@@ -64,6 +68,7 @@ from workflows.situations import (
     vdev_degraded,
     version_mismatch,
     wwid_mismatch,
+    zfs_events,
 )
 from workflows.situations._gating import gated, gating
 from workflows.situations._ranking import ranked
@@ -76,6 +81,7 @@ SITUATIONS = {
         pool_down,
         names_moved,
         errors_everywhere,
+        hba_fault,
         disk_hangs,
         vdev_degraded,
         replacing_dead,
@@ -94,6 +100,7 @@ SITUATIONS = {
         hostid_mismatch,
         foreign_pool_imported_elsewhere,
         slow_disk,
+        slow_inquiry,
         resilver_stuck,
         resilver_slow,
         label_corrupt,
@@ -105,6 +112,8 @@ SITUATIONS = {
         link_crc,
         disk_errors,
         member_degraded,
+        kernel_errors,
+        zfs_events,
         drive_mode_drift,
         hidden_by_resilver,
         spare_in_use,
@@ -129,9 +138,10 @@ SITUATIONS = {
         scrub_paused,
         checkpoint_held,
         features_disabled,
+        refused_command,
     )
 }
-CAUSES = (many_disks_offline, pool_down, names_moved, errors_everywhere, disk_hangs, data_errors)  # the farthest up first
+CAUSES = (many_disks_offline, hba_fault, pool_down, names_moved, errors_everywhere, disk_hangs, data_errors)  # the farthest up first
 GATING = tuple(module for module in SITUATIONS.values() if getattr(module, "GATES", False))  # whose situations may have `gate`
 URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands still, whatever the cause
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _partitions, _words
+from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -26,7 +27,7 @@ CAUSES = {
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     faulted = (lost for lost in lost_members(fleet) if lost.role != "log" and lost.is_sick() and mismatch(fleet, lost) is None)
-    return tuple(_situation(lost) for lost in (*faulted, *_degraded(fleet)))
+    return (*(_situation(lost) for lost in (*faulted, *_degraded(fleet))), *lost_by_events(fleet, SLUG, ("FAULTED", "DEGRADED")))
 
 
 def _degraded(fleet: FleetFacts) -> Iterator[Lost]:

@@ -16,6 +16,7 @@ from workflows.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.hanging import Hanging, hanging, silent_reasons
 from workflows.situations import _words, import_blocked
+from workflows.situations._log import Log
 
 SLUG = "disk-hangs"
 MANUALS: tuple[str, ...] = ("slow-disk-triage",)
@@ -98,7 +99,10 @@ def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
         return
     yield f"{_words.where(one.disk) if one.disk is not None else _name(one)} takes commands and does not answer them."
     yield from _said(one)
-    if one.disk is None or not known(one.disk.bay):
+    logged = _logged_place(node, one)
+    if logged:
+        yield f"By the log its place is{logged.removeprefix(',')}: compare the serial number there before anybody pulls it."
+    elif one.disk is None or not known(one.disk.bay):
         yield "Which bay it is in is not known: find it by its WWID or serial number, not by this name, which the next boot gives to another disk."
     if one.hangs_now:
         yield (
@@ -115,6 +119,18 @@ def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
         yield f"It is a member of {seat.pool.name}. {_words.margin_sentence(seat.pool, seat.top)}"
     elif not known(node.pools) or not node.pools:
         yield "No pool is imported here as far as is known; an import waits for every disk, so this one alone can hold it up."
+
+
+def _logged_place(node: NodeFacts, one: Hanging) -> str:
+    """SAS address and bay as the HBA's driver named them between the lines about this disk; "" where today's facts or nothing tell."""
+    if not one.aborts or not known(node.kernel_log) or (one.disk is not None and known(one.disk.bay)):
+        return ""
+    lines = tuple(e for e in node.kernel_log.events if e.field("hctl") in {abort.hctl for abort in one.aborts})
+    place = Log(FleetFacts({}), node, node.kernel_log).place(lines, one.name)
+    commands = dict.fromkeys(
+        f"{c} (a {b}-byte CDB)" for e in lines if e.kind == "cdb" and (c := e.field("command")) and (b := e.field("bytes"))
+    )
+    return place and f"{place}; the command was {' and '.join(commands)}" if commands else place
 
 
 def _said(one: Hanging) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Literal
 from workflows.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations import _partitions
+from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, lost_members
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
@@ -28,9 +29,8 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(
-        _situation(lost) for lost in lost_members(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick()
-    )
+    members = (lost for lost in lost_members(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick())
+    return (*map(_situation, members), *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
 
 
 def _situation(lost: Lost) -> Situation:

@@ -36,6 +36,8 @@ class Foreign:
     def active_host(self) -> str:
         """The host that MMP sees writing to it right now, empty when `zpool import` does not say so."""
         found = _MMP.search(" ".join(self.listed.action.split())) if self.listed else None
+        if found and int(found.group(2), 16) == 0:
+            return ""  # activity of nobody is no proof of another host; `import-blocked` says so
         return f"{found.group(1)} (hostid {found.group(2)})" if found else ""
 
     @property

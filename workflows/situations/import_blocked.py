@@ -3,14 +3,20 @@
 `zpool import` prints what ZFS would try next, for some of these cases that the pool be made anew. None of that is repeated here:
 a pool that one disk blocks is whole on the others, and a pool that lost its last seconds is not lost. A pool that another system
 has imported is none of this: `foreign-pool-imported-elsewhere` speaks of it.
+
+The cause is decided by what the listing shows, in this order: a disk whose label tells another story, features, the hostid, the rows that
+are not ONLINE and their notes, whole top-level vdevs that are missing, and last the note of the pool itself. Going back in time is spoken of
+only where every row is ONLINE: a pool whose disks are not attached looks damaged, and is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
+from workflows import features
+from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.census import imported_pools
 from workflows.facts.divergence import Row, rows
@@ -27,7 +33,8 @@ LEAVES_SHOWN = 24
 class Blocked:
     """One pool on one node, and why it does not come in as it should.
 
-    `why` is "damage", "missing", "features", "diverged", "silence", "waiting" or "incomplete".
+    `why` is "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting",
+    "incomplete", "destroyed", "claim" or "unclear".
     """
 
     node: NodeFacts
@@ -37,6 +44,7 @@ class Blocked:
     listed: ImportableFacts | None
     table: tuple[Row, ...]
     suspects: tuple[Suspect, ...]
+    namesakes: tuple[ImportableFacts, ...] = ()  # other pools of this name in the same listing
 
     @property
     def diverging(self) -> tuple[Suspect, ...]:
@@ -63,26 +71,56 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _listed(node: NodeFacts) -> Iterator[Blocked]:
     here = {pool.name for pool in node.pools if not known(pool.guid)} if known(node.pools) else set()
-    for pool in node.importable if known(node.importable) else ():
-        if pool.destroyed:
-            continue  # nobody expects it
+    listed = node.importable if known(node.importable) else ()
+    for pool in listed:
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
-        why = _why(pool, found) or ("waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else "")
+        why = _why(pool, found)
+        if not why and not pool.destroyed:
+            why = "waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else ""
         if why and not (why == "incomplete" and pool.name in here):  # it may have been imported since it was listed
-            yield Blocked(node, pool.name, pool.guid, why, pool, table, found)
+            namesakes = tuple(other for other in listed if other.name == pool.name and other.guid != pool.guid)
+            yield Blocked(node, pool.name, pool.guid, why, pool, table, found, namesakes)
+
+
+HOSTID = re.compile(r"hostid is not set|multihost property on|zgenhostid")
+OF_NOBODY = re.compile(r"must be exported from \S+ \(hostid=0\)")
+NEWER = re.compile(r"feature\(s\) not supported|unsupported feature|newer(?:, incompatible)? version|incompatible version|required feature")
+WRONG_LABEL = ("corrupted data", "invalid label")  # notes of a row whose name was opened, and led to something else
+BAD_LOG = ("bad intent log", "intent log record")
 
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
     said = f"{pool.status} {pool.action}"
+    if OF_NOBODY.search(said):
+        return "claim"
     if "currently imported by another system" in said or "must be exported from" in said:
         return ""  # another system has it
     if any(suspect.diverges for suspect in found):
         return "diverged"
-    if "feature" in pool.status or "newer version" in said:
+    if pool.destroyed:
+        return "destroyed"
+    if NEWER.search(f"{said} {pool.note}"):
         return "features"
-    if pool.state in ("FAULTED", "UNAVAIL"):
-        return "missing" if pool.state == "UNAVAIL" else "damage"
-    return "missing" if any(len(_lost(top)) > _tolerates(top) for kind, top in pool.tops if kind != "log") else ""
+    if HOSTID.search(said):
+        return "hostid"
+    return _by_rows(pool)
+
+
+def _by_rows(pool: ImportableFacts) -> str:
+    """By which rows are not there, and what stands behind them."""
+    down, lost = pool.state in ("FAULTED", "UNAVAIL"), [leaf for kind, top in pool.tops if kind != "log" for leaf in _lost(top)]
+    if any(len(_lost(top)) > _tolerates(top) for kind, top in pool.tops if kind != "log"):
+        opened = [leaf for leaf in lost if any(note in leaf.note for note in WRONG_LABEL) or leaf.state == "FAULTED"]
+        return "names" if opened and len(opened) == len(lost) else "missing"
+    if any(note in f"{pool.note} {pool.status}" for note in BAD_LOG) or any(_lost(top) for kind, top in pool.tops if kind == "log"):
+        return "missing-log" if down else ""
+    if down and (pool.more_devices or "missing device" in pool.note):
+        return "missing-top"
+    if down and lost:
+        return "half-missing"
+    if pool.state == "FAULTED" or (down and "corrupted data" in pool.note):
+        return "damage"
+    return "unclear" if down else ""
 
 
 def _lost(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
@@ -123,14 +161,19 @@ def _situation(one: Blocked) -> Situation:
         slug=SLUG,
         key=f"{SLUG}:{one.node.node}:{one.guid}",
         node=one.node.node,
-        severity="act" if _must_act(one) else "watch",
+        severity="act" if _must_act(one) else "info" if one.why == "destroyed" else "watch",
         title=_title(one),
         meaning=" ".join(_meaning(one)),
         evidence=tuple(_evidence(one)),
         answers=_answers(one),
         subject=_subject(one),
-        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in ("features", "waiting")),
+        sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in SURE),
+        cures=tuple(_cures(one)),
+        gate=_must_act(one),
     )
+
+
+SURE = ("features", "waiting", "hostid", "destroyed", "missing", "names")
 
 
 def _answers(one: Blocked) -> tuple[Answer, ...]:
@@ -149,8 +192,10 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
 
 def _must_act(one: Blocked) -> bool:
     """A few stray disks of an old pool lie about on many a node; a pool that is nearly all here is missed by somebody."""
-    if one.why in ("diverged", "damage"):
+    if one.why in ("diverged", "damage", "half-missing"):
         return True
+    if one.why in ("names", "missing-log", "missing-top", "hostid", "unclear", "claim"):
+        return one.ours or _nobodys(one)
     if one.why == "silence":
         return one.ours
     leaves = [leaf for _, top in one.listed.tops for leaf in top.leaves()] if one.listed else []
@@ -171,16 +216,38 @@ def _title(one: Blocked) -> str:
         return f"{one.name} is not imported, and this node had it last"
     if one.why == "incomplete":
         return f"{one.name} can be imported, but without {_words.plural(len(one.lost), 'disk')} of it"
-    if one.why == "missing":
-        return f"{one.name} cannot be imported: too many of its disks are missing"
+    if one.why in TITLES:
+        return f"{one.name} {TITLES[one.why]}"
     if len(one.diverging) == 1:
         return f"{one.name} must not be imported as it is: {one.diverging[0].disk.names[0]} tells another story than the other disks"
     return f"{one.name} cannot be imported: its newest data does not fit together"
 
 
+TITLES = {
+    "missing": "cannot be imported: too many of its disks are missing",
+    "half-missing": "cannot be imported, and disks of it are missing",
+    "names": "cannot be imported: names lead to disks with other labels",
+    "missing-log": "cannot be imported: its log device is missing or cannot be read",
+    "missing-top": "cannot be imported: a whole device of it is missing, perhaps only its log",
+    "hostid": "cannot be imported: this node has no hostid, and the pool has multihost on",
+    "destroyed": "was destroyed on purpose, and could be brought back",
+    "unclear": "cannot be imported, and the listing does not say why",
+    "claim": "is called active elsewhere, by a host that nobody knows",
+}
+
+
 def _meaning(one: Blocked) -> Iterator[str]:
-    if one.why == "features":
-        yield f"{one.name} uses features that this node's OpenZFS does not know. Nothing is wrong with the pool; import it where the software is new enough."
+    yield from _why_so(one)
+    for other in one.namesakes:
+        whole = "which can be imported" if other.state == "ONLINE" else f"which is {other.state}"
+        yield f"There is another pool named {one.name}, {whole}: its id is {other.guid}, this one's is {one.guid}. Name either by its id only."
+
+
+def _why_so(one: Blocked) -> Iterator[str]:
+    if one.why in _SAID:
+        yield from _SAID[one.why](one)
+    elif one.why == "features":
+        yield from _features(one)
     elif one.why == "silence":
         yield f"Disks here carry labels of {one.name}, no node has it imported, and `zpool import` did not answer in time."
         yield from _silent_disks(one)
@@ -192,10 +259,147 @@ def _meaning(one: Blocked) -> Iterator[str]:
         yield f"{one.name} is not imported here, and its other disks hold the whole of it."
         yield from _incomplete(one)
         yield "Look for what is missing before the import: what comes back in time needs no replacing."
-    elif one.why == "missing":
-        yield f"Too many disks of {one.name} are not to be seen from here. Bring them back first (power, cable, HBA); nothing on the others is lost by waiting."
     else:
         yield from _damage(one)
+
+
+def _features(one: Blocked) -> Iterator[str]:
+    names = features.named(one.listed.status) if one.listed else ()
+    release = features.needed(names)
+    which = f" ({', '.join(names)})" if names else ""
+    yield f"{one.name} uses features that this node's OpenZFS does not know{which}. Nothing is wrong with the pool; import it where the software is new enough."
+    if release:
+        yield f"OpenZFS {release} and newer has {'it' if len(names) == 1 else 'all of them'}."
+    elif names:
+        yield "Which release has them is not known here: ask the host that had the pool last for its `zfs version`."
+    if one.listed and ("read-only mode" in one.listed.status or "readonly=on" in one.listed.action):
+        yield "They are needed for writing only, so it can be imported read-only here."
+    else:
+        yield "They are needed for reading, too, so it cannot be imported here at all, read-only neither."
+
+
+def _missing(one: Blocked) -> Iterator[str]:
+    yield f"Too many disks of {one.name} are not to be seen from here: {_names_of(one.lost)}."
+    yield "Bring them back first (power, cable, HBA); nothing on the others is lost by waiting."
+    yield "Do not go back in time (-F, -X, -T) and clear no label: the pool looks damaged only because it is not all here."
+
+
+def _half_missing(one: Blocked) -> Iterator[str]:
+    yield f"Of {one.name} these rows are not ONLINE: {_names_of(one.lost)}. By its layout the others should be enough, and still ZFS cannot read its metadata."
+    yield "Bring the missing disks back first: what is unreadable now may stand on them. Only when all are there, or are gone for ever, is it known whether more is wrong."
+
+
+def _names(one: Blocked) -> Iterator[str]:
+    yield f"ZFS could open {_names_of(one.lost)}, and found there no label of {one.name}, or another one."
+    yield "As a rule the names moved: the disks are all there, under other names. Or only an old label was found, at the wrong end or on the wrong partition."
+    yield "So many disks do not lose their labels at once. Do not create, clear or replace anything."
+
+
+def _missing_log(one: Blocked) -> Iterator[str]:
+    lost = _names_of(tuple(leaf for kind, top in one.listed.tops if kind == "log" for leaf in _lost(top))) if one.listed else ""
+    yield f"All data devices of {one.name} are there; its log is not{f' ({lost})' if lost else ''}, or cannot be read."
+    yield LOG_LOSS
+
+
+def _missing_top(one: Blocked) -> Iterator[str]:
+    yield f"All rows that are listed are ONLINE, but the labels say that {one.name} has one more top-level device, which no label here describes."
+    yield "Mostly that is a log device. It can be a data device as well; then the pool cannot be imported without it, and trying does no harm."
+    yield LOG_LOSS
+
+
+LOG_LOSS = (
+    "Look for it first: an NVMe or SSD that did not come up after the boot. `zpool import -m` imports without the log, and loses for ever what was acknowledged "
+    "and stood only there: synchronous writes of the last seconds before it went down. After a clean export nothing is in it."
+)
+
+
+def _hostid(one: Blocked) -> Iterator[str]:
+    yield f"{one.name} has multihost on, and this node has no hostid (/etc/hostid), so it cannot prove to the others who it is. No disk is at fault and nothing is damaged."
+
+
+def _destroyed(one: Blocked) -> Iterator[str]:
+    yield f"Somebody destroyed {one.name} (id {one.guid}) with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.guid}`."
+    yield "That is right only if it was destroyed by mistake, and before these disks are used for anything else. If it is not wanted, nothing need be done."
+
+
+def _claim(one: Blocked) -> Iterator[str]:
+    yield f"ZFS saw signs of activity on {one.name}, and names no host for them (hostid 0). That is no proof that another host has it, and none that nobody has."
+    yield "Since 2.3.6 and 2.4.1 an import writes a claim to the disks first; one that could not be written everywhere, or the trace of this node's own crash, looks like this."
+
+
+def _unclear(one: Blocked) -> Iterator[str]:
+    yield f"{one.name} is {one.listed.state if one.listed else 'down'}, and every disk in the listing is ONLINE, so the rows contradict the pool. What keeps it from coming in cannot be told from this text."
+    yield "Look at the labels of all its disks (`zdb -l`), at `dmesg` during the listing, and at `zpool import -d /dev/disk/by-id`. Force nothing before that."
+
+
+_SAID: dict[str, Callable[[Blocked], Iterator[str]]] = {
+    "missing": _missing,
+    "half-missing": _half_missing,
+    "names": _names,
+    "missing-log": _missing_log,
+    "missing-top": _missing_top,
+    "hostid": _hostid,
+    "destroyed": _destroyed,
+    "unclear": _unclear,
+    "claim": _claim,
+}
+
+
+def _names_of(leaves: tuple[VdevFacts, ...]) -> str:
+    said = [f"{leaf.name} ({leaf.state}{f', {leaf.note}' if leaf.note else ''})" for leaf in leaves[:LEAVES_SHOWN]]
+    return ", ".join(said) + (f" and {len(leaves) - LEAVES_SHOWN} more" if len(leaves) > LEAVES_SHOWN else "")
+
+
+LOOK_BY_ID = ("zpool", "import", "-d", "/dev/disk/by-id")
+
+
+def _cures(one: Blocked) -> Iterator[Cure]:
+    """What helps, first things first; only what suits the cause."""
+    nobody = "No other host has it imported."
+    if one.why in ("names", "unclear", "missing-top", "missing", "half-missing"):
+        yield Cure("look", "List it by stable names; that only reads. Rows that are ONLINE there were only misnamed.", (LOOK_BY_ID,))
+    if one.why in ("missing", "half-missing", "missing-top", "missing-log"):
+        yield Cure("reseat", "Bring the missing disks back: power, cable, HBA, shelf, multipath. `lsscsi` and `dmesg` say what is there.")
+    if one.why == "claim":
+        yield Cure(
+            "look",
+            "Ask every host that sees these disks for its `zpool list`, and look in `dmesg` for disks that failed during the import.",
+        )
+        yield Cure(
+            "import",
+            "If none has it, import it again by its id after a minute, without -f.",
+            (("zpool", "import", str(one.guid)),),
+            needs=nobody,
+        )
+    if one.why == "names":
+        yield Cure("import", "If it is whole there, import it by its id from that folder.", ((*LOOK_BY_ID, str(one.guid)),), needs=nobody)
+    if one.why in ("missing-log", "missing-top"):
+        text = "Only when the log is gone for ever: import without it, then remove it by its guid."
+        yield Cure(
+            "import-without-log",
+            text,
+            (("zpool", "import", "-m", str(one.guid)),),
+            needs=nobody,
+            save_first="What stands only in the log is lost: " + LOG_LOSS.split(": ")[-1],
+        )
+    if one.why == "hostid":
+        yield Cure(
+            "zgenhostid",
+            "Give this node a hostid of its own, once; reboot or reload the module so that ZFS sees it, then import.",
+            (("zgenhostid",),),
+            releases="0.7.4 and newer",
+            needs="No other node has the same hostid.",
+        )
+    if one.why == "features" and one.listed and ("read-only mode" in one.listed.status or "readonly=on" in one.listed.action):
+        yield Cure("import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=nobody)
+    if one.why == "features":
+        yield Cure("upgrade", "Install a release that has these features, or attach the disks to a node that has it.")
+    if one.why in ("damage", "diverged"):
+        yield Cure(
+            "look",
+            "Read the labels and uberblocks of every disk (`zdb -lu`) and look for the one whose txg, host or time differs from all others.",
+            runbook="read-only-import",
+        )
 
 
 def _incomplete(one: Blocked) -> Iterator[str]:
@@ -253,13 +457,23 @@ def _no_disk_stands_out(one: Blocked) -> Iterator[str]:
     if len(one.table) > 1 and len(txgs) == 1:
         yield f"No disk stands out: all {len(one.table)} labels that were read agree (txg {next(iter(txgs))}). So it is not one bad disk that can be left out."
         yield "The last writes before it went down are missing or damaged on all of them."
-    else:
+    elif one.table:
         yield "No single disk stands out by its label. Compare the uberblocks of all disks before anything else."
+    else:
+        yield ONE_OF_MANY
     yield from _moments(one)
     yield "Going back a few transactions (a rewind) discards the last seconds for ever, so a person decides it, and tries it read-only first."
     hosts = {row.label.hostname for row in one.table if row.label.hostname and row.label.state == 0}
     if hosts:
         yield f"It was never exported: {' and '.join(sorted(hosts))} used it last. Make sure that no other system has it before any -f."
+
+
+ONE_OF_MANY = (
+    "Every disk in the listing is ONLINE and the pool is called corrupted all the same. That is what it looks like when one disk tells another story than all "
+    "others, for example one that another host wrote to or that lost its writes: ZFS takes the newest uberblock of any disk, and parity does not vote on it. "
+    "How to find it: `zdb -lu` of every disk, and compare txg, hostname and time; or `zdb -e POOL -d DISK` with one disk after the other, where the bad one gives "
+    'an I/O error. Without that disk the pool comes in DEGRADED, with "label is missing or invalid" for it, and it is then replaced by its guid.'
+)
 
 
 def _timeline(one: Blocked) -> PoolTimeline | None:

@@ -51,9 +51,39 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _suspended(fleet: FleetFacts, node: NodeFacts) -> Iterator[Suspended]:
     for pool in node.pools_read:
-        if known(pool.suspended) and pool.suspended:
-            log = last_suspension(node.kernel_log, pool.name)
+        log = last_suspension(node.kernel_log, pool.name)
+        if pool.suspended if known(pool.suspended) else log:
             yield Suspended(node, pool, _kind(pool, log), log, fleet)
+    for name in dict.fromkeys((*_in_log(node), *_in_events(node))) if not known(node.pools) else ():
+        if all(pool.name != name for pool in node.pools_read):
+            log = last_suspension(node.kernel_log, name)
+            pool = PoolFacts(name, UNREAD, "SUSPENDED", True, UNREAD, UNREAD)
+            yield Suspended(node, pool, _kind(pool, log), log, fleet)
+
+
+UNREAD = Unknown("`zpool status` of it was not read.")
+
+
+def _in_log(node: NodeFacts) -> Iterator[str]:
+    """Pools that the kernel's log calls suspended and not resumed since. It counts where no tree says how they are now."""
+    for event in node.kernel_log.events if known(node.kernel_log) else ():
+        if event.kind in ("suspended", "multihost-suspended") and (name := event.field("pool")) and last_suspension(node.kernel_log, name):
+            yield name
+
+
+def _in_events(node: NodeFacts) -> Iterator[str]:
+    """The same of ZFS's events: an `io_failure` after which nobody cleared or imported the pool."""
+    stopped: dict[str, bool] = {}
+    for event in node.events if known(node.events) else ():
+        name = event.text("pool") or ""
+        if event.kind == "ereport.fs.zfs.io_failure":
+            stopped[name] = True
+        elif event.kind in RESUMED:
+            stopped[name] = False
+    yield from (name for name, now in stopped.items() if now and name)
+
+
+RESUMED = ("sysevent.fs.zfs.vdev_clear", "sysevent.fs.zfs.pool_import", "sysevent.fs.zfs.pool_export", "sysevent.fs.zfs.pool_destroy")
 
 
 def kind_of(node: NodeFacts, pool: PoolFacts) -> str:
@@ -103,7 +133,9 @@ def _answers(found: Suspended) -> tuple[Answer, ...]:
 def _meaning(found: Suspended) -> Iterator[str]:
     yield f"{found.pool.name} on {found.node.node} takes no writes, and commands that change it hang or fail. Reads may still work."
     yield WHY[found.kind]
-    if not known(found.pool.tops):
+    if found.pool.tops is UNREAD:
+        yield "The kernel's own log or its events say so; `zpool status` was not looked at, so whether it is still so is to be seen there."
+    elif not known(found.pool.tops):
         yield "`zpool status` gives no answer, so which disks it is about is not known from there; the kernel alone says this."
     yield _named(found)
     yield _clear(found)

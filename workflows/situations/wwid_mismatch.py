@@ -10,14 +10,28 @@ from dataclasses import dataclass
 
 from agents.wwid import normalise, strip_partition
 from workflows.core import Cure, Evidence, Situation
-from workflows.facts import DiskFacts, FleetFacts, LabelFacts, VdevFacts, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.census import title
+from workflows.facts.fragments import Child, Row
 from workflows.facts.lookup import Member
 from workflows.situations import _cures
 from workflows.situations._lost import Lost, in_dead_replacement, lost_leaves
 
 SLUG = "wwid-mismatch"
 MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
+
+
+@dataclass(frozen=True)
+class Namesake:
+    """A member in service whose name today is the name by which a lost one is remembered."""
+
+    pool: PoolFacts
+    leaf: VdevFacts
+
+    @property
+    def title(self) -> str:
+        guid = f", guid {self.leaf.guid}" if known(self.leaf.guid) else ""
+        return f"{self.leaf.name} of {self.pool.name} ({self.leaf.state}{guid})"
 
 
 @dataclass(frozen=True)
@@ -28,11 +42,85 @@ class Mismatch:
     now: DiskFacts | None  # the disk under the stale name
     member: Member | None  # the vdev that disk is
     same_devid: tuple[VdevFacts, ...]  # other leaves with the same stored devid
+    namesake: Namesake | None  # the leaf in service that has the lost one's old name in the same text
     clues: tuple[Evidence, ...]
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(found) for lost in lost_leaves(fleet) if (found := mismatch(fleet, lost)) is not None)
+    whole = tuple(_situation(found) for lost in lost_leaves(fleet) if (found := mismatch(fleet, lost)) is not None)
+    told = {one.subject["vdev_guid"] for one in whole}
+    pieces = {one.key: one for node in fleet.nodes.values() for one in (*_of_children(node), *_of_rows(node))}  # rows tell more
+    return (*whole, *(one for one in pieces.values() if one.subject["vdev_guid"] not in told))
+
+
+BY_GUID = (
+    "The lost disk is known only by its guid. Neither pull nor clear the disk that has its old name today, and do not use -f. The right answer is to replace "
+    "the guid by a disk that carries no label. First see the whole tree: `zpool status -g -p`, and `zdb -l` of the disk in question."
+)
+
+
+def _of_rows(node: NodeFacts) -> Iterator[Situation]:
+    """Rows that were grepped out of a tree, beside a list of disks or each other."""
+    rows = node.fragments.rows
+    for lost in rows:
+        if not lost.was or lost.state in lookup.IN_SERVICE:
+            continue
+        now = lookup.at_path(node, lost.was)
+        disk = now if known(now) else None
+        wwid = disk.wwid if disk is not None and known(disk.wwid) else None
+        other = next((row for row in rows if row is not lost and row.state == "ONLINE" and _is_row_of(row, lost.was, wwid)), None)
+        if disk is None and other is None:
+            continue
+        today = [
+            f"Today that name leads to {title(disk)}." if disk is not None else "",
+            f"{other.name} is {other.state}: a healthy member." if other is not None else "",
+        ]
+        yield Situation(
+            slug=SLUG,
+            key=f"{SLUG}:{node.node}:{lost.name}",
+            node=node.node,
+            severity="act",
+            title=f"A pool lost the member {lost.name}, and its old name {_base(lost.was)} is another disk today",
+            meaning=" ".join([f"The tree remembers its lost member {lost.name} as {lost.was}. That name is of the past and proves nothing.", *filter(None, today), BY_GUID]),
+            evidence=tuple(Evidence(node.node, "zpool_rows", "", f"{row.name}  {row.state}  {row.note}".rstrip()) for row in (lost, other) if row is not None),
+            subject={"node": node.node, "vdev_guid": lost.name, "was": lost.was} | ({"now_wwid": wwid} if wwid else {}) | ({"now_vdev_name": other.name} if other else {}),
+            sure=other is not None,
+        )  # fmt: skip
+
+
+def _is_row_of(row: Row, was: str, wwid: str | None) -> bool:
+    """Whether a row is the disk that has the old name today: by that name, or by the WWID in its own."""
+    return _base(row.name) == _base(was) or (wwid is not None and normalise(_base(row.name)) == wwid)
+
+
+def _of_children(node: NodeFacts) -> Iterator[Situation]:
+    """Two members that bear one device id: then it proves nothing of either."""
+    by_devid: dict[str, list[Child]] = {}
+    for child in node.fragments.children:
+        if child.devid and all(child.guid != other.guid for other in by_devid.get(child.devid, ())):
+            by_devid.setdefault(child.devid, []).append(child)
+    for devid, members in by_devid.items():
+        lost = next((child for child in members if child.not_present), None)
+        if len(members) < 2 or lost is None:
+            continue
+        others = [child for child in members if child is not lost]
+        named = ", ".join(
+            f"{child.guid} ({child.path}{', being filled since txg ' + child.resilver_txg if child.resilver_txg else ''})"
+            for child in others
+        )
+        yield Situation(
+            slug=SLUG,
+            key=f"{SLUG}:{node.node}:{lost.guid}",
+            node=node.node,
+            severity="act",
+            title=f"A pool lost the member {lost.guid}, and its stored device id is another member's, too",
+            meaning=f"The configuration has {lost.guid} as not present, remembered as {lost.path} with the device id {devid}. The member {named} bears the same id, so it proves nothing "
+            f"of which disk was lost: the two were once in one bay, or one took the other's place. {BY_GUID} If the two are children of one replacing or spare vdev, wait for the "
+            "resilver, and then detach the old guid.",
+            evidence=tuple(Evidence(node.node, "zdb_children", "", f"guid: {child.guid}  path: {child.path}  devid: {child.devid}") for child in members),
+            subject={"node": node.node, "vdev_guid": lost.guid, "was": lost.path, "now_vdev_guid": others[0].guid},
+            sure=False,
+        )  # fmt: skip
 
 
 def mismatch(fleet: FleetFacts, lost: Lost) -> Mismatch | None:
@@ -45,16 +133,21 @@ def mismatch(fleet: FleetFacts, lost: Lost) -> Mismatch | None:
         now = None  # the name still leads to the member itself
     member = _member(fleet, lost, now)
     same = _same_devid(lost)
-    clues = tuple(_clues(lost, now, member, same))
-    return Mismatch(lost, now, member, same, clues) if clues else None
+    namesake = _namesake(lost)
+    clues = tuple(_clues(lost, now, member, same, namesake))
+    return Mismatch(lost, now, member, same, namesake, clues) if clues else None
 
 
-def _clues(lost: Lost, now: DiskFacts | None, member: Member | None, same: tuple[VdevFacts, ...]) -> Iterator[Evidence]:
+def _clues(
+    lost: Lost, now: DiskFacts | None, member: Member | None, same: tuple[VdevFacts, ...], namesake: Namesake | None
+) -> Iterator[Evidence]:
     stored = normalise(lost.leaf.devid) if lost.leaf.devid else None
     if now is not None and stored and known(now.wwid) and stored != now.wwid:
         yield lost.evidence("block", f"{lost.path} leads to {title(now)} today; the label stored {stored} for the lost disk.")
     if now is not None and member is not None:
         yield lost.evidence("zpool_status", f"{title(now)} is {member.title}, {member.vdev.state}.")
+    if namesake is not None and member is None:
+        yield lost.evidence("zpool_status", f"{namesake.leaf.name}  {namesake.leaf.state}")
     for other in same:
         said = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
         yield lost.evidence(_label_source(lost, other), said)
@@ -75,12 +168,14 @@ def _situation(found: Mismatch) -> Situation:
         answers=lost.answers("It replaces the lost member by its guid, and only by a disk that carries no label."),
         subject=_subject(found),
         cures=_cures_of(found),
-        sure=found.now is not None,
+        sure=found.now is not None or found.namesake is not None,
     )
 
 
 def _title(found: Mismatch) -> str:
     lost, name = found.lost, strip_partition(found.lost.path)[0].rsplit("/", 1)[-1]
+    if found.now is None and found.namesake is not None:
+        return f"{lost.pool.name} lost the member {lost.guid}, and its old name {name} is a member in service today"
     if found.now is None:
         return f"{lost.pool.name} lost the member {lost.guid}, and its stored device id names another disk"
     return f"{lost.pool.name} lost the member {lost.guid}, and its old name {name} is another disk today"
@@ -91,6 +186,8 @@ def _meaning(found: Mismatch) -> str:
     said = [f"{lost.pool.name} remembers its lost member {lost.guid} as {lost.path}. That name is of the past and proves nothing."]
     if found.now is not None:
         said.append(f"Today it leads to {title(found.now)}, {_role(found)}.")
+    elif found.namesake is not None:
+        said.append(f"Today that name is {found.namesake.title}, which serves. Neither pull that disk nor replace anything with it.")
     if found.same_devid:
         others = ", ".join(_guid(other) for other in found.same_devid)
         said.append(f"The stored device id does not help either: the member {others} has the same one.")
@@ -151,6 +248,9 @@ def _subject(found: Mismatch) -> dict[str, str]:
     subject |= {"pool_guid": str(lost.pool.guid)} if known(lost.pool.guid) else {}
     if now is not None:
         subject |= {"now": " ".join(now.names)} | ({"now_wwid": now.wwid} if known(now.wwid) else {})
+    if member is None and found.namesake is not None:
+        other = found.namesake
+        subject |= {"now_pool": other.pool.name, "now_vdev_guid": _guid(other.leaf), "now_vdev_name": other.leaf.name}
     if member is not None:
         subject |= {"now_pool": member.pool, "now_vdev_guid": _guid(member.vdev), "now_vdev_name": member.vdev.name}
     return subject
@@ -162,6 +262,27 @@ def _member(fleet: FleetFacts, lost: Lost, now: DiskFacts | None) -> Member | No
         return None
     owners = [m for m in lookup.owner_of_disk(fleet, now.wwid) if m.vdev is not lost.leaf]
     return min(owners, key=lambda m: m.node != lost.node.node, default=None)
+
+
+def _namesake(lost: Lost) -> Namesake | None:
+    """By the text alone: a leaf in service under the very name, in whichever pool of the node. Half of the same replacement is none."""
+    wanted = _base(lost.path)
+    for pool in lost.node.pools_read:
+        leaves = [leaf for _, top in pool.tops_read for leaf in top.leaves()]
+        for leaf in (*leaves, *pool.spares, *pool.caches):
+            if leaf is not lost.leaf and leaf.was is None and leaf.state in lookup.IN_SERVICE and _base(leaf.name) == wanted:
+                return None if _stands_in(lost, leaf) else Namesake(pool, leaf)
+    return None
+
+
+def _stands_in(lost: Lost, leaf: VdevFacts) -> bool:
+    """Whether it takes the lost one's place, in the same bay and so under the same name."""
+    return lost.parent is not None and lost.parent.kind in ("replacing", "spare") and leaf in lost.parent.children
+
+
+def _base(name: str) -> str:
+    """The disk's name without folder and partition: `zpool status` leaves both out where ZFS has the whole disk, and a note never does."""
+    return strip_partition(name.rsplit("/", 1)[-1])[0]
 
 
 def _same_devid(lost: Lost) -> tuple[VdevFacts, ...]:

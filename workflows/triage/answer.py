@@ -14,10 +14,14 @@ from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise, strip_partition
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
+from workflows.facts.fragments import Fragments
+from workflows.facts.inquiries import Inquiry
+from workflows.refusals import Refusal
 from workflows.situations import detect_all
-from workflows.triage import clean, mend, partly, refused
+from workflows.triage import clean, fragments, mend, partly, refused
 from workflows.triage.commands import device
 from workflows.triage.cut import Piece, cut
+from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Mark, Stretch, marks
 from workflows.triage.next import Command, missing
 
@@ -36,6 +40,7 @@ MERGED = frozenset(
         "sysctl",
         "mdb",
         "node",
+        "kernel_log",
     )
 )  # told by several commands together
 BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts
@@ -142,6 +147,9 @@ class _Said:
 
     captures: dict[str, Capture]
     values: dict[str, Any]
+    refusals: tuple[Refusal, ...] = ()
+    fragments: Fragments = field(default_factory=Fragments)
+    inquiries: tuple[Inquiry, ...] = ()
 
     def keep(self, source: str, key: str, mended: mend.Mended, asked: str = "") -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which.
@@ -155,7 +163,10 @@ class _Said:
         if isinstance(value, Unparsed):
             return ()
         if source == "lsscsi":
+            before_value = self.values.get(where, ())
             value = completed([d for d in value if isinstance(d, ScsiDevice)], self.values.get(where, ()))
+            if before_value and not {d.hctl for d in before_value} & {d.hctl for d in value}:
+                value = (*before_value, *value)  # somebody grepped for one disk after the other
             if not value:
                 return ()  # -H lists adapters, not devices
         elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
@@ -235,9 +246,19 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
 
 def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
+    pieces = Fragments() if piece.source else _pieces(piece, read, nodes)
+    if told := refused.refusals(piece.lines, piece.command):
+        nodes.setdefault(read.node, _Said({}, {})).refusals += told
+        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in told):
+            return replace(read, outcome="read", source="refused", reason=refused.meaning(told))
+    if not piece.source and (asked := inquiry(piece.lines, piece.command)):
+        nodes.setdefault(read.node, _Said({}, {})).inquiries += (asked,)
+        time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` tells."
+        return replace(read, outcome="read", source="sg_inq", reason=time)
+    if pieces:
+        source = "zdb_children" if pieces.children else "zpool_rows"
+        return replace(read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {UNFINISHED}" if pieces.rows else "")
     if not piece.source:
-        if means := refused.meaning(piece.lines):
-            return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
@@ -274,6 +295,21 @@ def _said(piece: Piece) -> list[str]:
     """The lines with what the command line alone says of them."""
     lines = [f"{piece.path}:{line}" for line in piece.lines if line] if piece.path else piece.lines
     return [piece.question, *lines] if piece.question else lines
+
+
+def _pieces(piece: Piece, read: Read, nodes: dict[str, _Said]) -> Fragments:
+    """Rows and children that stand there without their beginning; kept, if they tell anything by themselves."""
+    found = fragments.fragments(piece.lines)
+    if not found or not (piece.command.startswith("grep ") or _is_a_piece(found)):
+        return Fragments()
+    said = nodes.setdefault(read.node, _Said({}, {}))
+    said.fragments = Fragments((*said.fragments.rows, *found.rows), (*said.fragments.children, *found.children))
+    return found
+
+
+def _is_a_piece(found: Fragments) -> bool:
+    """Whether it tells anything by itself: a member that is remembered by a name, or two children."""
+    return any(row.was for row in found.rows) or len(found.children) > 1
 
 
 def _is_inside_a_tree(lines: list[str]) -> bool:
@@ -336,7 +372,9 @@ def _facts(node: str, said: _Said) -> NodeFacts:
             source, _, old = where.partition("/")
             if old in renamed:
                 captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    return _boot_not_read(node_facts(node, captures, 0.0, ()))
+    return replace(
+        _boot_not_read(node_facts(node, captures, 0.0, ())), refusals=said.refusals, fragments=said.fragments, inquiries=said.inquiries
+    )
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:

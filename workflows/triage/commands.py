@@ -194,13 +194,7 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
-    hint = (
-        ""
-        if source
-        else _DESTROYED
-        if (tool, "D" in letters) == ("zpool", True) and "import" in rest
-        else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
-    )
+    hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
     return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
 
 
@@ -237,10 +231,8 @@ _HINTS = {
     "zpool status": "It leaves out what is well, and a tree without its vdevs misleads; `zpool status -P -p` is read.",
     "zpool list": "Its numbers are rounded; `zpool list -v -p -H` is read.",
     "zpool iostat": "Its numbers are rounded; `zpool iostat -v -l -H -p` is read, and `zpool iostat -w`.",
-    "zpool events": "It says too little; `zpool events -v` is read.",
     "zpool import": "It is no list of pools; `zpool import` without a name is.",
-    "dmesg": "Its times are computed from the clock of today; `dmesg` without -T is read.",
-    "journalctl": "`dmesg` without -T is read: its lines begin with the kernel's own stamp.",
+    "journalctl": "`journalctl -k` is read: the kernel's own lines.",
     "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE` and `zdb -C` are read.",
 }
 
@@ -254,7 +246,9 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "zdb":
         return _zdb(_operands(rest, "UpotxI"), letters)
     if tool == "dmesg":
-        return ("", "") if "T" in letters or "--ctime" in rest else ("kernel_log", "")
+        return "kernel_log", ""
+    if tool == "journalctl":
+        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest else NOTHING
     if tool in ("lsscsi", "sysctl"):
         return tool, ""
     if tool == "mdb":
@@ -288,7 +282,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
     by_verb = {
         "list": exact and "o" not in letters,  # other columns than its own cannot be told apart
         "iostat": exact and "l" in letters,
-        "events": "v" in letters,
+        "events": "c" not in letters,
         "get": "j" not in letters,
         "history": True,
     }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agents.collectors import kernel_log
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
@@ -74,7 +75,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             pieces.append(_of_command(command, node, i + 2))
             continue
         source, key = begins(lines, i)
-        if source and not (pieces[-1].path or pieces[-1].hint) and _another(pieces[-1], source, key, line):
+        shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
+        if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             pieces.append(Piece(source, i + 1, key=key, node=node))
         elif not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
@@ -111,13 +113,11 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return _json(lines[i : i + JSON_LOOKED_AT]), ""
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
         return "zpool_status", ""  # its beginning is not here
-    if not _SIGN.match(line):
-        return "", ""
-    for source, form, second in _SIGNS:
+    for source, form, second in _SIGNS if _SIGN.match(line) else ():
         found = form.match(line)
         if found and (not second or re.match(second, after)):
             return source, found.group(1) if form.groups else ""
-    return "", ""
+    return ("kernel_log", "") if kernel_log.begins(line) else ("", "")
 
 
 JSON_LOOKED_AT = 12  # lines
@@ -145,7 +145,6 @@ _COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
 _STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
 _NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
-_STAMP = r"\[ {0,8}[0-9]{1,9}\.[0-9]{6}\] "
 # How a part of smartctl's text begins that was pasted without its first lines.
 SMART_PART = (
     r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
@@ -158,8 +157,8 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_status", re.compile(r"no pools available$"), ""),
     ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
-    ("kernel_log", re.compile(_STAMP), ""),
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
+    ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
     ("zpool_get", re.compile(r"NAME +PROPERTY +VALUE +SOURCE$"), ""),
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
@@ -187,7 +186,7 @@ _ONE_BY_ONE = (
 )  # one heading each
 
 
-def _another(piece: Piece, source: str, key: str, line: str) -> bool:
+def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str] = ()) -> bool:
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
     if piece.command and not piece.begun and (_family(piece.source), source) == ("zpool_status", "zpool_import"):
         return False  # it prints the id of some pools too
@@ -205,6 +204,8 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
         return _another_report(piece, line)
     if source == "ses":
         return not _ELEMENT.match(line) and bool(_ID.match(line)) and piece.begun
+    if source == "zpool_events" and not line.startswith("TIME"):
+        return False  # the next record
     if source in _ONE_BY_ONE:
         return piece.begun
     return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
@@ -282,7 +283,7 @@ _GOES_ON = {
     "zpool_status_json": _json_goes_on,
     "zdb_label": lambda piece, line: bool(_LABEL_LINE.match(line)),
     "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
-    "kernel_log": _goes_on_as(_STAMP),
+    "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
     "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
     "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from agents.collectors import COLLECTORS
+from agents.collectors._kernel_lines import classify
+from agents.collectors._log_stamps import stamped
 from agents.collectors.base import Unparsed, UnreadLine
 from workflows.triage import partly, pool_text
 
@@ -94,6 +96,20 @@ def _joined(begins: str) -> _Mend:
     return join
 
 
+def _kernel_log(lines: Sequence[str]) -> Change:
+    """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
+    if not any(map(stamped, lines)):
+        return _as_is(lines)
+    out: list[str] = []
+    for line in lines:
+        if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):
+            out[-1] += " " + line.strip()
+        else:
+            out.append(line)
+    joined = len(lines) - len(out)
+    return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
+
+
 def _events(lines: Sequence[str]) -> Change:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
     change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
@@ -147,7 +163,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_as_is, _zpool),
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi),
-    "kernel_log": (_joined(r"\[ *[0-9]+\.[0-9]{6}\] "),),  # a line cut in two reads as one that says less, so joining comes first
+    "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events,),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),

@@ -17,7 +17,19 @@ from workflows.situations._gating import is_gated
 MANUALS: Mapping[str, tuple[str, ...]] = {slug: module.MANUALS for slug, module in SITUATIONS.items()}
 
 
-IN_ORDER = ("missing", "incomplete", "features", "waiting")  # why a pool is not imported, where its data is not in question
+IN_ORDER = (
+    "missing",
+    "incomplete",
+    "features",
+    "waiting",
+    "hostid",
+    "names",
+    "missing-log",
+    "missing-top",
+    "destroyed",
+    "unclear",
+    "half-missing",
+)  # why a pool is not imported, where its data is not in question
 
 
 def manuals(situation: Situation) -> tuple[str, ...]:

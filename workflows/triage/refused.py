@@ -1,57 +1,102 @@
-"""What an import says when it does not take place: what each sentence means, and what of its advice not to follow.
-
-It lists no disk, so no situation comes of it. But it is what a tired person has on the screen.
-"""
+"""Finds the sentences with which zpool, zfs and zdb refuse a command, wherever they stand in what was pasted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-MORE = "Paste `zpool import` without a name, and the label of every disk."
+from workflows.refusals import Refusal
 
-# The sentence, and what it means. Every one that fits is told, the gravest first.
-MEANINGS = (
-    (
-        re.compile(r"is imported on \S|currently imported by another|must be exported from \S"),
-        "Another host has the pool imported now. To import it here as well, with -f or without, destroys it.",
-    ),
-    (
-        re.compile(r"was previously in use from another system"),
-        "Another host had the pool and never exported it. -f is right only once somebody has proven that this host has it no more.",
-    ),
-    (
-        re.compile(r"Recovery is possible|Would be able to return"),
-        f"Going back discards the newest writes for ever. First see whether one disk tells another story than the others. {MORE}",
-    ),
-    (
-        re.compile(r"Destroy and re-create the pool"),
-        f"Do not destroy it: this is printed as well for a pool that is whole but for one disk. {MORE}",
-    ),
-    (re.compile(r"cannot import '[^']+': I/O error"), f"Its newest data does not fit together, or a disk cannot be read. {MORE}"),
-    (
-        re.compile(r"unsupported version or feature|unsupported feature"),
-        "This node's OpenZFS is too old for the pool. Nothing is wrong with the pool.",
-    ),
-    (
-        re.compile(r"one or more devices (?:is|are) currently unavailable"),
-        "Not all disks it needs could be opened. It does not say which; `zpool import` without a name does.",
-    ),
-    (
-        re.compile(r"a pool with that name already exists"),
-        "A pool of this name is imported here already, perhaps this very one. `zpool status -P -p` tells.",
-    ),
-    (re.compile(r"more than one matching pool"), "Two pools have this name. `zpool import` without a name lists their ids; import by id."),
-    (
-        re.compile(r"no such pool available"),
-        "No disk that it could open carries a label of it. Another `zpool import` at work, a script's as well, hides its disks from this one: "
-        "see that there is none (`pgrep -a zpool`), then `zpool import -d /dev/disk/by-id` looks at all that have a stable name.",
-    ),
+_QUOTED = (
+    "import|export|destroy|create|open|split|mount|unmount|share|unshare|rename|promote|rollback|receive|send|upgrade|label|initialize|trim"
+    "|reguid|checkpoint|discard checkpoint in|inherit|set property for|scan|add to|reopen|snapshot|hold|verify|use|resolve path|load key|jail"
 )
-_REFUSED = re.compile(r"cannot import '[^']+'|Would be able to return .+ to its state|Destroy and re-create the pool")
+_BARE = (
+    "replace|attach|detach|online|offline|fault|clear errors for|remove|scrub|cancel scrubbing|pause scrubbing|restart resilver on|expand|trim"
+    "|cancel removal|prefetch|receive|snapshot|resume recv|resume send|restore to|release hold from|destroy|rollback to|send|import|load key"
+)
+# "cannot import 'tank': I/O error", "cannot replace A with B: B is busy"; one that a mail has cut goes on in the next line
+_CANNOT = re.compile(
+    rf"(?:internal error: |ERROR: )?[Cc]annot (?:(?P<verb>{_QUOTED}) (?:pool |dataset )?[\"'‘’](?P<about>[^'\"‘’]{{1,300}})[\"'‘’](?: as '[^']{{1,300}}')?(?P<rest>:.*|)"
+    rf"|(?P<bare>{_BARE})(?: (?P<what>[^:]{{1,300}}(?::[^ :][^:]{{0,200}}){{0,8}}))?(?P<why>: .*|:))"
+)
+_OTHERS = (
+    ("invalid vdev specification", re.compile(r"invalid vdev specification")),
+    ("load key", re.compile(r"Key load error: .*")),
+    ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
+    ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+).*|failed to check state for (?P<of>\S+).*")),
+    ("labelclear", re.compile(r"use '-f' to override the following error:")),
+    ("zpool", re.compile(r"The ZFS modules (?:are not loaded|cannot be auto-loaded).*|/dev/zfs and /proc/self/mounts are required.*|Permission denied the ZFS utilities.*")),
+    ("zpool", re.compile(r"(?:internal error: )?failed to initialize (?:the libzfs|ZFS) library.*|[Uu]nable to open /dev/zfs.*")),
+    ("umount", re.compile(r"umount: (?P<about>/[^:]{0,300}): .*busy.*")),
+    ("import", re.compile(r"Would be able to return (?P<about>\S+) to its state.*|Destroy and re-create the pool from.*|This pool uses the following feature\(s\) not supported.*"
+                          r"|The devices below are missing or corrupted, use '-m'.*")),
+)  # fmt: skip
+# What may follow a refusal as a part of it.
+_GOES_ON = re.compile(
+    r"\s|use '-f'|the following errors must|/|must be a full path|The pool |Export the pool|before it can|Set a unique|the (?:multihost|zgenhostid|system)|system'?s"
+    r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|part of an|configuration|present|permanently|occurred|errors, then"
+    r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
+)
+LINES_MAX = 24
 
 
-def meaning(lines: Iterable[str]) -> str:
-    """What these lines mean, if an import says them; "" if not."""
-    said = " ".join(" ".join(lines).split())
-    return " ".join(means for sentence, means in MEANINGS if sentence.search(said)) if _REFUSED.search(said) else ""
+def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
+    """Every refusal among these lines, in order. A sentence that somebody only talks about, in the middle of a line, is none."""
+    found: list[Refusal] = []
+    i = 0
+    while i < len(lines):
+        head = _head(lines[i])
+        i += 1
+        if head is None:
+            continue
+        said = [lines[i - 1]]
+        while i < len(lines) and len(said) < LINES_MAX and _is_part(lines[i], said) and _head(lines[i]) is None:
+            said.append(lines[i])
+            i += 1
+        verb, about = head
+        if found and verb == "import" and not about and found[-1].verb == "import":
+            said, about = [*found.pop().lines, *said], found[-1].about if found else about  # one import says several sentences
+        found.append(Refusal(verb, about, tuple(line for line in said if line.strip()), command))
+    return tuple(_joined(found))
+
+
+def _joined(found: list[Refusal]) -> list[Refusal]:
+    """The sentences of one import, which come through two streams, together."""
+    imports = [one for one in found if one.verb == "import"]
+    named = next((one for one in imports if one.about), None)
+    if named is None or len({one.about for one in imports if one.about}) > 1:
+        return found
+    whole = Refusal("import", named.about, tuple(line for one in imports for line in one.lines), named.command)
+    return [whole if one is imports[0] else one for one in found if one is imports[0] or one.verb != "import"]
+
+
+def _head(line: str) -> tuple[str, str] | None:
+    """(verb, about what) of a line that begins a refusal."""
+    line = line.strip()[:1000]
+    if not line or not (line[0] in "cCiEKzlfTuUWPD/" or line.startswith("The ")):
+        return None
+    found = _CANNOT.match(line)
+    if found:
+        verb, about = found.group("verb") or found.group("bare"), found.group("about") or found.group("what") or ""
+        of_a_file = verb in ("open", "use") and about.startswith("/") and not about.startswith("/dev/")  # `cat` says so, too
+        return None if of_a_file else (verb, about)
+    for verb, form in _OTHERS:
+        if other := form.match(line):
+            return verb, next((value for value in other.groupdict().values() if value), "")
+    return None
+
+
+def _is_part(line: str, said: list[str]) -> bool:
+    """Whether a line goes on with the refusal: by how it begins, or as the rest of a line that was cut before its end."""
+    if not line.strip():
+        return said[-1].rstrip().endswith((":", ".")) and len(said) < 3
+    cut_short = (
+        said[-1].rstrip()[-1:] not in (".", ")", "'", ":", '"') and (": " not in said[-1] or len(said[-1]) > 60) and line[:1].islower()
+    )
+    return bool(_GOES_ON.match(line)) or said[-1].rstrip().endswith(":") or cut_short
+
+
+def meaning(found: Sequence[Refusal]) -> str:
+    """What these refusals mean, in one line; "" for none."""
+    return " ".join(dict.fromkeys(f"{s.means} {s.next}" for one in found for s in one.sentences()))

@@ -59,6 +59,12 @@ def test_a_setting_that_this_release_ignores_is_told():
     assert [option.name for option in tunables(text).ignored] == ["zfs_top_maxinflight"]
 
 
+def test_of_a_release_that_nobody_named_it_is_not_said_what_it_lacks():
+    text = f"{VALUES}/zio_slow_io_ms:30000\n/etc/modprobe.d/zfs.conf:options zfs zfs_top_maxinflight=128\n"
+    said = {"parameters": Capture("parameters", "", "data", text)}
+    assert node_facts("oss01", said, 1.0, ()).tunables.ignored == ()
+
+
 def test_without_a_version_a_default_is_known_only_where_all_releases_agree():
     said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_scrub_delay:0\n")}
     (tunable,) = node_facts("oss01", said, 1.0, ()).tunables.known_names

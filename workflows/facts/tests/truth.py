@@ -310,7 +310,8 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     # Slow, and it counted slow I/Os; zio_slow_io_ms was lowered. zdb gave up on it too, but it answers: it does not hang.
     "slow-disk/1-writing": ("slow-disk act", "tunables-left-raised watch"),
     # The throttle is off, the counts stay.
-    "slow-disk/2-after": ("slow-disk watch",),
+    # txg_sync waited longer than two minutes for that disk.
+    "slow-disk/2-after": ("slow-disk watch", "kernel-errors watch"),
     "slow-disk/3-clear": NOT_RECORDED,
     "unsupported-features/1-not-imported": ("import-blocked watch", "import-blocked watch"),
     "unsupported-features/2-import": NOT_RECORDED,
@@ -318,7 +319,8 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "wwid-drift-zfs2.3/2-booted-not-imported": ("import-blocked watch",),
     "wwid-drift-zfs2.3/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift-zfs2.3/4-import-d-dev": ("wwid-mismatch act",),
-    "wwid-drift-zfs2.3/5-refused-commands": ("disk-missing act",),
+    # Its old name is that of a member in service today, which the tree alone shows.
+    "wwid-drift-zfs2.3/5-refused-commands": ("wwid-mismatch act",),
     "wwid-drift-zfs2.3/6-right-replace": (),
     "wwid-drift-zfs2.3/7-reimported-default": (),
     "wwid-drift-zfs2.3/8-reimported-by-id": (),
@@ -328,7 +330,7 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "wwid-drift/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift/4-import-d-dev": ("wwid-mismatch act",),
     # Only the pool was recorded: without the disks nobody can tell who has the old name.
-    "wwid-drift/5-refused-commands": ("disk-missing act",),
+    "wwid-drift/5-refused-commands": ("wwid-mismatch act",),
     "wwid-drift/6-right-replace": (),
     "wwid-drift/7-reimported-default": (),
     "wwid-drift/8-reimported-by-id": (),
@@ -341,6 +343,8 @@ PASTED = {
     "import-blocked-labels/2-all-labels-garbage": ("disk-missing act", "label-corrupt act"),
     "import-blocked-labels/3-other-pool-label": ("disk-missing act", "label-corrupt act"),
     "import-blocked-labels/4-disk-hangs": ("disk-hangs act",),
+    # `zpool import -D` was asked as well, and lists a pool of the run before that was destroyed.
+    "import-rewind/4-healthy-pool": ("import-blocked info",),
     "mmp-suspended/3-clear": ("pool-suspended act",),
     # Module parameters are not read from a paste.
     "scrub-states/01-scrub-started": (),

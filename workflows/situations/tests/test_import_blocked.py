@@ -193,9 +193,103 @@ def test_a_pool_of_which_most_is_here_and_nothing_says_whose_it_is_is_acted_on()
     assert [found.severity for (found,) in told] == ["act", "watch"]
 
 
-def test_a_whole_pool_and_a_destroyed_one_are_nothing():
+def test_a_whole_pool_is_nothing_and_a_destroyed_one_is_no_trouble():
     assert listed("ONLINE", "ONLINE", "ONLINE", "ONLINE") == ()
-    assert listed("UNAVAIL", "UNAVAIL", "UNAVAIL", "FAULTED (DESTROYED)") == ()
+    (found,) = listed("UNAVAIL", "UNAVAIL", "UNAVAIL", "FAULTED (DESTROYED)")
+    assert (found.severity, found.subject["why"], found.answers) == ("info", "destroyed", ())
+    assert "only if it was destroyed by mistake" in found.meaning
+
+
+CAUSES = """   pool: big
+     id: 4276253443581125741
+  state: {state}
+ status: {status}
+ action: {action}
+ config:
+
+\tbig         {state}  {note}
+\t  raidz1-0  {top}
+\t    sda     {a}
+\t    sdb     {b}
+\t    sdc     ONLINE
+{more}"""
+NOT_ALL = "The pool cannot be imported due to damaged devices or data."
+NO_CURE = "Going back a few transactions"
+
+
+def caused(
+    state="UNAVAIL",
+    status="One or more devices contains corrupted data.",
+    action=NOT_ALL,
+    note="",
+    top="ONLINE",
+    a="ONLINE",
+    b="ONLINE",
+    more="",
+):
+    text = CAUSES.format(state=state, status=status, action=action, note=note, top=top, a=a, b=b, more=more)
+    said = {"zpool_import": Capture("zpool_import", "", "data", text)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("why", "how", "cure"),
+    [
+        ("damage", {"state": "FAULTED", "note": "corrupted data"}, "look"),
+        ("missing", {"note": "insufficient replicas", "top": "UNAVAIL", "a": "UNAVAIL  cannot open", "b": "UNAVAIL"}, "reseat"),
+        ("missing", {"state": "FAULTED", "note": "corrupted data", "top": "DEGRADED", "a": "UNAVAIL", "b": "UNAVAIL  cannot open"}, "reseat"),
+        ("half-missing", {"state": "FAULTED", "note": "corrupted data", "top": "DEGRADED", "a": "UNAVAIL  cannot open"}, "reseat"),
+        ("names", {"note": "insufficient replicas", "top": "UNAVAIL", "a": "UNAVAIL  invalid label", "b": "FAULTED  corrupted data"}, "import"),
+        ("missing-log", {"note": "bad intent log", "state": "FAULTED", "status": "An intent log record cannot be read."}, "import-without-log"),
+        ("missing-log", {"note": "missing device", "more": "\tlogs\n\t  sdx       UNAVAIL  cannot open\n"}, "import-without-log"),
+        ("missing-top", {"note": "missing device"}, "import-without-log"),
+        ("hostid", {"status": "The pool has the multihost property on.  It cannot\n\tbe safely imported when the system hostid is not set."}, "zgenhostid"),
+        ("features", {"note": "unsupported feature(s)", "status": "The pool uses the following feature(s) not supported on this system:\n\torg.openzfs:draid"}, "upgrade"),
+        ("claim", {"status": "The pool is currently imported by another system.", "action": "The pool must be exported from unknown (hostid=0)\n\tbefore it can be safely imported."}, "look"),
+        ("unclear", {}, "look"),
+    ],
+)  # fmt: skip
+def test_the_cause_is_decided_by_what_the_listing_shows(why, how, cure):
+    found = caused(**how)
+    assert found.subject["why"] == why
+    assert cure in [one.kind for one in found.cures]
+    if why != "damage":
+        assert not found.answers
+        assert NO_CURE not in found.meaning
+        assert "rewind" not in found.meaning
+
+
+def test_all_rows_online_and_corrupted_points_to_one_disk_and_says_how_it_is_found():
+    found = caused(state="FAULTED", note="corrupted data")
+    for words in ("one disk tells another story", "`zdb -lu` of every disk", "label is missing or invalid", "replaced by its guid"):
+        assert words in found.meaning
+
+
+def test_features_are_told_by_name_with_the_release_that_has_them_and_whether_it_can_be_read():
+    found = caused(note="unsupported feature(s)", status="The pool can only be accessed in read-only mode on this system. It\n\tcannot be accessed in read-write "
+                   "mode because it uses the following\n\tfeature(s) not supported on this system:\n\tcom.klarasystems:fast_dedup", action="The pool cannot be imported in read-write mode. Import the pool with\n\t'-o readonly=on'.")  # fmt: skip
+    assert "com.klarasystems:fast_dedup" in found.meaning
+    assert "OpenZFS 2.3 and newer has it" in found.meaning
+    assert "imported read-only here" in found.meaning
+
+
+def test_a_feature_nobody_knows_is_of_no_release():
+    found = caused(
+        note="unsupported feature(s)", status="The pool uses the following feature(s) not supported on this system:\n\torg.example:moon"
+    )
+    assert "Which release has them is not known here" in found.meaning
+
+
+def test_pools_of_one_name_are_told_by_their_ids():
+    text = CAUSES.format(state="ONLINE", status="x", action="y", note="", top="ONLINE", a="ONLINE", b="ONLINE", more="\n")
+    other = CAUSES.format(
+        state="UNAVAIL", status="x", action="y", note="insufficient replicas", top="UNAVAIL", a="UNAVAIL", b="UNAVAIL", more=""
+    ).replace("4276253443581125741", "77")
+    said = {"zpool_import": Capture("zpool_import", "", "data", text + other)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    assert found.subject["pool_guid"] == "77"
+    assert "There is another pool named big, which can be imported: its id is 4276253443581125741" in found.meaning
 
 
 def test_a_pool_of_this_name_that_was_imported_since_is_not_told_as_waiting():

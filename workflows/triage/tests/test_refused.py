@@ -11,10 +11,10 @@ DIVERGED, OTHER = "import-blocked-diverged-disk/2-import-attempts", "other-host/
 @pytest.mark.parametrize(
     ("where", "file", "words"),
     [
-        (DIVERGED, "zpool-import-readonly", ("Do not destroy it", "newest data does not fit together", "the label of every disk")),
+        (DIVERGED, "zpool-import-readonly", ("Do not destroy it", "newest data does not fit together", "`zdb -l` of every disk")),
         (DIVERGED, "zpool-import-F-X-n", ("discards the newest writes for ever",)),
         (DIVERGED, "zpool-import-F-readonly", ("Not all disks it needs could be opened",)),
-        (OTHER, "zpool-import-on", ("never exported it", "proven that this host has it no more")),
+        (OTHER, "zpool-import-on", ("never exported it", "or prove that it is off")),
         ("unsupported-features/2-import", "zpool-import-new1", ("too old for the pool",)),
         ("import-rewind/2-dry-runs", "zpool-import-F-n-no-such", ("No disk that it could open", "Another `zpool import` at work")),
     ],
@@ -25,10 +25,10 @@ def test_a_refused_import_is_explained(where, file, words, prompt):
     parts = [step(where) / f"{file}.stderr.txt", step(where) / f"{file}.txt"]
     text = prompt + "".join(part.read_text() for part in parts if part.is_file())
     found = triage([("paste", text)])
-    told = " ".join(read.reason for read in found.reads if read.outcome == "left out")
+    told = " ".join(read.reason for read in found.reads if read.source == "refused")
     for word in words:
         assert word in told
-    assert not found.situations
+    assert {one.slug for one in found.situations} == {"refused-command"}
 
 
 def test_its_advice_is_never_passed_on():

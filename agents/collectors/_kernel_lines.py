@@ -1,0 +1,222 @@
+"""What a line of the kernel's log can say of ZFS, of disks, HBAs and shelves: one pattern for each kind, the first that fits counts.
+
+A line that names one of these and fits no pattern is "unexplained", unless it is one of those that every healthy boot prints. Drivers talk
+freely, so of a disk's, HBA's or shelf's lines only those with a word of trouble in them count.
+Sources: OpenZFS module/ and cmd/zed, Linux drivers/scsi, drivers/ata, drivers/nvme, block/blk-core.c, FreeBSD sys/cam and etc/devd/zfs.conf.
+"""
+
+from __future__ import annotations
+
+import re
+
+LINE_MAX = 1000  # characters of a line that are looked at; the kernel prints no longer ones
+
+_HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
+_SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] )?(?:tag#\d+ )?"
+_CAM = r"\((?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+\d+):\d+:\w+:\w+\): "
+_ATA = r"(?P<ata>ata\d+(?:\.\d+)?): "
+_TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl|zthr|dsl_|metaslab|livelist)"
+
+# kind -> what the rest of a line looks like
+PATTERNS = {
+    # mptscsih names no disk here; the line after it does. The command's address ties the result to its beginning.
+    "task-abort-begun": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: |mpt\dsas\w*: )attempting task abort!(?: ?\(?sc(?:md\(|=)(?P<scmd>\w+).*)?",
+    "task-abort": (
+        r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: |mpt\dsas\w*: )?task abort: (?P<result>SUCCESS|FAILED)\b"
+        r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+).*|.*)"
+    ),
+    "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
+    "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
+    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+).*",
+    "io-error": (
+        r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
+        r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
+    ),
+    "rejected": rf"(?:.*?{_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
+    "unblocked": rf"(?:sd {_HCTL}: )?.*device_unblock and setting to running, handle\((?P<handle>0x[0-9a-f]+)\).*",
+    "killed": r".*killing request.*",
+    "hba": (
+        r"(?P<hba>mpt\dsas(?:_cm)?\d+|mpt(?:base|scsih|sas): ioc\d+): .*"
+        r"(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset|diag reset|non-operational).*"
+    ),
+    "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
+    "suspended": (
+        r"(?:WARNING: )?(?:Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*"
+        r"|catastrophic pool I/O failure, zpool=(?P<zpool>\S+).*)"
+    ),
+    "resumed": r"(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
+    "zio-error": (
+        r"zio pool=(?P<pool>\S+) vdev=(?P<vdev>\S+) error=(?P<error>\d+) type=(?P<type>\d+) offset=(?P<offset>\d+) "
+        r"size=(?P<size>\d+) flags=.*"
+    ),
+    "parameter-unknown": r"zfs: unknown parameter '(?P<name>\w+)' ignored",
+    # ZFS itself
+    "hung-io": (
+        r"(?:WARNING: |panic: )?(?:.* determined I/O to pool '(?P<pool>.+)' is hung.*"
+        r"|I/O to pool '(?P<zpool>.+)' appears to be hung(?: on vdev guid (?P<vdev_guid>\d+)(?: at '(?P<vdev>[^']+)')?)?.*)"
+    ),
+    "panic": (
+        r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*|Kernel panic - not syncing.*"
+        r"|panic: .*|panic\[cpu\d+\].*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*"
+        r"|RIP: .* \[(?:zfs|spl)\].*)"
+    ),
+    "hung-task": rf"(?:INFO: )?task (?P<task>{_TASKS}[^: ]*(?: [^: ]+)?):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds.*",
+    "oom": r".*(?:Out of memory|out of memory|oom-kill).*\b(?P<task>zfs|zpool|zed|zdb)\b.*",
+    "log-replay": r"(?:WARNING: )?ZFS (?:replay transaction|read log block) error (?P<error>\d+), dataset (?P<dataset>[^,]+), seq .*",
+    "import-refused": (
+        r"(?:WARNING: )?pool '(?P<pool>.+)' (?:could not be loaded as it was last accessed by another system|activity detected, aborted"
+        r"|system hostid not set|could not claim every device|had I/O errors writing the claim).*"
+    ),
+    "vdev-io-failure": (
+        r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+))?.*"
+    ),
+    "checksum": r"checksum mismatch, zpool=(?P<pool>\S+) path=(?P<vdev>\S+).*",
+    "vdev-problem": r"vdev (?:problem|failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))? type=(?P<type>\S+).*",
+    "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+).*",
+    "vdev-state": r"vdev (?:state changed|is removed), pool_guid=(?P<pool_guid>\d+) vdev_guid=(?P<vdev_guid>\d+).*",
+    "zed": (
+        r"eid=(?P<eid>\d+) class=(?P<class>[\w.]+)(?: subclass=\S+)?(?: pool(?:_guid)?=(?P<pool>'[^']*'|\S+))?(?: vdev(?:_path|_guid)?=(?P<vdev>\S+))?"
+        r"(?:.*? vdev_state=(?P<state>[A-Z]+))?.*"
+    ),
+    "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+).*",
+    # disks
+    "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
+    "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
+    "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
+    "offlined": rf"{_SD}Device offlined - .*",
+    "device-reset": (
+        rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
+        r"|(?:sd [\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?(?P<reset>device|target|bus|host) reset: (?P<result>SUCCESS|FAILED).*"
+    ),
+    "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
+    "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
+    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+).*",
+    "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
+    "ata-link": (
+        rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
+        r"|(?:soft)?reset failed.*|SError: .*)"
+    ),
+    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
+    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+.* timeout.*|Abort status.*)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
+    "nvme-down": (
+        r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
+        r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*)"
+        r"|(?P<nvme>nvme\d+): (?:controller ready did not become .*|failing outstanding i/o.*|failed to .*)"
+    ),
+    "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
+    "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
+    "cam-failed": rf"{_CAM}(?:Error \d+, (?:Retries exhausted|Unretryable error|Periph was invalidated).*|CAM status: (?P<status>Command timeout|Uncorrectable parity/CRC error|ATA Status Error|Unconditionally Re-queue Request|SCSI Bus.*|CCB request .*)|lost device.*|removing device entry.*|ATA status: .*\((?P<ata_status>.*ERR.*)\).*)",
+    "detached": r"(?P<disk>(?:a?da|nda|nvd)\d+): (?:<.*> (?:s/n \S+ +)?detached|lost device.*)",
+    "illumos-disk": r"WARNING: (?P<path>/\S+) \((?P<disk>s?sd\d+)\):(?P<said>.*)",
+    # HBAs, and what stands between
+    "hba-other": (
+        r"(?P<hba>megaraid_sas|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
+        r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding).*"
+    ),
+    "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
+    "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+).*",
+    "pcie-error": r".*(?:PCIe Bus Error: severity=(?P<severity>[A-Za-z]+).*|AER: .*\berror.*)",
+    "memory": (
+        r"(?:EDAC \S+ ?\d*: \d+ (?P<ecc>CE|UE)\b.*|.*mce: \[Hardware Error\]: .*|\{\d+\}\[Hardware Error\]: .*|MCA: .*|Memory failure: .*"
+        r"|\[Hardware Error\]: .*)"
+    ),
+}  # fmt: skip
+_PATTERNS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
+_HINTS = (
+    *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
+    *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
+    *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter", "catastrophic pool", "I/O to pool", "VERIFY", "ASSERT", "PANIC"),
+    *(
+        "panic",
+        "zfs:",
+        "SPLError",
+        "[zfs]",
+        "[spl]",
+        " blocked ",
+        "memory",
+        "oom-kill",
+        "ZFS re",
+        "pool '",
+        ", zpool=",
+        "pool_guid=",
+        "eid=",
+    ),
+    *("SUNW-MSG-ID", "Sense", "ASC=", "Power-on or", "Device offlined", "ttempting", " reset: ", "Buffer I/O", "ata", "nvme", "CAM status"),
+    *(
+        "SCSI sense",
+        "Error ",
+        "detached",
+        "lost device",
+        "removing device",
+        "WARNING: /",
+        "megaraid",
+        "hpsa",
+        "smartpqi",
+        "aacraid",
+        "arcmsr",
+    ),
+    *(
+        "pm80xx",
+        "mvsas",
+        "isci",
+        "qla2",
+        "lpfc",
+        "mpr",
+        "mps",
+        "removing handle",
+        "PCIe",
+        "AER:",
+        "EDAC",
+        "Hardware Error",
+        "MCA:",
+        "reset",
+    ),
+)
+
+# What a healthy machine prints, too.
+_EXPECTED = re.compile(
+    r"(?:ZFS: (?:Loaded|Unloaded) module|SPL: (?:Loaded|Unloaded) module|SPL: using hostid|ZFS filesystem version|ZFS storage pool version"
+    r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
+    r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
+    r"|CPU: \d+ PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
+    r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
+    r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth)"
+    r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_]+.*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
+    r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
+)
+_ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")
+_HARDWARE = re.compile(
+    r"\b(?:sd[a-z]{1,3}|(?:sd|ses|scsi) \d+:\d+:\d+:\d+|nvme\d+(?:n\d+)?|mpt\dsas\S*|mpt(?:base|scsih|sas)|megaraid_sas|hpsa|smartpqi|aacraid"
+    r"|arcmsr\d*|pm80xx|mvsas|isci|ata\d+(?:\.\d+)?|a?da\d+|nvd\d+|nda\d+|mp[rs]\d+|[Ee]nclosure|expander|sas(?:_expander)?-\d|end_device-\S+)\b"
+)
+_TROUBLE = re.compile(
+    r"(?i)\b(?:fault(?:ed|y)?|fail(?:s|ed|ure|ing)?|errors?|time[d ]?-?out|timed|resett?(?:ing)?|abort(?:ed|ing)?|offlin\w*|dead|lost|gone|removed|removing"
+    r"|not respond\w*|unrespons\w*|invalid|overflow|illegal|unexpected|exception|panic|corrupt\w*|uncorrect\w*|bad|hung|stuck|disabled|down|degraded|overheat\w*)\b"
+)
+UNEXPLAINED = "unexplained"
+_SPL = re.compile(r"^SPLError: \d+:\d+:\([\w.-]+:\d+:\w+\(\)\) ")  # before 0.6.5 each warning came with its place in the source
+
+
+def classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Kind and named parts of a line; None where it says nothing of our matters that a pattern knows."""
+    said = _SPL.sub("", said[:LINE_MAX], count=1)
+    if not any(hint in said for hint in _HINTS):
+        return None
+    for kind, pattern in _PATTERNS.items():
+        found = pattern.fullmatch(said)
+        if found:
+            return kind, tuple((_NAMES.get(name, name), value) for name, value in found.groupdict().items() if value is not None)
+    return None
+
+
+_NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what"}  # a name may stand once in a pattern
+
+
+def counts(said: str) -> bool:
+    """Whether a line that no pattern knows is about ZFS, or tells trouble of a disk, an HBA or a shelf."""
+    said = said[:LINE_MAX]
+    if _EXPECTED.match(said):
+        return False
+    return _ZFS.search(said) is not None or (_TROUBLE.search(said) is not None and _HARDWARE.search(said) is not None)

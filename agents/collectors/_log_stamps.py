@@ -1,0 +1,74 @@
+"""The time in front of a line of a kernel log, in every form that dmesg, syslog, journald, FreeBSD and illumos print it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SECOND = 1_000_000
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_BEFORE = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)  # days of a year before a month; of a leap year, as no year is told
+_MONTH = f"(?P<month>{'|'.join(MONTHS)})"
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_CLOCK = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?"
+
+# dmesg; with the thread that CONFIG_PRINTK_CALLER adds, the level of `dmesg -r` ("<4>"), or the words of `dmesg -x` ("kern  :warn  : ")
+_BOOT = re.compile(r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?)?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?:\[ {0,6}[TC]\d{1,7}\])? (.*)")
+_DATED = (
+    re.compile(rf"(?:[a-z]{{3,8}} {{0,5}}: ?[a-z]{{3,8}} {{0,5}}: ?)?\[{_DAY} {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"),  # dmesg -T
+    re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
+    re.compile(
+        rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})-(?P<mm>\d{{2}})-(?P<day>\d{{2}})[T ]{_CLOCK}"
+        r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? (?P<rest>.*)"
+    ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso
+)  # fmt: skip
+_UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
+# The host and who speaks. Whoever is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
+_BY = re.compile(
+    r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
+    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
+    r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?P<said>.*)"
+)
+_EVENT = re.compile(r"(?:ereport|resource|sysevent)\.fs\.zfs\.")  # a row of `zpool events` begins with a date, too
+_OTHER = re.compile(r"[A-Za-z0-9_.-]{1,64} [A-Za-z(][\w().@/:-]{0,63}\[\d{1,9}\]: ")  # "host systemd[1]: "
+
+
+@dataclass(frozen=True)
+class Stamped:
+    """One line. `at_us` counts from boot where the kernel stamped it, else from some day of the past: only differences tell."""
+
+    at_us: int
+    printed: str  # as it stands there: "138671.416334", "Nov 25 02:37:04"
+    said: str
+    ours: bool = True  # False for what another program said
+
+
+def stamped(line: str) -> Stamped | None:
+    """The parts of a line that begins with a time; None for any other."""
+    found = _BOOT.fullmatch(line)
+    if found:
+        said = _BY.fullmatch(found.group(3))  # journald -o short-monotonic names host and kernel after it
+        at_us = int(found.group(1)) * SECOND + int(found.group(2).ljust(6, "0"))
+        return Stamped(at_us, f"{found.group(1)}.{found.group(2)}", said.group("said") if said else found.group(3))
+    for form in _DATED:
+        found = form.fullmatch(line)
+        if found and not _EVENT.match(found.group("rest")):
+            return _of(line, found, _moment(found.groupdict()))
+    found = _UNIX.fullmatch(line)
+    return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f"))) if found else None
+
+
+def _of(line: str, found: re.Match[str], at_us: int) -> Stamped:
+    rest = found.group("rest")
+    printed = line[: len(line) - len(rest)].strip(" []")
+    by = _BY.fullmatch(rest)
+    said = by.group("said") if by else rest
+    again = _BOOT.fullmatch(said)  # rsyslog keeps the kernel's own stamp
+    return Stamped(at_us, printed, again.group(3) if again else said, by is not None or _OTHER.match(rest) is None)
+
+
+def _moment(of: dict[str, str | None]) -> int:
+    month = MONTHS.index(of["month"]) if of.get("month") else max(0, min(11, int(of.get("mm") or 1) - 1))
+    days = int(of.get("year") or 0) * 366 + _BEFORE[month] + int(of.get("day") or 1)
+    seconds = ((days * 24 + int(of["h"] or 0)) * 60 + int(of["m"] or 0)) * 60 + int(of["s"] or 0)
+    return seconds * SECOND + int((of.get("f") or "0").ljust(6, "0")[:6])

@@ -1,0 +1,296 @@
+"""What the kernel's log alone tells: errors of one disk, of the memory, and of ZFS itself. ZFS may not have noticed yet, or nobody asked it.
+
+Lines of the last 24 hours count, by the log's own newest stamp where no clock is known. Of a disk whose member is ONLINE today without an
+error counted they are watched; a pool that repaired a block has no need of a new disk at night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from agents.collectors.kernel_log import KernelEvent
+from agents.wwid import strip_partition
+from workflows.core import Cure, Situation
+from workflows.facts import FleetFacts, known, lookup
+from workflows.facts.hanging import hanging
+from workflows.situations import _words
+from workflows.situations._log import Log, all_well, logs, said, serves_well
+
+SLUG = "kernel-errors"
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
+CORRECTED_MANY = 10
+OF_ITSELF = ("medium", "hardware")  # what a disk says of itself, whatever stands between
+TOGETHER_MIN = 3
+DISKS_NAMED = 8
+ERROR_NUMBERS = {
+    "5": "I/O error",
+    "6": "no such device",
+    "52": "checksum error",
+    "110": "timed out",
+    "121": "I/O error on the way to the disk",
+    "61": "no data",
+}
+
+# The worst first: what a disk's lines amount to, and what that means.
+OF_DISKS = {
+    "medium": "reports sectors it cannot read",
+    "hardware": "reports a fault of its own hardware",
+    "gone": "was given up by the kernel",
+    "link": "loses its link",
+    "timeout": "did not answer in time",
+    "io": "failed commands",
+}
+MEANINGS = {
+    "medium": "The disk itself says that it cannot read these sectors, so it is neither the cable nor the HBA. ZFS mends such a block from the "
+    "other copies as long as there are any. More of them, or any in a pool without redundancy to spare, mean a new disk.",
+    "hardware": "The disk reports that a part of it failed. It may go altogether at any time.",
+    "gone": "The kernel no longer uses it, or could not reset it. A cable, a power connector or a backplane does this as well as a dying disk.",
+    "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
+    "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
+    "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
+}
+CURES = {
+    "medium": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path shows pending and reallocated sectors and the error log."),
+               Cure("scrub", "Scrub the pool: it reads everything and rewrites what it can mend."),
+               Cure("replace", "If the sectors become more, or SMART says so, replace the member by its guid.")),
+    "hardware": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path."), Cure("replace", "Plan its replacement by guid; until then see that the pool has a spare.")),
+    "gone": (Cure("reseat", "Reseat the disk, then its cable, then try another port, before it is called dead."),
+             Cure("online", "When it is back, bring the member online by its guid."),
+             Cure("replace", "Only if it stays away in another bay too.")),
+    "link": (Cure("reseat", "Reseat or change the cable, then the port; compare the link's error counters before and after."), Cure("scrub", "Scrub afterwards, and look at the counters again.")),
+    "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
+    "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
+}  # fmt: skip
+
+
+def _why(event: KernelEvent) -> str:
+    """Which of OF_DISKS a line is; "" for one that says nothing bad of a disk."""
+    for why, test in _TESTS:
+        if test(event):
+            return why
+    return ""
+
+
+def _key(event: KernelEvent) -> str:
+    return (event.field("key") or "").upper()
+
+
+def _is_farewell(event: KernelEvent) -> bool:
+    """The kernel's last word to a disk that was pulled, or taken away on purpose."""
+    return "Synchronize Cache" in event.line
+
+
+_TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
+    ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
+    ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
+    ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
+    ("link", lambda e: e.kind == "ata-link" or e.field("status") == "Uncorrectable parity/CRC error"),
+    ("timeout", lambda e: e.kind == "nvme-timeout" or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
+    ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
+     or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sick:
+    """One disk of the log, under the name of that moment."""
+
+    log: Log
+    name: str
+    lines: tuple[KernelEvent, ...]  # the gravest kind
+    why: str
+    count: int  # of all its lines
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log)))
+
+
+def _disks(log: Log) -> Iterator[Situation]:
+    hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
+    alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
+    names = {hctl: disk for disk, hctl in alias.items()}
+    grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
+    for event in log.log.events:
+        if log.is_recent(event) and (why := _why(event)):
+            name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
+            if name:
+                base = strip_partition(name.rsplit("/", 1)[-1])[0]
+                grouped.setdefault(names.get(base) or base, []).append((why, event))
+    sick = [_sick(log, name, events) for name, events in grouped.items()]
+    others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_told_already(log, one.name, one.why))]
+    shared = [one for one in others if one.why not in OF_ITSELF]
+    if len(shared) >= TOGETHER_MIN:
+        yield _together(log, shared)
+    yield from (_of_disk(one) for one in others if one.why in OF_ITSELF or len(shared) < TOGETHER_MIN)
+
+
+def names_of(sick: Sick, alias: Mapping[str | None, str | None]) -> set[str | None]:
+    return {sick.name, alias.get(sick.name)}
+
+
+def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
+    """By its gravest lines."""
+    whys = {why for why, _ in events}
+    worst = next(each for each in OF_DISKS if each in whys)
+    return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
+
+
+def _together(log: Log, sick: list[Sick]) -> Situation:
+    """Errors of the way to many disks at once: one cause, and not as many bad disks."""
+    lines = tuple(sorted((one.lines[0] for one in sick), key=lambda e: e.at_us))
+    well, hosts = all_well(log.node), dict.fromkeys(h.split(":")[0] for e in lines if (h := e.field("hctl")))
+    names = ", ".join(one.name for one in sick[:DISKS_NAMED])
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{log.node.node}:together",
+        node=log.node.node,
+        severity="watch" if well else "act",
+        title=f"{len(sick)} disks have errors in the kernel log at once",
+        meaning=(
+            f"The kernel log complains of {names}{' and more' if len(sick) > DISKS_NAMED else ''} within a day, first: {said(lines[0])}. None of them reports "
+            "a fault of its own, so look at what they share: an HBA, a cable, an expander, a backplane, power. Replace none of them before that is "
+            "known: a new disk in the same place has the same errors."
+        ),
+        evidence=log.evidence(lines),
+        subject={"node": log.node.node, "why": "io", "names": " ".join(one.name for one in sick)}
+        | ({"host": next(iter(hosts))} if len(hosts) == 1 else {}),
+        sure=False,
+        cures=(CURES["link"][0], Cure("look", "`lsscsi -v` and the counters of the SAS links tell which way the disks share.")),
+        gate=not well,
+    )
+
+
+def _is_told_already(log: Log, name: str, why: str) -> bool:
+    """Whether the pool does without it already, which is a situation of its own; or the kernel's list of disks tells how it is today."""
+    if why == "gone" and ((known(log.node.disks) and log.node.disks) or all_well(log.node)):
+        return True  # it is there again, another has its name, or it is missing, which the pools tell
+    found = log.leaf(name)
+    if found is not None:
+        return lookup.serves_nothing(found[1])
+    if why == "gone" and any(
+        lookup.serves_nothing(leaf) for pool in log.node.pools_read for _, top in pool.tops_read for leaf in top.leaves()
+    ):
+        return True  # that member, as far as a name of the past can say
+    return known(log.node.disks) and bool(log.node.disks) and log.disk(name) is None and known(log.node.pools)
+
+
+def _of_disk(sick: Sick) -> Situation:
+    count = sick.count
+    log, found, disk = sick.log, sick.log.leaf(sick.name), sick.log.disk(sick.name)
+    well = (found is not None and serves_well(found[1])) or (found is None and all_well(log.node))
+    place = log.place(sick.lines, sick.name)
+    hctl = next((h for e in sick.lines if (h := e.field("hctl"))), "")
+    subject = {"node": log.node.node, "why": sick.why, "name": sick.name} | ({"host": hctl.split(":")[0]} if hctl else {})
+    subject |= {"wwid": disk.wwid} if disk is not None and known(disk.wwid) else {}
+    if found is not None:
+        subject |= _words.subject(log.node, found[0], None, found[1])
+    sectors = list(dict.fromkeys(s for e in sick.lines if (s := e.field("sector"))))
+    meaning = [
+        f"The kernel log says of {sick.name}{place}: {sick.lines[0].line.strip()}"
+        + (f" (and {count - 1} more)." if count > 1 else "."),
+        f"Sector {', '.join(sectors[:6])}." if sectors else "",
+        *_errors(sick.lines),
+        MEANINGS[sick.why],
+        f"{sick.name} is the name of that moment; find the disk by its WWID or serial number before anybody touches it." if disk is None else f"Today that name leads to {_words.where(disk)}.",
+        "Its member is ONLINE today and no error is counted of it, so nothing need be done at once." if well and found is not None else "",
+        "Whether it is a member of a pool is not known from here: `zpool status -P -p` and `lsscsi -i` tell." if found is None and not well else "",
+    ]  # fmt: skip
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{log.node.node}:{subject.get('wwid', sick.name)}",
+        node=log.node.node,
+        severity="watch" if well else "act",
+        title=f"{sick.name} {OF_DISKS[sick.why]}" + (f", sector {sectors[0]}" if sectors and sick.why == "medium" else ""),
+        meaning=" ".join(part for part in meaning if part),
+        evidence=log.evidence(sick.lines),
+        subject=subject,
+        sure=sick.why in ("medium", "hardware"),
+        cures=CURES[sick.why],
+    )
+
+
+def _errors(lines: tuple[KernelEvent, ...]) -> Iterator[str]:
+    """What the numbers in lines of ZFS mean."""
+    numbers = dict.fromkeys(e.field("error") for e in lines if e.kind in ("zio-error", "vdev-io-failure"))
+    told = [f"error {n} is: {ERROR_NUMBERS[n]}" for n in numbers if n in ERROR_NUMBERS]
+    if told:
+        yield f"In ZFS's own lines {'; '.join(told)}."
+
+
+def _memory(log: Log) -> Iterator[Situation]:
+    lines = log.recent("memory")
+    fatal = any(e.field("ecc") == "UE" or "ncorrect" in e.line or "fatal" in e.line for e in lines)
+    if not lines:
+        return
+    many = fatal or len(lines) >= CORRECTED_MANY
+    yield _node_wide(
+        log, "memory", "act" if many and not (all_well(log.node) and not fatal) else "watch", f"The memory of {log.node.node} reports errors", lines,
+        "Bad memory corrupts data after ZFS computed its checksum or before it did, so it shows as checksum errors on many disks at once, and no disk "
+        "is at fault. Replace no disk for such errors. " + ("Some were not corrected: stop writing to this node's pools until the module is changed." if fatal else "The errors were corrected so far; they tend to become more."),
+        (Cure("look", "Find the module: `edac-util -v`, `ras-mc-ctl --errors`, `mcelog` or the BMC's event log name the slot."),
+         Cure("other", "Change that module in a planned stop of the node, run a memory test, then scrub every pool twice.")),
+        gate=fatal,
+    )  # fmt: skip
+
+
+def _zfs(log: Log) -> Iterator[Situation]:
+    suspended = bool(log.events("suspended", "multihost-suspended"))
+    for kinds, why, title, meaning, cures in _OF_ZFS:
+        lines = log.recent(*kinds)
+        if lines:
+            explained = why == "hung" and (suspended or all_well(log.node))
+            severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
+            yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
+
+
+_OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
+    (("panic",), "panic", "ZFS on {node} stopped at a failed check",
+     "ZFS found something in memory or on disk that must not be, and stopped the thread that found it. What waits for that thread hangs, and only a "
+     "reboot frees it. The cause is damaged metadata, bad memory or a defect of this release; no disk is to be replaced for it.",
+     (Cure("look", "Keep the whole message with its stack, `zfs version` and `zpool status -v`: the line that failed can be looked up in the issues of OpenZFS."),
+      Cure("other", "Test the memory of the node when it can be stopped."),
+      Cure("import", "After the reboot import the pool read-only first, and copy out what matters before anything else.", needs="No other host has the pool."))),
+    (("hung-task",), "hung", "Threads of ZFS on {node} wait for minutes",
+     "The kernel says that a thread of ZFS has not gone on for two minutes or more. As a rule it waits for a disk or an HBA that does not answer, or its "
+     "pool is suspended. Commands that change the pool hang with it; killing them does not help.",
+     (Cure("look", "See which disk does not answer: `cat /proc/spl/kstat/zfs/POOL/state`, `iostat -x 2`, and the lines of the log before this one."),)),
+    (("hung-io",), "hung", "An I/O of a pool on {node} does not come back",
+     "ZFS has waited longer than `zfs_deadman_synctime_ms` (600 s by default) for one I/O. The disk or the HBA below holds it.",
+     (Cure("look", "Find the disk: the event `ereport.fs.zfs.deadman` in `zpool events -v` names the member by guid."),)),
+    (("oom",), "oom", "{node} ran out of memory and stopped a command of ZFS",
+     "The kernel ended a zfs, zpool or zed process to free memory. What that command was doing may be half done; if it was zed, nobody replaces a "
+     "failed disk by a spare until it runs again.",
+     (Cure("look", "See that zed runs (`systemctl status zfs-zed`), look at the size of the ARC, and at what took the memory."),)),
+    (("log-replay",), "log-replay", "Records of the intent log could not be replayed on {node}",
+     "After a crash ZFS writes what was acknowledged and not yet in the pool. Some of it could not be read or written, so the last seconds of that dataset are missing.",
+     (Cure("look", "Look at the state of the log device first; its records are gone once the pool is written on."),)),
+    (("import-refused",), "import-refused", "An import was refused on {node}",
+     "The kernel refused to import a pool, because of its multihost protection or its hostid. The line names the pool and the reason.",
+     (Cure("look", "Paste `zpool import` without a name: it says which host has the pool, or had it last."),)),
+    (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} tells of a vdev in the system log",
+     "The system log says that the state of a vdev changed, or that data of it did not match its checksum. Which state it has now, it does not say.",
+     (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` tell how it is today."),)),
+    (("fma",), "fma", "The fault manager of {node} reports a fault",
+     "The message id says what: ZFS-8000-FD is a member with too many I/O errors, -GH one with too many checksum errors, -D3 one that is missing, "
+     "-HC a suspended pool.",
+     (Cure("look", "`fmadm faulty` and `zpool status -v` tell which member, and whether it is still so."),)),
+)  # fmt: skip
+
+
+def _node_wide(
+    log: Log, why: str, severity, title: str, lines: tuple[KernelEvent, ...], meaning: str, cures: tuple[Cure, ...], gate: bool = False
+) -> Situation:
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{log.node.node}:{why}:{lines[0].kind}",
+        node=log.node.node,
+        severity=severity,
+        title=title,
+        meaning=f"The kernel log says: {said(lines[0])}" + (f" (and {len(lines) - 1} more lines of the kind). " if len(lines) > 1 else " ") + meaning,
+        evidence=log.evidence(lines),
+        subject={"node": log.node.node, "why": why} | ({"pool": pool} if (pool := lines[0].field("pool")) else {}),
+        cures=cures,
+        gate=gate and severity == "act",
+    )  # fmt: skip

@@ -1,0 +1,105 @@
+"""A command that zpool, zfs or zdb refused: what its sentence means, what to do next, and what -f would do. Only a paste tells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workflows.core import Cure, Situation
+from workflows.facts import FleetFacts, NodeFacts
+from workflows.refusals import FORCE_WORDS, Refusal
+from workflows.situations import _words
+
+SLUG = "refused-command"
+MANUALS: tuple[str, ...] = ()
+_GUID = re.compile(r"\b[0-9]{15,20}\b")
+_ALONE = re.compile(r"zdb -e \S+ -d (\S+)")
+_ACTIVE = re.compile(r"(\S+) is part of active pool '([^']+)'")
+
+
+def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    return tuple(_situation(node, refusal, i) for node in fleet.nodes.values() for i, refusal in enumerate(_each_once(node)))
+
+
+def _each_once(node: NodeFacts) -> Iterator[Refusal]:
+    """The same command refused for the same reason is told once, with -f where it was tried with it."""
+    told: dict[tuple[str, str, str], Refusal] = {}
+    for one in node.refusals:
+        where = (one.verb, one.about, one.sentences()[0].slug)
+        if where not in told or one.forced or _ALONE.search(one.command):
+            told[where] = one
+    yield from told.values()
+
+
+def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
+    sentences = refusal.sentences()
+    first = sentences[0]
+    what = _what(refusal)
+    force = (
+        ""
+        if refusal.verb == "zdb"
+        else "It was tried with -f, and refused all the same."
+        if refusal.forced and first.force != "may"
+        else FORCE_WORDS[first.force]
+    )
+    meaning = [f"The command did nothing: {refusal.said[:300].rstrip('.')}.", *_named(refusal), first.means, first.next, force]
+    meaning += [f"{s.means} {s.next}" for s in sentences[1:3] if s.means != first.means and s.slug not in ("vdev-spec", "filesystem")]
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{place}:{refusal.verb}:{first.slug}",
+        node=node.node,
+        severity="watch",
+        title=f"{what} was refused",
+        meaning=" ".join(part for part in meaning if part),
+        evidence=tuple(_words.evidence(node, "refused", line.strip()) for line in refusal.lines[:6]),
+        subject=_subject(refusal, first.slug),
+        sure=first.slug != "unknown",
+        cures=(Cure("look", first.next),),
+    )
+
+
+def _what(refusal: Refusal) -> str:
+    verb = {"invalid vdev specification": "A list of disks", "zdb": "zdb", "umount": "unmount", "zpool": "The command"}.get(
+        refusal.verb, refusal.verb
+    )
+    typed = refusal.command.split()[:2]
+    name = " ".join(typed) if len(typed) == 2 and typed[0] in ("zpool", "zfs", "zdb") else verb
+    return f"{name} of {refusal.about}" if refusal.about else name
+
+
+def _named(refusal: Refusal) -> Iterator[str]:
+    """Which disk is whose, where the refusal says it."""
+    for disk, pool in dict.fromkeys(_ACTIVE.findall(refusal.said)):
+        yield f"{disk} is a member of the imported pool {pool} today: it is in service and must not be used or cleared."
+    alone = _ALONE.search(refusal.command)
+    if refusal.verb == "zdb" and alone:
+        yield f"It was asked with {alone.group(1)} alone. If the same succeeds with another disk, {alone.group(1)} is the one that tells another story: read its label with `zdb -lu`."
+    guids = dict.fromkeys(_GUID.findall(refusal.command))
+    if guids and refusal.verb in ("invalid vdev specification", "replace"):
+        yield f"The lost member is {', '.join(guids)}; that guid alone names it."
+
+
+def _subject(refusal: Refusal, slug: str) -> dict[str, str]:
+    said = {"verb": refusal.verb, "why": slug}
+    pool = _pool(refusal)
+    guid = _GUID.search(refusal.command) or _GUID.search(refusal.about)
+    return (
+        said
+        | ({"pool": pool} if pool else {})
+        | ({"vdev_guid": guid.group()} if guid else {})
+        | ({"about": refusal.about} if refusal.about else {})
+    )
+
+
+def _pool(refusal: Refusal) -> str:
+    """By the refusal, where it is about a pool; else by the command: `zpool replace [options] POOL ...`."""
+    if refusal.verb in OF_POOLS and refusal.about:
+        return refusal.about.partition("/")[0]
+    words = refusal.command.split()
+    if words[:1] == ["zpool"] and words[1:2] not in (["labelclear"], ["create"]):
+        return next((word for word in words[2:] if not word.startswith("-") and "=" not in word), "")
+    found = _ACTIVE.search(refusal.said)
+    return found.group(2) if found else ""
+
+
+OF_POOLS = ("import", "export", "destroy", "scan", "split", "add to", "upgrade", "zdb", "set property for", "scrub", "clear errors for")

@@ -1,0 +1,46 @@
+"""Finds rows of a tree, and children of a label, in lines whose beginning was not pasted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from workflows.facts.fragments import Child, Fragments, Row
+
+_ROW = re.compile(
+    r"\s{0,40}(?P<name>[\w./:@+-]{1,200})\s{1,80}(?P<state>ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL)"
+    r"(?:\s{1,40}[0-9][0-9.]{0,9}[KMGTPE]?){3}(?:\s{1,40}(?P<note>\S.{0,300}))?"
+)
+_WAS = re.compile(r"was (/\S+)")
+_CHILD = re.compile(r"\s{0,40}children\[\d{1,4}\]:")
+_FIELD = re.compile(r"\s{0,40}([\w.:]{1,40}): (?:'([^']{0,300})'|(\S{1,100}))")
+
+
+def fragments(lines: Sequence[str]) -> Fragments:
+    """Rows, and children that have a guid; others are left out."""
+    rows = [_row(found) for line in lines if (found := _ROW.fullmatch(line.rstrip()))]
+    return Fragments(tuple(rows), tuple(_children(lines)))
+
+
+def _row(found: re.Match[str]) -> Row:
+    note = found.group("note") or ""
+    was = _WAS.search(note)
+    return Row(found.group("name"), found.group("state"), note, was.group(1) if was else "")
+
+
+def _children(lines: Sequence[str]) -> list[Child]:
+    each: list[dict[str, str]] = []
+    for line in lines:
+        field = _FIELD.fullmatch(line.rstrip())
+        if _CHILD.fullmatch(line.rstrip()):
+            each.append({})
+        elif field and each:
+            each[-1].setdefault(field.group(1), field.group(2) or field.group(3) or "")
+    return [_child(said) for said in each if said.get("guid", "").isdigit() and said.get("type", "disk") in ("disk", "file")]
+
+
+def _child(said: dict[str, str]) -> Child:
+    return Child(
+        said["guid"], said.get("path", ""), said.get("devid", ""), said.get("phys_path", ""), said.get("vdev_enc_sysfs_path", ""),
+        said.get("not_present") == "1", said.get("resilver_txg", ""),
+    )  # fmt: skip
