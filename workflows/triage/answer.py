@@ -336,7 +336,7 @@ def _key_of_disk(piece: Piece, mended: mend.Mended, said: _Said) -> str:
     smart = mended.value
     asked = piece.key or (device(smart.device) if smart.device else "") or smart.wwid or smart.serial
     if not asked:
-        return f"unnamed{sum(where.startswith('smart/unnamed') for where in said.captures)}"
+        return f"unnamed{len(said.captures)}"  # no two are told apart by less
     before = said.values.get(f"smart/{asked}")
     if before is None or before.serial == smart.serial or not before.serial or not smart.serial:
         return asked
