@@ -35,7 +35,7 @@ def _lines(node: NodeFacts, pool_guid: str) -> Iterator[str]:
         return
     disks = _disks(node, pool_guid)
     if not known(disks):
-        whether, least = f"If multihost is on for this pool ({disks.reason})", _by_own_settings(node)
+        whether, least = f"If multihost is on for this pool ({_within(disks.reason)})", _by_own_settings(node)
     elif not max(disks, key=_age).newest.multihost:
         yield "Multihost is off for this pool, so the import does not listen for another host first."
         return
@@ -57,6 +57,11 @@ def _counted_down(node: NodeFacts, pool_guid: str) -> Any:
     if not known(node.kstats) or not known(node.kstats.importing):
         return None
     return next((one for one in node.kstats.importing if str(one.guid) == pool_guid and one.multihost_seconds > 0), None)
+
+
+def _within(reason: str) -> str:
+    """A reason as part of another sentence."""
+    return (reason[:1].lower() + reason[1:]).rstrip(".") if reason.startswith("The ") else reason.rstrip(".")
 
 
 def _disks(node: NodeFacts, pool_guid: str) -> Known[tuple[Any, ...]]:

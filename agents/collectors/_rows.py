@@ -66,8 +66,8 @@ class _Reader:
             self._row(line)
         elif self._key == "config" and line.split()[1:2] and line.split()[1] in STATES:
             self._pieces.append(f"\n{line}")
-        elif self._key == "errors":
-            self._pieces.append(f"\n{line}")  # a damaged file's name may hold anything
+        elif self._key in ("errors", "dedup"):
+            self._pieces.append(f"\n{line}")  # a damaged file's name may hold anything, and -D prints a table without indentation
         elif line[0] == "\t" or line.startswith("    "):
             self._below(line)
         else:

@@ -66,6 +66,9 @@ def layout(keys: Sequence[str], below: str) -> Layout:
     return Layout({f"{key}:": key for key in keys}, re.compile(rf"\n(?!{below})(?:[^\S\n]*$| *([^:\n]*:?))", re.MULTILINE))
 
 
+_ANYTHING = ("errors", "dedup")  # a damaged file's name may hold anything, even a line break; and -D prints a table without indentation
+
+
 def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
     """Cut into pools, and each pool into its fields."""
     blocks: list[Block] = []
@@ -84,8 +87,8 @@ def read_fields(text: str, form: Layout) -> list[Block] | Unparsed:
             if name == "pool":
                 block = []
                 blocks.append(block)
-            if key == "errors" and name not in ("pool", "dedup"):
-                pieces.append(f"\n{start}{value}")  # a damaged file's name may hold anything, even a line break
+            if key in _ANYTHING and name not in ("pool", "dedup"):
+                pieces.append(f"\n{start}{value}")
             elif name is None or not blocks:
                 return Unparsed("no version we know prints such a line", first_line(start + value))
             else:

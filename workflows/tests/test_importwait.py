@@ -92,7 +92,7 @@ def test_what_is_not_known_is_said(facts):
 
 def test_not_knowing_whether_multihost_is_on_is_said_with_the_time_it_would_take():
     line = said(tunables=settings())
-    assert line.startswith("If multihost is on for this pool (zdb_uberblocks was not collected)")
+    assert line.startswith("If multihost is on for this pool (the node's uberblocks were not read)")
     assert "20 to 25 s each time" in line
 
 

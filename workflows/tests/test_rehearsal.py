@@ -175,7 +175,7 @@ def test_a_genuine_report_is_rehearsed_or_says_why_not(name):
 def test_what_is_missing_from_a_report_is_said():
     facts, known = demo_reports()
     said = {where: body for where, body in known["oss03"].said.items() if where != "zpool_status_guid"}
-    with pytest.raises(CannotRebuild, match="zpool_status_guid was not collected"):
+    with pytest.raises(CannotRebuild, match="zpool status -g was not read"):
         Stage({"oss03": Report(known["oss03"].facts, said)}, facts, NOW)
 
 

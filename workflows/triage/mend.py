@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from agents.collectors import COLLECTORS
 from agents.collectors._kernel_lines import classify
 from agents.collectors._log_stamps import stamped
-from agents.collectors.base import Unparsed, UnreadLine
+from agents.collectors.base import Reading, Unparsed, UnreadLine
 from workflows.triage import partly, pool_text
 
 
@@ -56,8 +56,16 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     found = partly.best((tried, partly.reading(source, tried.text)) for tried in all_tried)
     if found is not None:
         made, reading = found
-        return replace(made, value=reading.value, unread=reading.every_unread, notes=(*made.notes, *filter(None, (made.refused,))))
+        if made.refused:
+            return _without_trees(made, reading)
+        return replace(made, value=reading.value, unread=reading.every_unread)
     return replace(first, value=Unparsed(first.refused, first.value.line)) if first.refused else first
+
+
+def _without_trees(made: Mended, reading: Reading) -> Mended:
+    """What stands around rows that could be nested in more than one way: the pool's state, its scan and its errors."""
+    value = tuple(pool._replace(vdevs=pool.vdevs._replace(children=()), sections=()) for pool in reading.value)
+    return replace(made, value=value, unread=(UnreadLine("", "config", made.refused), *reading.every_unread))
 
 
 def _as_is(lines: Sequence[str]) -> Change:

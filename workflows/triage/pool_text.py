@@ -62,6 +62,9 @@ class _Writer:
             self._take_row(line)
         elif not line.strip():
             self.out.append("")
+        elif self._key != "errors" and HEADER.match(line):
+            self._key = "config"  # the line above it that says so is missing
+            self._take_row(line)
         elif self._key not in _PROSE and self._key != "errors" and ODD_KEY.match(line):
             self.out.append(line)
         elif line[0] != " " and self._key in _PROSE:

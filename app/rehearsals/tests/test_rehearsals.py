@@ -87,7 +87,7 @@ def test_it_says_what_the_report_lacks(oss01, looker, client):
     begun = asked(client)
     services.play(begun.pk)
     assert "This cannot be rehearsed." in page(client, begun)
-    assert "zpool_status_guid was not collected" in page(client, begun)
+    assert "zpool status -g was not read" in page(client, begun)
 
 
 def test_an_answer_that_is_none_is_turned_away(oss01, looker, client):
