@@ -116,6 +116,7 @@ def _situation(found: Suspended) -> Situation:
         answers=_answers(found),
         subject=subject,
         sure=bool(found.kind),
+        gate=True,
     )
 
 
