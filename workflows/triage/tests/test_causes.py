@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from workflows.situations import zfs_events
 from workflows.triage import triage
 
 CASES = Path(__file__).parent / "cases"
@@ -81,10 +82,10 @@ def slugs(name: str) -> list[tuple[str, str, bool]]:
 @pytest.mark.parametrize(
     ("name", "roots"),
     [
-        ("m12-kernel-suspended", [("pool-suspended", "act", False)]),
+        ("m12-kernel-suspended", [("pool-suspended", "act", True)]),
         ("m13-kernel-medium-errors", [("kernel-errors", "act", False)]),
         ("m14-kernel-hba-fault", [("hba-fault", "act", True)]),
-        ("task-aborts-and-mmp-suspension", [("pool-suspended", "act", False), ("disk-hangs", "act", False)]),
+        ("task-aborts-and-mmp-suspension", [("pool-suspended", "act", True), ("disk-hangs", "act", False)]),
         ("branch-of-devices-offline", [("hba-fault", "act", True)]),
     ],
 )
@@ -314,3 +315,15 @@ def test_an_inquiry_that_is_answered_at_once_is_no_trouble():
     answer = triage([("p", text)])
     assert not answer.situations
     assert {read.source for read in answer.reads} == {"sg_inq"}
+
+
+def test_a_line_of_zfs_that_no_pattern_knows_is_kept_as_unexplained():
+    answer = triage([("p", "Nov 25 02:37:04 oss01 kernel: ZFS: the moon is full\nNov 25 02:37:05 oss01 kernel: usb 1-1: new device\n")])
+    (node,) = answer.fleet.nodes.values()
+    assert node.kernel_log.counted() == (("unexplained", "ZFS: the moon is full"),)
+
+
+def test_an_event_of_a_class_that_nobody_knew_is_kept_as_unexplained():
+    answer = triage([("p", HEADING + record("ereport.fs.zfs.moon", 1))])
+    (node,) = answer.fleet.nodes.values()
+    assert zfs_events.unexplained(node) == (("ereport.fs.zfs.moon", "ereport.fs.zfs.moon of tank"),)
