@@ -3,6 +3,8 @@
 A situation that can be the cause of others also has `explains(cause, other)`.
 """
 
+from collections.abc import Iterable
+
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
@@ -62,7 +64,11 @@ CAUSES = (many_disks_offline, disk_hangs, data_errors)  # the farthest up first
 URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever the cause
 
 
-def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
-    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one."""
-    found = (situation for module in SITUATIONS.values() for situation in module.detect(fleet))
+def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situation, ...]:
+    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
+
+    `told` are situations that no fact bears: of outputs that were pasted. What a fact tells under the same key is told once.
+    """
+    detected = {situation.key: situation for module in SITUATIONS.values() for situation in module.detect(fleet)}
+    found = (*detected.values(), *(situation for situation in told if situation.key not in detected))
     return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
+from workflows import pasted
 
 NOTHING = ("", "")
 
@@ -53,7 +54,8 @@ def asked(line: str) -> Asked | None:
         words = _words(found.group(2)) if found else ()
         if found and words and re.fullmatch(r"[A-Za-z_][\w.+-]*", words[0]):
             return _asked(words, found.group(1))
-    return None
+    words = _words(line.strip()) if pasted.names_a_tool(line) else ()
+    return _asked(words, "") if words and pasted.is_bare_command(words[0], words[1:]) else None
 
 
 _WRAPPERS = ("sudo", "time", "timeout", "nohup", "env", "nice", "watch")
@@ -82,6 +84,7 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
+    source = source or pasted.asked(tool, rest)
     hint = (
         ""
         if source

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
+from workflows import pasted
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.mend import KEY
 
@@ -71,13 +72,13 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return "zdb_label", ""
     if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
         return kernel_file(line.partition(":")[0])
-    if line == "{":
-        return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if line == "{" and (of_json := _json(lines[i : i + JSON_LOOKED_AT])):
+        return of_json, ""
     for source, form, second in _SIGNS:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
             return source, found.group(1) if form.groups else ""
-    return "", ""
+    return pasted.begins(lines, i), ""
 
 
 JSON_LOOKED_AT = 12  # lines
@@ -134,7 +135,7 @@ def _another(piece: Piece, source: str, key: str, line: str) -> bool:
 
 def _is_inside(piece: Piece, source: str) -> bool:
     """A line of a command's own output that only looks like the beginning of another."""
-    return piece.source == "ses" and source == "drive_modes"
+    return (piece.source == "ses" and source == "drive_modes") or pasted.is_inside(piece.source, source)
 
 
 def _family(source: str) -> str:
@@ -157,6 +158,8 @@ def _belongs(piece: Piece, line: str) -> bool:
         return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
+    if piece.source in pasted.READERS:
+        return not piece.lines or pasted.belongs(piece.source, piece.lines[-1], line)
     test = _GOES_ON.get(_family(piece.source))
     return test is None or test(piece, line)
 
