@@ -14,16 +14,28 @@ from workflows.facts import NodeFacts
 from workflows.pasted import (
     blkid,
     disk_names,
+    iostat_text,
     lsblk,
+    multipath_ll,
+    sas_ircu,
+    storcli,
+    zpool_iostat_text,
+    zpool_list_text,
 )
 from workflows.pasted.base import Reader, Said, Sight, Where
 
 READERS: Mapping[str, Reader] = {
     module.READER.name: module.READER
     for module in (
+        zpool_list_text,
+        zpool_iostat_text,
         lsblk,
         blkid,
         disk_names,
+        multipath_ll,
+        iostat_text,
+        storcli,
+        sas_ircu,
     )
 }
 _FIRST = {name: re.compile(reader.first) for name, reader in READERS.items()}

@@ -11,7 +11,7 @@ def cells(heading: Sequence[tuple[str, int]], row: str, right: frozenset[str]) -
     words = [(found.group(), found.start(), found.end()) for found in re.finditer(r"\S+", row)]
     owner = [_flush_right(heading, start, end, right) for _, start, end in words]
     found: dict[str, str] = {}
-    for (word, start, _), name in zip(words, owner):
+    for (word, start, _), name in zip(words, owner, strict=False):
         name = name or _flush_left(heading, start, right)
         if name:
             found[name] = f"{found[name]} {word}" if name in found else word

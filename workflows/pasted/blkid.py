@@ -57,7 +57,9 @@ def situations(value: Contents, where: Where) -> tuple[Situation, ...]:
         if row.vdev_guid is not None and not row.device.startswith("/dev/mapper/"):
             by_guid.setdefault(row.vdev_guid, []).append(row)
     return tuple(
-        found for guid, rows in by_guid.items() if len({_disk(row) for row in rows}) > 1 and (found := _twice(guid, rows, where)) is not None
+        found
+        for guid, rows in by_guid.items()
+        if len({_disk(row) for row in rows}) > 1 and (found := _twice(guid, rows, where)) is not None
     )
 
 

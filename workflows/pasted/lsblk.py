@@ -18,10 +18,12 @@ from workflows.pasted.base import Reader, Sight, Where, columns, document, refus
 
 # Flush right, by `lsblk.c` of util-linux; MAJ:MIN is padded on both sides and reads as flush left.
 RIGHT = frozenset(
-    "SIZE RM RO ROTA FSAVAIL FSUSE% FSSIZE FSUSED ALIGNMENT MIN-IO OPT-IO PHY-SEC LOG-SEC RQ-SIZE RA DISC-ALN DISC-GRAN DISC-MAX"
-    " DISC-ZERO WSAME RAND HOTPLUG START SCHED-DEPTH".split()
-)
-TYPES = frozenset("disk part rom lvm crypt loop mpath dm md tape zram swap".split())
+    (
+        "SIZE", "RM", "RO", "ROTA", "FSAVAIL", "FSUSE%", "FSSIZE", "FSUSED", "ALIGNMENT", "MIN-IO", "OPT-IO", "PHY-SEC", "LOG-SEC",
+        "RQ-SIZE", "RA", "DISC-ALN", "DISC-GRAN", "DISC-MAX", "DISC-ZERO", "WSAME", "RAND", "HOTPLUG", "START",
+    )
+)  # fmt: skip
+TYPES = frozenset(("disk", "part", "rom", "lvm", "crypt", "loop", "mpath", "dm", "md", "tape", "zram", "swap"))
 DOWN = ("offline", "transport-offline", "quiesce", "blocked", "cancel", "del")  # states of scsi_device, scsi_sysfs.c, that serve no I/O
 GOOD = ("running", "live", "created", "")
 _BRANCH = re.compile(r"^[ |`│├└─-]*(?:[-─])?")
@@ -116,7 +118,7 @@ def _said(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
         return said
     words = line.split()
     if len(words) == len(heading):
-        by_order = dict(zip((name for name, _ in heading), words))
+        by_order = dict(zip((name for name, _ in heading), words, strict=False))
         if _plausible(by_order, heading):
             return by_order
     kind = next((word for word in words[1:] if word in TYPES or word.startswith("raid")), "")
@@ -154,7 +156,11 @@ def _device(said: Mapping[str, Any], line: str) -> Device | None:
 
 def _kind(name: str, line: str) -> str | None:
     """Without a TYPE column: a whole disk by its kernel name, where no branch stands before it."""
-    return "disk" if re.fullmatch(r"(?:sd|vd|xvd|hd)[a-z]+|nvme[0-9]+n[0-9]+", name) and not line.startswith((" ", "|", "`", "├", "└")) else None
+    return (
+        "disk"
+        if re.fullmatch(r"(?:sd|vd|xvd|hd)[a-z]+|nvme[0-9]+n[0-9]+", name) and not line.startswith((" ", "|", "`", "├", "└"))
+        else None
+    )
 
 
 def sights(value: Devices) -> tuple[Sight, ...]:

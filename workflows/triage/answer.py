@@ -329,7 +329,9 @@ def _seen(said: _Said) -> tuple[ScsiDevice, ...]:
     for sight in pasted.sights(said.pasted):
         if f"/dev/{sight.name}" not in listed and re.fullmatch("[a-z0-9]+", sight.name):
             told = found.setdefault(sight.name, {})
-            told.update({name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not told.get(name)})
+            told.update(
+                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not told.get(name)}
+            )
     return tuple(_device(name, told) for name, told in found.items() if told.get("wwid"))  # a name alone says nothing of what it is
 
 
