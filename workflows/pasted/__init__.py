@@ -7,18 +7,38 @@ what they only list is joined by WWID with the rest of the paste.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from workflows.core import Situation
 from workflows.facts import NodeFacts
 from workflows.pasted import (
+    arcconf,
+    background_scan,
     blkid,
+    btt,
+    camcontrol,
     disk_names,
+    dmu_tx,
+    geom_list,
+    geom_status,
+    hdparm,
     iostat_text,
     lsblk,
+    mdb_written,
+    megacli,
     multipath_ll,
+    nvme,
+    others,
     sas_ircu,
+    sas_tree,
+    sesutil,
+    sg_map,
+    ssacli,
+    status_rows,
     storcli,
+    txgs,
+    zpool_events_text,
     zpool_iostat_text,
     zpool_list_text,
 )
@@ -29,6 +49,8 @@ READERS: Mapping[str, Reader] = {
     for module in (
         zpool_list_text,
         zpool_iostat_text,
+        zpool_events_text,
+        status_rows,
         lsblk,
         blkid,
         disk_names,
@@ -36,7 +58,26 @@ READERS: Mapping[str, Reader] = {
         iostat_text,
         storcli,
         sas_ircu,
+        megacli,
+        arcconf,
+        ssacli,
+        camcontrol,
+        sesutil,
+        geom_status,
+        geom_list,
+        sg_map,
+        nvme,
+        hdparm,
+        btt,
+        sas_tree,
+        dmu_tx,
+        txgs,
     )
+}
+OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
+    "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
+    "mdb": mdb_written.situations,
+    "smart": lambda value, lines, where: background_scan.situations(lines, where),
 }
 _FIRST = {name: re.compile(reader.first) for name, reader in READERS.items()}
 _ANY = re.compile("|".join(f"(?:{reader.first})" for reader in READERS.values()))
@@ -94,6 +135,17 @@ def links(said: Iterable[Said]) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(link for each in said for link in each.reader.links(each.value)))
 
 
+def of_agents(place: str, value: Any, text: str, where: Where) -> tuple[Situation, ...]:
+    """What an output that agents ask for as well says of trouble and no fact bears. `place` is its source, with a key where there are many."""
+    judge = OF_AGENTS.get(place.partition("/")[0])
+    return judge(value, text.split("\n"), where) if judge is not None else ()
+
+
+def unreadable(lines: Sequence[str], tool: str) -> str:
+    """What an output is that nobody here reads, and what to run instead; "" when that is not known."""
+    return others.meaning(lines) or others.TOOLS.get(tool, "")
+
+
 def situations(said: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
     """What these outputs of one node say of trouble. The same thing told twice counts once."""
     found: dict[str, Situation] = {}
@@ -104,4 +156,7 @@ def situations(said: Iterable[Said], node: str, facts: NodeFacts | None) -> tupl
     return tuple(found.values())
 
 
-__all__ = ["READERS", "Reader", "Said", "asked", "begins", "belongs", "is_inside", "links", "sights", "situations"]
+__all__ = [
+    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
+    "sights", "situations", "unreadable",
+]  # fmt: skip

@@ -39,7 +39,7 @@ class Drive:
     """One physical drive. A field is None where the tool does not print it."""
 
     place: str  # as the tool names it: "252:3", "1I:1:4", "enclosure 2, slot 7"
-    enclosure: str | None = None
+    enclosure: str | None = None  # its number, or in words where it has none: "box 1 of port 1I"
     slot: int | None = None
     state: str | None = None  # as printed
     model: str | None = None
@@ -61,7 +61,7 @@ class Drive:
     @property
     def where(self) -> str:
         if self.slot is not None and self.enclosure is not None:
-            return f"enclosure {self.enclosure}, slot {self.slot}"
+            return f"enclosure {self.enclosure}, slot {self.slot}" if self.enclosure.isdigit() else f"{self.enclosure}, bay {self.slot}"
         return f"slot {self.slot}" if self.slot is not None else self.place
 
 

@@ -15,7 +15,7 @@ from agents.wwid import normalise, strip_partition
 from workflows import pasted
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
-from workflows.pasted import Said
+from workflows.pasted import Said, Where
 from workflows.situations import detect_all
 from workflows.triage import clean, mend, refused
 from workflows.triage.cut import Piece, cut
@@ -202,7 +202,11 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
 def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situation]:
     """What the outputs that no agent asks for say of trouble."""
     for node, said in nodes.items():
-        yield from pasted.situations(said.pasted, node, fleet.nodes.get(node))
+        facts = fleet.nodes.get(node)
+        yield from pasted.situations(said.pasted, node, facts)
+        for place, value in said.values.items():
+            capture = said.captures[place]
+            yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
 
 
 def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -221,6 +225,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
             return replace(read, reason=means)
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
+        if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
+            return replace(read, reason=instead)
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         return replace(read, reason=piece.hint or (UNFINISHED if _is_inside_a_tree(piece.lines) else why))
     if not piece.lines:

@@ -36,7 +36,7 @@ _TOOLS = (
 _PLACES = "|".join(map(re.escape, (ROOT, VALUES, *FOLDERS)))
 _FILES = rf"(?:cat|grep -H (?:\S+ )?|tail (?:-n ?\d+ )?|head (?:-n ?\d+ )?) ?(?:{_PLACES})/\S+(?: +/\S+)*"
 _MDB = re.compile(r"(?:echo|printf) +(\w+/[A-Z]\S*) *\| *mdb -kw?")
-_INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|::\w+|\$q")  # typed at its prompt
+_INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|\w+ *::print(?: -\w+)?|::\w+|\$q")  # typed at its prompt
 _PROMPTS = (
     re.compile(rf"\[?[A-Za-z0-9._-]+@({_HOST})[^#$%>]*[#$%>] ?(.*)"),  # root@oss01:~#, [root@oss01 ~]#
     re.compile(rf"({_HOST})(?::\S*|[~]\S*)? ?[#%] ?(.*)"),  # oss01# , oss01:~ #

@@ -74,11 +74,13 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if line == "{" and (of_json := _json(lines[i : i + JSON_LOOKED_AT])):
         return of_json, ""
+    if of_person := pasted.begins(lines, i):
+        return of_person, ""
     for source, form, second in _SIGNS:
         found = form.match(line)
         if found and (not second or re.match(second, after)):
             return source, found.group(1) if form.groups else ""
-    return pasted.begins(lines, i), ""
+    return "", ""
 
 
 JSON_LOOKED_AT = 12  # lines
@@ -109,6 +111,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
+    ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
 )
 _ONE_BY_ONE = (
     "zpool_events",
@@ -199,7 +202,9 @@ _GOES_ON = {
     "zdb_config": _goes_on_as(r" {4}|\S+:$"),
     "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
     "parameters": lambda piece, line: line.startswith("/"),
-    "mdb": lambda piece, line: bool(re.match(r"(?:> *)?(?:\w+/[A-Z]|::|\$q)|\w+: *|Loading modules", line)),
+    "mdb": lambda piece, line: bool(
+        re.match(r"(?:> *)?(?:\w+/[A-Z]|\w+ *::print|::|\$q)|\w+: *|Loading modules|(?:0t|0x)?[0-9a-f]+$", line)
+    ),
     "node": lambda piece, line: bool(re.match(r"[0-9a-f]{1,8}$|zfs-", line)),
 }
 
