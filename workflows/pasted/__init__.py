@@ -117,7 +117,7 @@ def is_bare_command(tool: str, rest: Sequence[str]) -> bool:
 def belongs(source: str, before: str, line: str) -> bool:
     """Whether a line can be part of this output, whose line before it is `before`. What stands after an empty line must look like it."""
     form = _GOES_ON.get(source)
-    return form is None or bool(before.strip()) or bool(form.match(line))
+    return form is None or (bool(before.strip()) and not READERS[source].strict) or bool(form.match(line))
 
 
 def is_inside(source: str, begun: str) -> bool:

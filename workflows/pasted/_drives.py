@@ -17,7 +17,9 @@ TOGETHER_MIN = 3  # drives that one controller has lost at the same time: one ca
 
 @dataclass(frozen=True)
 class State:
-    """What a word for a drive's state means. `kind`: "good" serves or waits to be used; "lost" gets no I/O; "busy" is being worked on."""
+    """What a word for a drive's state means. `kind`: "good" serves or waits to be used; "ill" expects to fail; "lost" gets no I/O; "busy" is
+    being worked on.
+    """
 
     kind: str
     text: str = ""
@@ -76,17 +78,14 @@ def judged(drives: Sequence[Drive], states: States, where: Where, tool: str) -> 
 def _judged(drives: Sequence[Drive], states: States, where: Where, tool: str) -> Iterator[Situation]:
     told = [(drive, GOOD if drive.state is None else states.get(drive.state.lower())) for drive in drives]
     gone = [drive for drive, state in told if state is not None and state.kind == "lost"]
-    if len(gone) >= TOGETHER_MIN:
-        yield _together(gone, where, tool)
+    together = gone if len(gone) >= TOGETHER_MIN else []
+    if together:
+        yield _together(together, where, tool)
     for drive, state in told:
         if state is None:
             yield _unexplained(drive, where, tool)
         counted = list(_counts(drive))
-        if (
-            counted
-            or (state is not None and state.kind == "busy")
-            or (state is not None and state.kind == "lost" and len(gone) < TOGETHER_MIN)
-        ):
+        if drive not in together and (counted or state not in (None, GOOD)):
             yield _failing(drive, state or GOOD, counted, where, tool)
 
 
@@ -128,7 +127,7 @@ def _failing(drive: Drive, state: State, counted: Sequence[str], where: Where, t
 
 
 def _is_hard(drive: Drive, state: State) -> bool:
-    return state.kind == "lost" or bool(drive.predicted or drive.smart_alert)
+    return state.kind in ("lost", "ill") or bool(drive.predicted or drive.smart_alert)
 
 
 def _then(drive: Drive, state: State) -> str:
@@ -137,7 +136,7 @@ def _then(drive: Drive, state: State) -> str:
             "The controller gives it no I/O, so ZFS has lost it or will. Reseat it once and look at its slot and cable; if it comes back like "
             "this, replace it."
         )
-    if drive.predicted or drive.smart_alert:
+    if state.kind == "ill" or drive.predicted or drive.smart_alert:
         return (
             "A disk that says this may fail within hours or stay for months; it will not get better. See that its vdev has redundancy left, "
             "then replace it in place: attach the new disk before the old one is taken out."

@@ -82,6 +82,7 @@ class Reader:
     asks: Callable[[str, Sequence[str]], bool] = lambda tool, rest: True  # whether a command of those, with these words, prints it
     confirm: Callable[[Sequence[str], int], bool] = lambda lines, i: True  # whether it is sure, seen with the lines that follow
     goes_on: str = ""  # a pattern of every line that may follow an empty line; "" lets everything follow
+    strict: bool = False  # whether each line must match it, and not only one after an empty line
     situations: Callable[[Any, Where], tuple[Situation, ...]] = nothing_to_say
     notes: Callable[[Any], tuple[str, ...]] = lambda value: ()  # what was read and is judged by nobody, for the reader to know
     sights: Callable[[Any], tuple[Sight, ...]] = lambda value: ()  # disks that it names

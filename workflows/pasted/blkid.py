@@ -99,6 +99,7 @@ READER = Reader(
     name="blkid",
     first=r'/dev/[^\s:]+: *[A-Z_]+="',
     tools=("blkid",),
+    strict=True,
     goes_on=r"/dev/[^\s:]+: *[A-Z_]+=",
     parse=parse,
     situations=situations,

@@ -90,7 +90,7 @@ def notes(value: Links) -> tuple[str, ...]:
 
 READER = Reader(
     name="disk_names",
-    first=r"l[rwx-]{9}\S? .* -> \.\./\.\./|/dev/disk/by-[a-z]+/?:$|(?:/dev/disk/by-[a-z]+/)\S+ -> |(?:wwn|ata|scsi|nvme)-\S+ -> \.\./\.\./",
+    first=r"l[rwx-]{9}\S? .* -> \.\./\.\./[\w.-]+$|/dev/disk/by-[a-z]+/?:$|(?:/dev/disk/by-[a-z]+/)\S+ -> |(?:wwn|ata|scsi|nvme)-\S+ -> \.\./\.\./",
     tools=("ls",),
     asks=lambda tool, rest: any(word.startswith("/dev/disk") for word in rest) and any(re.match(r"-\w*l|--format=long", w) for w in rest),
     goes_on=r"l[rwx-]{9}|/dev/disk/by-|total [0-9]|\S+ -> ",

@@ -23,7 +23,8 @@ EXPLAINED = (  # counter, what it counts
     ("quota", "met a quota or a full pool"),
     ("suspended", "waited for a suspended pool"),
 )
-MATTERS = ("dirty_delay", "dirty_over_max", "dirty_throttle", "memory_reclaim", "memory_reserve", "suspended")
+MATTERS = ("dirty_delay", "dirty_over_max", "dirty_throttle", "memory_reclaim", "memory_reserve")
+LEAST, LEAST_SHARE = 1000, 0.001  # fewer than these have waited on every node that ever copied a large file
 
 
 def parse(lines: Sequence[str]) -> DmuTx | Unparsed:
@@ -31,15 +32,15 @@ def parse(lines: Sequence[str]) -> DmuTx | Unparsed:
 
 
 def situations(value: DmuTx, where: Where) -> tuple[Situation, ...]:
-    """One, when a counter that tells of waiting is not zero."""
-    if not any(value.count(name) for name in MATTERS):
-        return ()
+    """One, when more than a few transactions had to wait."""
     assigned = value.count("assigned") or 0
+    if not _has_waited(value, assigned):
+        return ()
     told = [f"{count:,} {text}{_share(count, assigned)}" for name, text in EXPLAINED if (count := value.count(name))]
     limit = bool(value.count("dirty_over_max") or value.count("dirty_delay"))
     return (
         Situation(
-            "writers-throttled", f"writers-throttled:{where.node}", where.node, "watch" if value.count("suspended") else "info",
+            "writers-throttled", f"writers-throttled:{where.node}", where.node, "info",
             "Writers have been throttled by ZFS",
             f"Of {assigned:,} transactions since ZFS was loaded {'; '.join(told)}. "
             + (
@@ -55,12 +56,16 @@ def situations(value: DmuTx, where: Where) -> tuple[Situation, ...]:
     )  # fmt: skip
 
 
+def _has_waited(value: DmuTx, assigned: int) -> bool:
+    return max(value.count(name) or 0 for name in MATTERS) >= max(LEAST, LEAST_SHARE * assigned)
+
+
 def _share(count: int, assigned: int) -> str:
     return f" ({100 * count / assigned:.1f} %)" if assigned and count / assigned >= 0.001 else ""
 
 
 def notes(value: DmuTx) -> tuple[str, ...]:
-    return () if any(value.count(name) for name in MATTERS) else ("No writer has been throttled since ZFS was loaded.",)
+    return () if _has_waited(value, value.count("assigned") or 0) else ("No or hardly any writer has been throttled since ZFS was loaded.",)
 
 
 READER = Reader(

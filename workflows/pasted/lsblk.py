@@ -223,8 +223,8 @@ def notes(value: Devices) -> tuple[str, ...]:
 _HEADING = re.compile(r" *(?:NAME|KNAME|PATH)(?: |$)")
 READER = Reader(
     name="lsblk",
-    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|K?NAME="|\{',
-    confirm=lambda lines, i: not lines[i].startswith("{") or '"blockdevices"' in "".join(lines[i : i + 3]),
+    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|K?NAME="[^"]*" +[A-Z:_-]+="|\{',
+    confirm=lambda lines, i: "REFER" not in lines[i].split() if not lines[i].startswith("{") else '"blockdevices"' in "".join(lines[i : i + 3]),
     tools=("lsblk",),
     goes_on=r'[ |`│├└─]|(?:sd|nvme|vd|xvd|dm-|md|loop|sr|mmcblk|zd|mpath|zram)\w*(?: |$)|[\]}]|K?NAME[ =]|\s*"',
     parse=parse,

@@ -244,7 +244,7 @@ def _odd(disks: Iterable[Disk]) -> Iterator[str]:
 
 READER = Reader(
     name="multipath_ll",
-    first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|(?:[ |`]+[+`|-]+|\\_) [0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
+    first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
     confirm=lambda lines, i: any(re.match(r"\[?size=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
     and ("size=" in "".join(lines[i + 1 : i + 3])),
     tools=("multipath", "multipathd"),

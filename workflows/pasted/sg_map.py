@@ -58,6 +58,7 @@ READER = Reader(
     name="sg_map",
     first=r"/dev/sg[0-9]+(?:$| +/dev/[a-z0-9]+| +[0-9]+ [0-9]+ [0-9]+ [0-9]+)",
     tools=("sg_map",),
+    strict=True,
     goes_on=r"/dev/sg",
     parse=parse,
     notes=notes,

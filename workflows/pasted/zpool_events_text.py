@@ -47,6 +47,7 @@ READER = Reader(
     tools=("zpool",),
     asks=lambda tool, rest: tuple(rest[:1]) == ("events",) and not any(re.fullmatch(r"-\w*v\w*", word) for word in rest),
     inside=frozenset(("zpool_events",)),
+    strict=True,
     goes_on=r"TIME|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9]{4} ",
     parse=parse,
     notes=notes,

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
 from workflows.core import Situation
-from workflows.pasted._rounded import percent
+from workflows.pasted._rounded import about, percent
 from workflows.pasted.base import Reader, Where, refused, unread
 
 DEFAULT = ("NAME", "SIZE", "ALLOC", "FREE", "CKPOINT", "EXPANDSZ", "FRAG", "CAP", "DEDUP", "HEALTH", "ALTROOT")
 WORDS = frozenset((*DEFAULT, "USED", "AVAIL", "READONLY", "GUID", "ASHIFT", "COMMENT", "VERSION", "BOOTFS", "LEAKED", "FREEING"))
 TELLING = frozenset(("CAP", "HEALTH", "FRAG", "ALLOC", "FREE"))
+SIZES = ("SIZE", "ALLOC", "FREE", "CKPOINT", "USED", "AVAIL")
 SECTIONS = frozenset(("dedup", "special", "log", "logs", "cache", "spare", "spares", "indirect"))
 GOOD = frozenset(("ONLINE", "-", "AVAIL", "INUSE", ""))
 DOWN = frozenset(("FAULTED", "UNAVAIL", "REMOVED"))
@@ -77,6 +78,8 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
 def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str) -> Space | None:
     """Cells stand in the order of the heading; the last ones of a vdev's row are left out by some releases."""
     said: Mapping[str, str] = dict(zip(heading, words, strict=False))
+    if any(said.get(name, "-") != "-" and about(said[name]) is None for name in SIZES):
+        return None
     cap, frag = said.get("CAP", "-"), said.get("FRAG", "-")
     if len(words) < 2 or len(words) > len(heading) or (cap != "-" and percent(cap) is None) or (frag != "-" and percent(frag) is None):
         return None
