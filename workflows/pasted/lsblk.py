@@ -25,6 +25,7 @@ RIGHT = frozenset(
 )  # fmt: skip
 TYPES = frozenset(("disk", "part", "rom", "lvm", "crypt", "loop", "mpath", "dm", "md", "tape", "zram", "swap"))
 DOWN = ("offline", "transport-offline", "quiesce", "blocked", "cancel", "del")  # states of scsi_device, scsi_sysfs.c, that serve no I/O
+COLUMNS_MAX = 80  # lsblk has some seventy; each row is held against every one of them
 GOOD = ("running", "live", "created", "")
 _BRANCH = re.compile(r"^[ |`│├└─-]*(?:[-─])?")
 _NOT_A_DISK = re.compile(r"(?:sr|loop|zram|ram|fd|zd|nbd)[0-9]")
@@ -104,7 +105,7 @@ def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
     found, stray = [], []
     for line in filter(str.strip, lines):
         if _HEADING.match(line):
-            heading = columns(line)
+            heading = columns(line)[:COLUMNS_MAX]
             continue
         device = _device(_said(heading, line), line) if heading else None
         (found if device else stray).append(device or line)

@@ -67,8 +67,21 @@ URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever 
 def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situation, ...]:
     """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
 
-    `told` are situations that no fact bears: of outputs that were pasted. What a fact tells under the same key is told once.
+    `told` are situations that no fact bears, of outputs that were pasted. One about the same thing as a detected one is left out, and none
+    explains another: their subjects hold less than a detector's.
     """
-    detected = {situation.key: situation for module in SITUATIONS.values() for situation in module.detect(fleet)}
-    found = (*detected.values(), *(situation for situation in told if situation.key not in detected))
-    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+    detected = [situation for module in SITUATIONS.values() for situation in module.detect(fleet)]
+    found = ranked(detected, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+    new = [situation for situation in told if not any(_is_same(situation, other) for other in detected)]
+    return ranked((*found, *new), (), URGENT) if new else found
+
+
+IDENTITY = ("vdev_guid", "wwid", "serial", "disk", "pool")  # of a subject, the most telling first
+
+
+def _is_same(told: Situation, other: Situation) -> bool:
+    """Whether both are about the same thing, by the most telling name that both give."""
+    if (told.slug, told.node) != (other.slug, other.node):
+        return False
+    both = next((name for name in IDENTITY if name in told.subject and name in other.subject), None)
+    return told.key == other.key if both is None else told.subject[both] == other.subject[both]

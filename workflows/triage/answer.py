@@ -88,14 +88,14 @@ class Triage:
 
     def marks(self, situation: Situation) -> tuple[Mark, ...]:
         """The lines of the paste that the situation was read from."""
-        read = [read for read in self.reads if read.outcome == "read"]
+        read = [read for read in self.reads if read.outcome in ("read", "partly")]
         return marks(
             situation.evidence, [Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read]
         )
 
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""
-        told = {read.source for read in self.reads if read.node == node and read.outcome == "read"}
+        told = {read.source for read in self.reads if read.node == node and read.outcome in ("read", "partly")}
         return missing(told, [found for found in self.situations if found.node == node])
 
     @property
@@ -265,7 +265,9 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)
     digest = Capture(reader.name, "", "data", "\n".join(piece.lines) + "\n").digest
     nodes.setdefault(read.node, _Said({}, {})).pasted.append(Said(reader, digest, value))
-    return replace(read, outcome="read", notes=reader.notes(value))
+    odd = set(getattr(value, "unread", ()))
+    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
+    return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places)
 
 
 def _said(piece: Piece) -> list[str]:

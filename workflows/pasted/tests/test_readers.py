@@ -109,14 +109,34 @@ def test_no_reader_raises_for_nothing(reader, lines):
     assert isinstance(READERS[reader].parse(lines), Unparsed) or READERS[reader].notes(READERS[reader].parse(lines)) is not None
 
 
-NASTY = (" ", "a ", "-", "|", "0 ", ":", "(1,", "/dev/sda ", 'A="', "x: ", "lrwxrwxrwx ", "  a", "[1:2:3:4] ", "dm-1 ", "0,", "A  ")
+NASTY = (
+    " ",
+    "a ",
+    "-",
+    "|",
+    "0 ",
+    ":",
+    "(1,",
+    "/dev/sda ",
+    'A="',
+    "x: ",
+    "lrwxrwxrwx ",
+    "  a",
+    "[1:2:3:4] ",
+    "dm-1 ",
+    "0,",
+    "A  ",
+    "NAME SIZE ",
+    "=",
+    "a.",
+)
 
 
 @pytest.mark.parametrize("seed", NASTY)
 def test_the_time_to_recognise_and_read_grows_no_faster_than_the_text(seed):
     """Twice sixteen times as long may take some sixty times as long, and never a thousand."""
 
-    def seconds(length: int) -> float:
+    def once(length: int) -> float:
         line = (seed * (length // len(seed) + 1))[:length]
         begun = time.perf_counter()
         begins([line, line], 0)
@@ -124,8 +144,12 @@ def test_the_time_to_recognise_and_read_grows_no_faster_than_the_text(seed):
             reader.parse([line, line])
         return time.perf_counter() - begun
 
+    def seconds(length: int) -> float:
+        """The quickest of three: others use this machine as well."""
+        return min(once(length) for _ in range(3))
+
     seconds(100)
-    assert seconds(64_000) < max(0.5, 64 * max(seconds(4_000), 0.0005))
+    assert seconds(64_000) < max(0.5, 64 * seconds(4_000))
 
 
 @pytest.mark.parametrize("source", sorted(READERS))
@@ -234,3 +258,22 @@ def test_a_written_tunable_is_told_with_its_value_before_and_after():
     (found,) = answer("field-illumos-mdb").situations
     assert "zfs_scan_min_time_ms from 1000 to 5000" in found.meaning
     assert "zfs_scrub_delay/W0t4" in found.meaning
+
+
+def test_what_is_told_of_one_text_stands_beside_what_is_detected_in_another():
+    """Several disks lost at once explain others; what was only told has not the fields for that, and is neither hidden nor a reason to fail."""
+    pools = "".join(
+        f"  pool: p{n}\n state: SUSPENDED\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\tp{n}  SUSPENDED  0 0 0\n\t  sd{n}  UNAVAIL  0 0 0\n\nerrors: List of errors unavailable\n\n"
+        for n in range(4)
+    )
+    listed = text("zpool_list_text-full").replace("DEGRADED", "SUSPENDED")
+    rows = text("storcli-show").replace("JBOD ", "UBad ").replace("UGood", "Msng ")
+    found = triage([("a", pools), ("b", listed), ("c", rows)])
+    assert {"pool-suspended", "many-disks-offline"} <= {s.slug for s in found.situations}
+
+
+def test_a_line_that_a_tool_does_not_print_makes_the_reading_a_part():
+    found = triage([("p", text("zpool_list_text-old") + "this is no row of it\n")])
+    (read,) = found.reads
+    assert (read.outcome, [line for line, _ in read.unread]) == ("partly", [3])
+    assert not found.good
