@@ -56,6 +56,7 @@ class Path:
     checker: str | None
     online: str | None
     line: str
+    odd: str = ""  # a word that this reader does not know
 
     @property
     def serves(self) -> bool | None:
@@ -67,17 +68,13 @@ class Path:
         ]
         if self.device is None or False in said:
             return False
-        return CHECKER.get(self.checker or "") if self.checker in CHECKER and self.checker != "undef" else (True if True in said else None)
-
-    @property
-    def odd(self) -> str:
-        """A word that this reader does not know; "" when it knows all."""
-        said = ((DM, self.dm), (CHECKER, self.checker), (ONLINE, self.online))
-        return next((word for table, word in said if word is not None and word not in table), "")
+        if self.odd:
+            return None
+        return CHECKER[self.checker] if self.checker not in (None, "undef") else (True if True in said else None)
 
     @property
     def words(self) -> str:
-        return " ".join(word for word in (self.dm, self.checker, self.online) if word)
+        return " ".join(word for word in (self.dm, self.checker, self.online, self.odd) if word)
 
 
 @dataclass(frozen=True)
@@ -136,10 +133,8 @@ def _path(line: str) -> Path | None:
     others = [state for i, state in enumerate(states) if dm is None or i != states.index(dm)]
     checker = next((state for state in others if state in CHECKER), None)
     online = next((state for state in others if state in ONLINE and state != checker), None)
-    unknown = [state for state in others if state not in CHECKER and state not in ONLINE]
-    if unknown:
-        checker = checker or unknown[0]
-    return Path(None if "#" in hctl else hctl, None if device == "-" else device, dm, checker, online, line)
+    odd = next((state for state in others if state not in CHECKER and state not in ONLINE), "")
+    return Path(None if "#" in hctl else hctl, None if device == "-" else device, dm, checker, online, line, odd)
 
 
 def sights(value: Maps) -> tuple[Sight, ...]:

@@ -27,6 +27,7 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`top` or `vmstat`",
         "It tells of processes; `zpool iostat -v -l 5 2` tells of disks and is read.",
     ),
+    (r"/dev/\S+ -d \S+ # ", "`smartctl --scan`", "It lists disks; `smartctl -x DEVICE` of each is read."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health."),
     (
         r"--------------- ------------------------------------ +-------------- ---------|TIME +EVENT-ID +MSG-ID +SEVERITY",
@@ -49,6 +50,9 @@ TOOLS: Mapping[str, str] = {
     "mount": "It tells of file systems and of no disk; `zpool status -P -p` is read.",
     "lspci": "It tells which HBA is there; `dmesg` and `lsscsi -i -g -s` are read.",
     "iotop": "It tells of processes; `zpool iostat -v -l 5 2` is read.",
+    "mpsutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
+    "mprutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
+    "diskinfo": "It tells of one disk; `geom disk list` tells of all and is read.",
     "format": "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health.",
     "fmadm": "It is not read; `zpool status -P -p` and `iostat -En` are.",
 }

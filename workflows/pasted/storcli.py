@@ -25,6 +25,12 @@ STATES = {
     "dhs": GOOD,
     "conf": GOOD,
     "unconf": GOOD,
+    "online": GOOD,  # this and the next ones: the column Status of storcli2
+    "good": GOOD,
+    "bad": lost("its status is Bad"),
+    "offline": lost("its status is Offline"),
+    "rebuild": busy("it is being rebuilt by the controller"),
+    "degraded": lost("its status is Degraded"),
     "sntze": busy("it is being sanitised"),
     "offln": lost("its state is Offline"),
     "ubad": lost("its state is Unconfigured Bad"),
@@ -79,6 +85,7 @@ class _Found:
     status: tuple[str, str] | None = None
     failed: str = ""
     now: str = ""  # the drive in detail
+    has_status: bool = False  # storcli2 prints a column Status behind State, which is what tells
 
     def drive(self, enclosure: str | None, slot: str) -> Drive:
         place = f"{enclosure or ''}:{slot}"
@@ -109,10 +116,13 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
 def _take(line: str, found: _Found) -> None:
     row, volume, heading = _ROW.match(f"{line} "), _VOLUME.match(f"{line} "), _DRIVE.match(line)
     name, equals, value = (part.strip() for part in line.partition("="))
-    if heading:
+    if line.startswith("EID:Slt"):
+        found.has_status = line.split()[2:4] == ["State", "Status"]
+    elif heading:
         found.now = found.drive(heading.group(2), heading.group(3)).place
     elif row:
-        enclosure, slot, _, state, _ = row.groups()
+        enclosure, slot, _, state, status = row.groups()
+        state = status if found.has_status else state
         found.keep(found.drive(None if enclosure in (None, "-") else enclosure, slot), line, state=state, model=_model(line))
     elif volume:
         found.volumes.append((volume.group(1), volume.group(3), line))
@@ -240,7 +250,7 @@ def _sure(lines: Sequence[str], i: int) -> bool:
 
 READER = Reader(
     name="storcli",
-    first=r"CLI Version = |Drive /c[0-9]+(?:/e[0-9]+)?/s[0-9]+ ?(?:-|:|$)|EID:Slt +DID +State|(?:Controller = [0-9]|Status = (?:Success|Failure))|\{",
+    first=r"CLI Version = |Drive /c[0-9]+(?:/e[0-9]+)?/s[0-9]+ ?(?:-|:|$)|EID:Slt +[DP]ID +State|(?:Controller = [0-9]|Status = (?:Success|Failure))|\{",
     confirm=_sure,
     tools=("storcli", "storcli64", "storcli2", "perccli", "perccli64", "perccli2"),
     asks=lambda tool, rest: any(word.startswith(("/c", "show")) for word in rest),
