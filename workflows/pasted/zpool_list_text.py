@@ -57,7 +57,7 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
     for line in filter(str.strip, lines):
         words = line.split()
         if words[0] == "NAME":
-            heading = words
+            heading = words if _is_heading([line], 0) else []  # of another tool, whose rows follow without a gap
             continue
         if words[0] in SECTIONS and set(words[1:]) <= {"-"}:
             section = words[0]
@@ -81,7 +81,13 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
     if any(said.get(name, "-") != "-" and about(said[name]) is None for name in SIZES):
         return None
     cap, frag = said.get("CAP", "-"), said.get("FRAG", "-")
-    if len(words) < 2 or len(words) > len(heading) or (cap != "-" and percent(cap) is None) or (frag != "-" and percent(frag) is None):
+    if (
+        not heading
+        or len(words) < 2
+        or len(words) > len(heading)
+        or (cap != "-" and percent(cap) is None)
+        or (frag != "-" and percent(frag) is None)
+    ):
         return None
     health = said.get("HEALTH")
     if health is not None and not re.fullmatch(r"[A-Z]+|-", health):

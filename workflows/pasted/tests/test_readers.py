@@ -285,3 +285,21 @@ def test_a_line_that_a_tool_does_not_print_makes_the_reading_a_part():
     (read,) = found.reads
     assert (read.outcome, [line for line, _ in read.unread]) == ("partly", [3])
     assert not found.good
+
+
+def test_the_guide_lists_every_reader():
+    guide = (Path(__file__).resolve().parents[3] / "docs/guide/what-triage-reads.md").read_text()
+    assert {name for name in READERS if f"| `{name}` |" not in guide} == set()
+
+
+def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
+    """A pool that is full by another tool's columns would be an invention."""
+    said = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
+    found = triage([("p", said)])
+    assert [read.outcome for read in found.reads] == ["partly"]
+    assert not found.situations
+
+
+def test_a_path_that_the_kernel_calls_by_a_new_word_is_not_taken_for_one_that_serves():
+    found = triage([("p", text("multipath_ll-ghost").replace("sda 8:0  active", "sda 8:0  drowsy"))])
+    assert any("drowsy" in note for read in found.reads for note in read.notes)
