@@ -125,9 +125,17 @@ def notes(value: Rows) -> tuple[str, ...]:
     return (*unread(value.unread), *said, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
 
 
+def _is_flat(lines: Sequence[str], i: int) -> bool:
+    """Whether the rows below the heading have no tree any more: with one, the reader of `zpool status` tells more."""
+    rows = [line for line in lines[i + 1 : i + 6] if line.strip()]
+    depth = len(lines[i]) - len(lines[i].lstrip())
+    return bool(rows) and all(len(row) - len(row.lstrip()) == depth for row in rows)
+
+
 READER = Reader(
     name="status_rows",
     first=r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)",
+    confirm=_is_flat,
     tools=(),
     inside=frozenset(("zpool_status", "zpool_status_guid", "zpool_import", "status_rows")),
     goes_on=r" *NAME +STATE| *\S+ +[A-Z]+ +[0-9]",
