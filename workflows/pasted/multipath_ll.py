@@ -98,7 +98,7 @@ class Maps:
 _MAP = re.compile(r"(?:[a-z]+: )?(\S+) (?:\(([^)\s]+)\) ?)?(dm-[0-9]+|undef)?(?: ([^,]{0,64},.{0,64}))?$")
 _PATH = re.compile(r"[ |`\\+_*-]*([0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+) +(\S+) +[0-9#]+:[0-9#]+ *(.*)$")
 _OTHER = re.compile(
-    r"[ |`\\+_*-]*(?:policy=|round-robin|queue-length|service-time|historical)|\[?size=|[A-Z][a-z]{2} [0-9 ]{1,2} [0-9:]{8} \||-{3,}"
+    r"[ |`\\+_*-]*(?:policy=|round-robin|queue-length|service-time|historical)|\[?(?:size|features)=|[A-Z][a-z]{2} [0-9 ]{1,2} [0-9:]{8} \||-{3,}"
 )
 _OLD_PATH = re.compile(r"\[ *([a-z/ ]+?) *\]")
 
@@ -240,13 +240,13 @@ def _odd(disks: Iterable[Disk]) -> Iterator[str]:
 READER = Reader(
     name="multipath_ll",
     first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
-    confirm=lambda lines, i: any(re.match(r"\[?size=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
-    and ("size=" in "".join(lines[i + 1 : i + 3])),
+    confirm=lambda lines, i: any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
+    and ("features=" in "".join(lines[i + 1 : i + 3])),
     tools=("multipath", "multipathd"),
     asks=lambda tool, rest: any(re.fullmatch(r"-\w*l+\w*|-v[23]|-d", word) for word in rest)
     if tool == "multipath"
     else list(rest[:2]) in (["show", "topology"], ["-k"], ["show", "maps"]),
-    goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?size=|[ |`\\]",
+    goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?(?:size|features)=|[ |`\\]",
     parse=parse,
     situations=situations,
     notes=notes,
