@@ -120,6 +120,7 @@ READER = Reader(
     first=r"(?:HPE? )?Smart (?:Array|HBA|RAID) .{0,60} in Slot| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
     tools=("ssacli", "hpssacli", "hpacucli"),
     asks=lambda tool, rest: "show" in rest,
+    goes_on=r" |[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
     parse=parse,
     situations=situations,
     notes=notes,
