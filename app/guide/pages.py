@@ -33,6 +33,7 @@ PAGES = (
     "upgrade",
     "api",
     "triage-json",
+    "what-triage-reads",
     "security",
     "faq",
 )

@@ -3,6 +3,8 @@
 A situation that can be the cause of others also has `explains(cause, other)`; one that can forbid replacing has `GATES = True`.
 """
 
+from collections.abc import Iterable
+
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
@@ -146,15 +148,31 @@ GATING = tuple(module for module in SITUATIONS.values() if getattr(module, "GATE
 URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands still, whatever the cause
 
 
-def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
+def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situation, ...]:
     """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
 
-    Nothing that replaces a disk is left in a situation of a pool whose own fate comes first.
+    Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `told` are situations that no fact bears, of outputs
+    that were pasted. One about the same thing as a detected one is left out, and none explains another: their subjects hold less than a detector's.
     """
-    found = gated(fleet, (situation for module in SITUATIONS.values() for situation in module.detect(fleet)))
-    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+    detected = [situation for module in SITUATIONS.values() for situation in module.detect(fleet)]
+    new = [situation for situation in told if not any(_is_same(situation, other) for other in detected)]
+    found = gated(fleet, (*detected, *new))
+    own, others = found[: len(detected)], found[len(detected) :]
+    explained = ranked(own, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+    return ranked((*explained, *others), (), URGENT) if others else explained
 
 
 def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:
     """What stands on this pool of this node and forbids replacing any member of it for now."""
     return tuple(gating(fleet, GATING, node, pool))
+
+
+IDENTITY = ("vdev_guid", "wwid", "serial", "disk", "pool")  # of a subject, the most telling first
+
+
+def _is_same(told: Situation, other: Situation) -> bool:
+    """Whether both are about the same thing, by the most telling name that both give."""
+    if (told.slug, told.node) != (other.slug, other.node):
+        return False
+    both = next((name for name in IDENTITY if name in told.subject and name in other.subject), None)
+    return told.key == other.key if both is None else told.subject[both] == other.subject[both]

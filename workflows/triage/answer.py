@@ -12,10 +12,12 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.lsscsi import ScsiDevice
 from agents.wwid import normalise, strip_partition
+from workflows import pasted
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.facts.fragments import Fragments
 from workflows.facts.inquiries import Inquiry
+from workflows.pasted import Said, Where
 from workflows.refusals import Refusal
 from workflows.situations import detect_all
 from workflows.triage import clean, fragments, mend, partly, refused
@@ -150,6 +152,7 @@ class _Said:
     refusals: tuple[Refusal, ...] = ()
     fragments: Fragments = field(default_factory=Fragments)
     inquiries: tuple[Inquiry, ...] = ()
+    pasted: list[Said] = field(default_factory=list)  # outputs that no agent asks for, each with its reader
 
     def keep(self, source: str, key: str, mended: mend.Mended, asked: str = "") -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which.
@@ -232,7 +235,18 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
         lines[name] = cleaned.lines
         reads += [_take(name, piece, nodes) for piece in cut(cleaned.lines, cleaned.turns)]
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
-    return Triage(tuple(reads), fleet, tuple(_renamed(found, reads) for found in detect_all(fleet)), lines)
+    found = detect_all(fleet, _of_pasted(nodes, fleet))
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, reads) for each in found), lines)
+
+
+def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situation]:
+    """What the outputs that no agent asks for say of trouble."""
+    for node, said in nodes.items():
+        facts = fleet.nodes.get(node)
+        yield from pasted.situations(said.pasted, node, facts)
+        for place, value in said.values.items():
+            capture = said.captures[place]
+            yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
 
 
 def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -261,6 +275,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     if not piece.source:
         if piece.command and SEVERAL.search(piece.command):
             return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
+        if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
+            return replace(read, reason=instead)
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         return replace(read, reason=piece.hint or (UNFINISHED if _is_inside_a_tree(piece.lines) else why))
     if not piece.lines:
@@ -271,6 +287,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return replace(
             read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
         )
+    if piece.source in pasted.READERS:
+        return _take_pasted(read, piece, nodes)
     mended = mend.read(piece.source, _said(piece))
     if isinstance(mended.value, Unparsed):
         again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."
@@ -289,6 +307,21 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     where = partly.placed(odd, piece.lines, piece.first)
     how = replace(read, outcome="partly", unread=where, reason=NOT_ALL, line=odd[0].line) if odd else replace(read, outcome="read")
     return replace(how, source=source, key=key, notes=notes)
+
+
+def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
+    """An output that no agent asks for. Where its reader cannot read it, what to run instead is said."""
+    reader = pasted.READERS[piece.source]
+    value = reader.parse(piece.lines)
+    if isinstance(value, Unparsed):
+        again = f"`{reader.again}` is read." if reader.again else "Paste the whole output."
+        reason = f"{value.reason.rstrip('.')}. {again}"
+        return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)
+    digest = Capture(reader.name, "", "data", "\n".join(piece.lines) + "\n").digest
+    nodes.setdefault(read.node, _Said({}, {})).pasted.append(Said(reader, digest, value))
+    odd = set(getattr(value, "unread", ()))
+    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
+    return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places)
 
 
 def _said(piece: Piece) -> list[str]:
@@ -364,17 +397,39 @@ def _facts(node: str, said: _Said) -> NodeFacts:
     captures: dict[str, Capture] = dict(said.captures)
     if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
         captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
-    if "block" not in captures and "lsscsi" in said.values:
+    devices = (*said.values.get("lsscsi", ()), *_seen(said))
+    if "block" not in captures and devices:
         of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
-        text, renamed = _block(said.values["lsscsi"], dict.fromkeys(where.partition("/")[2] for where in of_disks))
+        text, renamed = _block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
         captures["block"] = Capture("block", "", "data", text)
         for where in of_disks:
             source, _, old = where.partition("/")
             if old in renamed:
                 captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
+    links = pasted.links(said.pasted)
+    if "disk_links" not in captures and links:
+        captures["disk_links"] = Capture("disk_links", "", "data", "".join(f"{link} -> /dev/{name}\n" for link, name in links))
     return replace(
         _boot_not_read(node_facts(node, captures, 0.0, ())), refusals=said.refusals, fragments=said.fragments, inquiries=said.inquiries
     )
+
+
+def _seen(said: _Said) -> tuple[ScsiDevice, ...]:
+    """Disks that were named by other tools than lsscsi, one entry a kernel name: each text adds what the others do not say."""
+    listed = {d.node for d in said.values.get("lsscsi", ()) if isinstance(d, ScsiDevice)}
+    found: dict[str, dict[str, str | None]] = {}
+    for sight in pasted.sights(said.pasted):
+        if f"/dev/{sight.name}" not in listed and re.fullmatch("[a-z0-9]+", sight.name):
+            told = found.setdefault(sight.name, {})
+            told.update(
+                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not told.get(name)}
+            )
+    return tuple(_device(name, told) for name, told in found.items() if told.get("wwid"))  # a name alone says nothing of what it is
+
+
+def _device(name: str, told: Mapping[str, str | None]) -> ScsiDevice:
+    hctl, vendor, model = told.get("hctl") or "", told.get("vendor") or "", told.get("model") or ""
+    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=told.get("wwid"))
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:

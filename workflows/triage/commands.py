@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
+from workflows import pasted
 from workflows.triage import prompts
 
 NOTHING = ("", "")
@@ -27,7 +28,7 @@ class Asked:
 
 
 _MDB = re.compile(r"(?:echo|printf) (\w{1,80}/[A-Z]\S{0,40}) \| mdb -kw?")
-_INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|::\w+|\$q")  # typed at its prompt
+_INSIDE_MDB = re.compile(r"\w+/[A-Z]\w*|\w+ *::print(?: -\w+)?|::\w+|\$q")  # typed at its prompt
 _WORD = re.compile(r"[A-Za-z_][\w.+-]*")
 _MAY_BE = re.compile(
     rf"[{re.escape(prompts.ENDS)}]|zpool|zfs|zdb|lsscsi|sg_|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat |grep |tail |head |>>>|<==|Every |rc=|\]"
@@ -37,7 +38,8 @@ LOOKED_AT = 200  # characters, to see at a glance that a line is no command
 
 def asked(line: str) -> Asked | None:
     """The command on a prompt line, or of a line that is a command we know; None for anything else."""
-    if not _MAY_BE.search(line, 0, LOOKED_AT):
+    names_a_tool = pasted.names_a_tool(line)
+    if not names_a_tool and not _MAY_BE.search(line, 0, LOOKED_AT):
         return None
     for typed in prompts.typed(line):
         if not typed.text and typed.node:
@@ -47,7 +49,8 @@ def asked(line: str) -> Asked | None:
         found = prompts.words(typed.text) if typed.sure or _TOOLS.search(typed.text) else None
         if found and found.words and _WORD.fullmatch(found.words[0]) and (typed.sure or _is_ours(found.words)):
             return _asked(found.words, found.node or typed.node)
-    return None
+    words = prompts.words(line.strip()).words if names_a_tool else ()
+    return _asked(words, "") if words and pasted.is_bare_command(words[0], words[1:]) else None
 
 
 _TOOLS = re.compile(
@@ -194,6 +197,7 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
+    source = source or pasted.asked(tool, rest)
     hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
     return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
 

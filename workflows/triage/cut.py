@@ -10,6 +10,7 @@ from agents.collectors import kernel_log
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
+from workflows import pasted
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
 
@@ -109,10 +110,12 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return "zdb_label", ""
     if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
         return kernel_file(line.partition(":")[0])
-    if line == "{" or line.startswith(('{"', '{ "')):
-        return _json(lines[i : i + JSON_LOOKED_AT]), ""
+    if (line == "{" or line.startswith(('{"', '{ "'))) and (of_json := _json(lines[i : i + JSON_LOOKED_AT])):
+        return of_json, ""
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
         return "zpool_status", ""  # its beginning is not here
+    if of_person := pasted.begins(lines, i):
+        return of_person, ""
     for source, form, second in _SIGNS if _SIGN.match(line) else ():
         found = form.match(line)
         if found and (not second or re.match(second, after)):
@@ -172,6 +175,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
+    ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
 )
 _SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
 _ONE_BY_ONE = (
@@ -227,7 +231,7 @@ def _another_report(piece: Piece, line: str) -> bool:
 
 def _is_inside(piece: Piece, source: str) -> bool:
     """A line of a command's own output that only looks like the beginning of another."""
-    return piece.source == "ses" and source == "drive_modes"
+    return (piece.source == "ses" and source == "drive_modes") or pasted.is_inside(piece.source, source)
 
 
 def _family(source: str) -> str:
@@ -247,6 +251,8 @@ def _belongs(piece: Piece, line: str) -> bool:
         return True
     if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
         return _json_goes_on(piece, line)
+    if piece.source in pasted.READERS:
+        return not piece.lines or pasted.belongs(piece.source, piece.lines[-1], line)
     test = _GOES_ON.get(_family(piece.source))
     return test is None or test(piece, line)
 
@@ -291,7 +297,9 @@ _GOES_ON = {
     "zdb_config": _goes_on_as(r" {4}|\S+:$"),
     "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
     "parameters": lambda piece, line: line.startswith("/"),
-    "mdb": lambda piece, line: bool(re.match(r"(?:> *)?(?:\w+/[A-Z]|::|\$q)|\w+: *|Loading modules", line)),
+    "mdb": lambda piece, line: bool(
+        re.match(r"(?:> *)?(?:\w+/[A-Z]|\w+ *::print|::|\$q)|\w+: *|Loading modules|(?:0t|0x)?[0-9a-f]+$", line)
+    ),
     "node": lambda piece, line: bool(re.match(r"[0-9a-f]{1,8}$|zfs-", line)),
 }
 

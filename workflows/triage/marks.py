@@ -42,6 +42,14 @@ def _of(evidence: Evidence, stretches: Sequence[Stretch]) -> list[Mark]:
     specific = {word for word in words if len(word) >= SPECIFIC_LETTERS}
     mine = [stretch for stretch in stretches if stretch.node == evidence.node]
     same = [stretch for stretch in mine if _family(stretch.source) == _family(evidence.source)] or mine
+    as_it_stands = [
+        Mark(stretch.name, stretch.first + place)
+        for stretch in same
+        for place, line in enumerate(stretch.lines)
+        if evidence.line and line.strip() == evidence.line.strip()
+    ]
+    if as_it_stands:
+        return as_it_stands[:LINES_EACH]
     scored = [
         (score, Mark(stretch.name, stretch.first + place))
         for stretch in same

@@ -67,12 +67,12 @@ COMMANDS = {
     "zpool import -f -d /dev ost_1": ("", ""),
     "zpool import -a": ("", ""),
     "zpool list -vHp": ("zpool_list", ""),
-    "zpool list -v": ("", ""),
+    "zpool list -v": ("zpool_list_text", ""),
     "zpool get all": ("zpool_get", ""),
     "zpool get -H -p guid,multihost ost_1": ("zpool_get", ""),
     "zpool iostat -vlHp": ("zpool_iostat", ""),
     "zpool iostat -w": ("zpool_iostat_w", ""),
-    "zpool iostat -v 1": ("", ""),
+    "zpool iostat -v 1": ("zpool_iostat_text", ""),
     "zpool events -v": ("zpool_events", ""),
     "zpool events": ("zpool_events", ""),
     "zpool events -c": ("", ""),
@@ -120,6 +120,13 @@ def test_a_form_that_tells_too_little_says_what_to_ask(command):
     (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
     assert read.outcome == "left out"
     assert "read" in read.reason
+
+
+@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events"])
+def test_a_form_that_is_read_and_has_no_rows_says_what_to_ask(command):
+    (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
+    assert read.outcome == "not read"
+    assert "is read" in read.reason
 
 
 BY_THEIR_TEXT = {

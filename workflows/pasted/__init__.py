@@ -1,0 +1,162 @@
+"""Readers of what people paste and no agent asks for. To add one: add a file with `READER`, list it here.
+
+They are told apart by how their output begins, or by the command on the prompt line before it. What they say of trouble is a situation;
+what they only list is joined by WWID with the rest of the paste.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from workflows.core import Situation
+from workflows.facts import NodeFacts
+from workflows.pasted import (
+    arcconf,
+    background_scan,
+    blkid,
+    btt,
+    camcontrol,
+    disk_names,
+    dmu_tx,
+    geom_list,
+    geom_status,
+    hdparm,
+    iostat_errors,
+    iostat_text,
+    lsblk,
+    mdb_written,
+    megacli,
+    multipath_ll,
+    nvme,
+    others,
+    sas_ircu,
+    sas_tree,
+    sesutil,
+    sg_map,
+    ssacli,
+    status_rows,
+    storcli,
+    txgs,
+    zpool_iostat_text,
+    zpool_list_text,
+)
+from workflows.pasted.base import Reader, Said, Sight, Where
+
+READERS: Mapping[str, Reader] = {
+    module.READER.name: module.READER
+    for module in (
+        zpool_list_text,
+        zpool_iostat_text,
+        status_rows,
+        lsblk,
+        blkid,
+        disk_names,
+        multipath_ll,
+        iostat_errors,
+        iostat_text,
+        storcli,
+        sas_ircu,
+        megacli,
+        arcconf,
+        ssacli,
+        camcontrol,
+        sesutil,
+        geom_status,
+        geom_list,
+        sg_map,
+        nvme,
+        hdparm,
+        btt,
+        sas_tree,
+        dmu_tx,
+        txgs,
+    )
+}
+OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
+    "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
+    "mdb": mdb_written.situations,
+    "smart": lambda value, lines, where: background_scan.situations(lines, where),
+}
+_FIRST = {name: re.compile(reader.first) for name, reader in READERS.items()}
+_ANY = re.compile("|".join(f"(?:{reader.first})" for reader in READERS.values()))
+_GOES_ON = {name: re.compile(reader.goes_on) for name, reader in READERS.items() if reader.goes_on}
+_TOOLS: Mapping[str, tuple[Reader, ...]] = {
+    tool: tuple(reader for reader in READERS.values() if tool in reader.tools)
+    for tool in sorted({tool for reader in READERS.values() for tool in reader.tools})
+}
+_BARE = re.compile(rf" {{0,4}}(?:sudo +)?(?:/\S*/)?(?:{'|'.join(sorted(map(re.escape, _TOOLS), reverse=True))})(?: +[-/\w].*)?$")
+_WORD_OF_COMMAND = re.compile(
+    r"-\S+|/\S*|[0-9]+|[A-Z,:%_-]+|show|all|display|status|list|map|devlist|identify|disk|pd|ctrl|getconfig|smart-log|[a-z]+[0-9]+|ada?[0-9]+"
+)
+
+
+def begins(lines: Sequence[str], i: int) -> str:
+    """The reader whose output begins with this line; "" when it is not the beginning of any."""
+    if not _ANY.match(lines[i]):
+        return ""
+    return next((name for name, form in _FIRST.items() if form.match(lines[i]) and READERS[name].confirm(lines, i)), "")
+
+
+def asked(tool: str, rest: Sequence[str]) -> str:
+    """The reader of what this command prints; "" when there is none."""
+    return next((reader.name for reader in _TOOLS.get(tool, ()) if reader.asks(tool, rest)), "")
+
+
+def names_a_tool(line: str) -> bool:
+    """Whether a line may be one of their commands without a prompt before it: cheap, for it is asked of every line."""
+    return bool(_BARE.match(line))
+
+
+def is_bare_command(tool: str, rest: Sequence[str]) -> bool:
+    """Whether these words are a command of theirs and not a sentence: all are options, paths, numbers or the tool's own verbs."""
+    return bool(asked(tool, rest)) and all(_WORD_OF_COMMAND.fullmatch(word) for word in rest)
+
+
+def belongs(source: str, before: str, line: str) -> bool:
+    """Whether a line can be part of this output, whose line before it is `before`. What stands after an empty line must look like it."""
+    form = _GOES_ON.get(source)
+    return form is None or (bool(before.strip()) and not READERS[source].strict) or bool(form.match(line))
+
+
+def is_inside(source: str, begun: str) -> bool:
+    """Whether the output of `source` has lines that only look like the beginning of `begun`."""
+    return begun in READERS and source in READERS[begun].inside
+
+
+def sights(said: Iterable[Said]) -> tuple[Sight, ...]:
+    """Every disk that one of these outputs names, in their order."""
+    return tuple(sight for each in said for sight in each.reader.sights(each.value))
+
+
+def links(said: Iterable[Said]) -> tuple[tuple[str, str], ...]:
+    """Every (link, kernel name) that one of these outputs names."""
+    return tuple(dict.fromkeys(link for each in said for link in each.reader.links(each.value)))
+
+
+def of_agents(place: str, value: Any, text: str, where: Where) -> tuple[Situation, ...]:
+    """What an output that agents ask for as well says of trouble and no fact bears. `place` is its source, with a key where there are many."""
+    judge = OF_AGENTS.get(place.partition("/")[0])
+    return judge(value, text.split("\n"), where) if judge is not None else ()
+
+
+def unreadable(lines: Sequence[str], tool: str) -> str:
+    """What an output is that nobody here reads, and what to run instead; "" when that is not known."""
+    return others.meaning(lines) or others.TOOLS.get(tool, "")
+
+
+def situations(said: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
+    """What these outputs of one node say of trouble. The same thing told twice counts once."""
+    found: dict[str, Situation] = {}
+    for each in said:
+        where = Where(node, each.reader.name, each.digest, facts)
+        for situation in each.reader.situations(each.value, where):
+            found.setdefault(situation.key, situation)
+    return tuple(found.values())
+
+
+__all__ = [
+    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
+    "sights", "situations", "unreadable",
+]  # fmt: skip

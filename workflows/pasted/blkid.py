@@ -1,0 +1,108 @@
+"""`blkid`: what is written on each partition. For a ZFS member UUID is the pool's guid and UUID_SUB the member's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from agents.wwid import strip_partition
+from workflows.core import Situation
+from workflows.pasted.base import Reader, Where, refused, unread, whole
+
+ZFS = "zfs_member"
+
+
+@dataclass(frozen=True)
+class Content:
+    """One device. Guids are None where it is no ZFS member or they are not whole numbers."""
+
+    device: str  # "/dev/sda1"
+    type: str | None
+    label: str | None
+    pool_guid: int | None
+    vdev_guid: int | None
+    partuuid: str | None
+    line: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    rows: tuple[Content, ...]
+    unread: tuple[str, ...] = ()
+
+
+_ROW = re.compile(r'(/dev/[^\s:]+): *((?:[A-Z_]+="[^"]*" *)+)$')
+
+
+def parse(lines: Sequence[str]) -> Contents | Unparsed:
+    found, stray = [], []
+    for line in filter(str.strip, lines):
+        row = _ROW.match(line.strip())
+        if row is None:
+            stray.append(line)
+            continue
+        said = dict(re.findall(r'([A-Z_]+)="([^"]*)"', row.group(2)))
+        of_zfs = said.get("TYPE") == ZFS
+        guids = (whole(said.get("UUID")), whole(said.get("UUID_SUB"))) if of_zfs else (None, None)
+        found.append(Content(row.group(1), said.get("TYPE"), said.get("LABEL"), *guids, said.get("PARTUUID"), line))
+    return Contents(tuple(found), tuple(stray)) if found else refused("blkid", (stray or [""])[0])
+
+
+def situations(value: Contents, where: Where) -> tuple[Situation, ...]:
+    """One member's label on several disks: paths to one disk, or a copy that must not be imported with the original."""
+    by_guid: dict[int, list[Content]] = {}
+    for row in value.rows:
+        if row.vdev_guid is not None and not row.device.startswith("/dev/mapper/"):
+            by_guid.setdefault(row.vdev_guid, []).append(row)
+    return tuple(
+        found
+        for guid, rows in by_guid.items()
+        if len({_disk(row) for row in rows}) > 1 and (found := _twice(guid, rows, where)) is not None
+    )
+
+
+def _twice(guid: int, rows: Sequence[Content], where: Where) -> Situation | None:
+    names = [_disk(row) for row in rows]
+    if _is_one_disk(names, where):
+        return None
+    return Situation(
+        "identity-conflict", f"identity-conflict:{where.node}:{guid}", where.node, "watch",
+        f"{len(names)} disks say that they are the member {guid} of {rows[0].label or 'one pool'}",
+        f"{', '.join(row.device for row in rows)} bear the label of one member (guid {guid}). They are paths to one disk, or one is a copy "
+        "of the other. Compare their WWIDs (lsscsi -i). If they differ, write to none of them and do not import the pool before the copy "
+        "is out.",
+        where.evidence(*(row.line for row in rows)),
+        subject={"node": where.node, "vdev_guid": str(guid)} | ({"pool": rows[0].label} if rows[0].label else {}),
+        sure=False,
+    )  # fmt: skip
+
+
+def _disk(row: Content) -> str:
+    return strip_partition(row.device)[0].removeprefix("/dev/")
+
+
+def _is_one_disk(names: Sequence[str], where: Where) -> bool:
+    """Whether another text says that they are paths to one disk."""
+    disks = where.facts.disks if where.facts is not None else ()
+    return any(set(names) <= set(disk.names) for disk in (disks if isinstance(disks, tuple) else ()))
+
+
+def notes(value: Contents) -> tuple[str, ...]:
+    pools = {row.label for row in value.rows if row.type == ZFS and row.label}
+    told = (f"Labels of {', '.join(sorted(pools))} are there; whether the pool is well stands in `zpool status -P -p`.",) if pools else ()
+    return (*unread(value.unread), *(told or ("blkid lists what is on the disks; it says nothing of their health.",)))
+
+
+READER = Reader(
+    name="blkid",
+    first=r'/dev/[^\s:]+: *[A-Z_]+="',
+    tools=("blkid",),
+    strict=True,
+    goes_on=r"/dev/[^\s:]+: *[A-Z_]+=",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    again="blkid",
+)

@@ -1,0 +1,201 @@
+"""`iostat -x` of Linux (sysstat, every version's columns), FreeBSD and illumos (-xn, -en): how busy each disk is and how long it takes.
+
+Columns are known by their headings. The first report is an average since boot; the last one is what happens now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted import _peers
+from workflows.pasted._peers import Wait
+from workflows.pasted.base import Reader, Where, median, number, refused, unread
+
+# heading -> what it is; times are milliseconds in every one of them
+READ = ("r_await", "ms/r")
+WRITE = ("w_await", "ms/w")
+BOTH = ("await", "svc_t", "asvc_t", "ms/t")  # FreeBSD's svc_t and illumos' asvc_t are the time a transaction is active
+BUSY = ("%util", "%b")
+RATES = ("r/s", "w/s")
+DEVICE = ("Device", "Device:", "device", "device:")
+BUSY_MIN, BUSY_FACTOR = 80.0, 2.0  # one disk this busy, and so many times busier than the median of those that work
+BACK_FLOOR_MS = 10.0
+ERRORS = ("s/w", "h/w", "trn", "tot")  # illumos -e: soft, hard, transport, total
+NOT_DISKS = re.compile(r"(?:dm-|md|loop|sr|zd|ram|cd|fd|pass|nbd|drbd)[0-9]|mapper/|\S*:/")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One disk in one report. A figure is None where there is no such column."""
+
+    device: str
+    figures: Mapping[str, float]
+    line: str
+
+    def first(self, names: Sequence[str]) -> float | None:
+        return next((self.figures[name] for name in names if name in self.figures), None)
+
+    @property
+    def is_disk(self) -> bool:
+        return not NOT_DISKS.match(self.device)
+
+    @property
+    def works(self) -> bool:
+        return any((self.figures.get(rate) or 0) > 0 for rate in RATES)
+
+
+@dataclass(frozen=True)
+class Reports:
+    reports: tuple[tuple[Row, ...], ...]
+    unread: tuple[str, ...] = ()
+
+
+def parse(lines: Sequence[str]) -> Reports | Unparsed:
+    """Every report with its rows; Unparsed without any row. Lines of the processor are passed over."""
+    heading: list[str] = []
+    reports: list[list[Row]] = []
+    stray: list[str] = []
+    for line in filter(str.strip, lines):
+        words = line.split()
+        if words[0] in DEVICE or words[-1] in DEVICE:
+            heading = words
+            reports.append([])
+        elif _OTHER.match(line):
+            continue
+        elif (row := _row(heading, words, line)) is not None:
+            reports[-1].append(row)
+        elif not _is_of_processor(words):
+            stray.append(line)
+    found = tuple(tuple(report) for report in reports if report)
+    return Reports(found, tuple(stray)) if found else refused("iostat -x", (stray or [""])[0])
+
+
+def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
+    """illumos -n prints the device last, everybody else first."""
+    if not heading or len(words) < 3:
+        return None
+    last = heading[-1] in DEVICE
+    names, device, cells = (heading[:-1], words[-1], words[:-1]) if last else (heading[1:], words[0], words[1:])
+    figures = {name: figure for name, cell in zip(names, cells, strict=False) if (figure := number(cell)) is not None}
+    if number(device) is not None or len(cells) > len(names) or len(figures) != len(cells) or len(cells) < min(3, len(names)):
+        return None
+    return Row(device, figures, line)
+
+
+_OTHER = re.compile(
+    r" *(?:extended device statistics|avg-cpu:|Linux |FreeBSD |SunOS |[-= ]*errors|cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
+)
+
+
+def _is_of_processor(words: Sequence[str]) -> bool:
+    return all(number(word) is not None for word in words)
+
+
+def situations(value: Reports, where: Where) -> tuple[Situation, ...]:
+    now, report = len(value.reports) > 1, value.reports[-1]
+    said = (
+        "That is the last of several reports. "
+        if now
+        else "One report alone is an average since the node was started; a second one tells what happens now. "
+    )
+    said += "iostat does not know which disks are of one kind and one vdev. "
+    found: list[Situation] = []
+    for disks in _kinds(report):
+        outliers = _peers.outliers([_wait(row) for row in disks if row.works and _wait(row).milliseconds])
+        found += [_peers.situation(one, where, said, sure=False) for one in outliers]
+        named = {one.wait.disk for one in outliers}
+        found += [busy for row in _busy(disks) if row.device not in named and (busy := _of_busy(row, disks, said, where)) is not None]
+    return (*found, *_errors(value, where))
+
+
+def _kinds(report: Sequence[Row]) -> Iterator[list[Row]]:
+    """Disks by how their driver names them: an NVMe device is no peer of a disk that turns."""
+    by_driver: dict[str, list[Row]] = {}
+    for row in report:
+        if row.is_disk:
+            driver = re.match(r"sd|vd|xvd|hd|[a-z]*", row.device)
+            by_driver.setdefault(driver.group() if driver else "", []).append(row)
+    yield from by_driver.values()
+
+
+def _wait(row: Row) -> Wait:
+    told = {"read": row.first(READ), "write": row.first(WRITE)}
+    told = {kind: ms for kind, ms in told.items() if ms} or {"transfer": row.first(BOTH)}
+    return Wait(row.device, {kind: ms for kind, ms in told.items() if ms}, row.line, row.first(BUSY))
+
+
+def _busy(disks: Sequence[Row]) -> Iterator[Row]:
+    """The disks that are all but busy all the time while those beside them are not."""
+    working = [row.first(BUSY) or 0.0 for row in disks if row.works]
+    if len(working) > 2:
+        yield from (row for row in disks if row.works and (row.first(BUSY) or 0) >= max(BUSY_MIN, BUSY_FACTOR * median(working)))
+
+
+def _of_busy(row: Row, disks: Sequence[Row], said: str, where: Where) -> Situation | None:
+    others = [other for other in disks if other is not row and other.works]
+    usual = median([other.first(BUSY) or 0.0 for other in others])
+    times = [ms for other in others for ms in _wait(other).milliseconds.values()]
+    mine = max(_wait(row).milliseconds.values(), default=0.0)
+    if not times or mine < max(BACK_FLOOR_MS, 2 * median(times)):
+        return None
+    member = where.member(row.device)
+    fills = member is not None and member.leaf.resilvering
+    more = (
+        "A resilver fills this disk: it sets the pace of it, and that is no fault."
+        if fills
+        else "It sets the pace of whatever waits for all of them. A disk that is being filled by a resilver looks like this and is well: see "
+        "`zpool status`. If none runs, ask the disk (smartctl -x) and look at its link."
+    )
+    return Situation(
+        "slow-disk", f"slow-disk:{where.node}:{row.device}", where.node, "info" if fills else "watch",
+        f"{row.device} is {row.first(BUSY):g} % busy where its peers are {usual:g} %",
+        f"{row.device} is {row.first(BUSY):g} % busy and takes {mine:g} ms; of {len(others)} others the median is {usual:g} % and {median(times):g} ms. "
+        f"{said}{member.sentence + ' ' if member else ''}{more}",
+        where.evidence(row.line),
+        subject={"node": where.node, "disk": row.device} | (member.subject if member else {}),
+        sure=False,
+    )  # fmt: skip
+
+
+def _errors(value: Reports, where: Where) -> Iterator[Situation]:
+    """illumos -e and -E count hard and transport errors since boot."""
+    for row in value.reports[-1]:
+        hard, transport = row.figures.get("h/w") or 0, row.figures.get("trn") or 0
+        if hard or transport:
+            member = where.member(row.device)
+            yield Situation(
+                "disk-failing" if hard else "path-lost", f"iostat-errors:{where.node}:{row.device}", where.node, "watch",
+                f"{row.device} has had {hard:g} hard and {transport:g} transport errors",
+                f"{row.device} has counted {hard:g} hard errors and {transport:g} transport errors since the node was started. "
+                f"{member.sentence + ' ' if member else ''}Hard errors are the disk's own; transport errors come from the cable, the slot or the HBA. "
+                "See what `iostat -En` and `fmdump -e` say of it, and whether the numbers grow.",
+                where.evidence(row.line),
+                subject={"node": where.node, "disk": row.device} | (member.subject if member else {}),
+                sure=False,
+            )  # fmt: skip
+
+
+def notes(value: Reports) -> tuple[str, ...]:
+    report = [row for row in value.reports[-1] if row.is_disk]
+    working = [row for row in report if row.works]
+    count = f"{len(value.reports)} reports of {len(report)} devices, of which {len(working)} work."
+    times = [ms for row in working for ms in _wait(row).milliseconds.values()]
+    said = f" A transfer takes {median(times):g} ms (median), {max(times):g} ms at most." if times else ""
+    return (*unread(value.unread), count + said)
+
+
+READER = Reader(
+    name="iostat_text",
+    first=r" *extended device statistics|Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
+    tools=("iostat",),
+    asks=lambda tool, rest: not any(re.fullmatch(r"-\w*[cE]\w*", word) for word in rest),
+    goes_on=r" *extended device|[Dd]evice|avg-cpu|\S+ +[0-9]+[.,]?[0-9]* +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    again="iostat -dx 5 3",
+)  # fmt: skip

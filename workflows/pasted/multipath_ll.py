@@ -1,0 +1,255 @@
+"""`multipath -ll` (and -l, -v2): each disk behind several paths, and the state of each path in the kernel's and in the checker's words.
+
+States by multipath-tools, libmultipath/print.c and checkers.c: the kernel's is active, failed or undef; the checker's one of `CHECKER`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from agents.wwid import normalise
+from workflows.core import Situation
+from workflows.pasted.base import Reader, Sight, Where, plural, refused, unread
+
+CHECKER: Mapping[str, bool | None] = {  # word -> whether the path serves; None: it says nothing of it
+    "ready": True,
+    "ghost": True,  # a standby path of an active/passive array, as it should be
+    "faulty": False,
+    "shaky": False,
+    "timeout": False,
+    "i/o timeout": False,
+    "removed": False,
+    "orphan": False,
+    "delayed": None,
+    "pending": None,
+    "i/o pending": None,
+    "undef": None,
+    "unknown": None,
+    "wild": None,
+}
+DM: Mapping[str, bool | None] = {"active": True, "failed": False, "undef": None}
+ONLINE: Mapping[str, bool | None] = {
+    "running": True,
+    "live": True,
+    "offline": False,
+    "transport-offline": False,
+    "blocked": False,
+    "dead": False,
+    "unknown": None,
+    "created": None,
+    "connecting": False,
+    "deleting": False,
+}
+TOGETHER_MIN = 3  # disks that lost the same HBA's path: one cause
+
+
+@dataclass(frozen=True)
+class Path:
+    """One path. `hctl` and `device` are None where multipath prints # or -: the device is gone. A state is None where it is not printed."""
+
+    hctl: str | None
+    device: str | None
+    dm: str | None
+    checker: str | None
+    online: str | None
+    line: str
+    odd: str = ""  # a word that this reader does not know
+
+    @property
+    def serves(self) -> bool | None:
+        """False as soon as one says so; True when one says so and none denies it; None when nobody knows."""
+        said = [
+            table.get(word)
+            for table, word in ((DM, self.dm), (CHECKER, self.checker), (ONLINE, self.online))
+            if word is not None and word in table
+        ]
+        if self.device is None or False in said:
+            return False
+        if self.odd:
+            return None
+        return CHECKER[self.checker] if self.checker not in (None, "undef") else (True if True in said else None)
+
+    @property
+    def words(self) -> str:
+        return " ".join(word for word in (self.dm, self.checker, self.online, self.odd) if word)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """One multipath map."""
+
+    name: str  # "mpatha", or the WWID where it has no other name
+    wwid: str | None
+    dm: str | None
+    product: str | None
+    paths: tuple[Path, ...]
+    line: str
+
+
+@dataclass(frozen=True)
+class Maps:
+    disks: tuple[Disk, ...]
+    unread: tuple[str, ...] = ()
+
+
+_MAP = re.compile(r"(?:[a-z]+: )?(\S+) (?:\(([^)\s]+)\) ?)?(dm-[0-9]+|undef)?(?: ([^,]{0,64},.{0,64}))?$")
+_PATH = re.compile(r"[ |`\\+_*-]*([0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+) +(\S+) +[0-9#]+:[0-9#]+ *(.*)$")
+_OTHER = re.compile(
+    r"[ |`\\+_*-]*(?:policy=|round-robin|queue-length|service-time|historical)|\[?(?:size|features)=|[A-Z][a-z]{2} [0-9 ]{1,2} [0-9:]{8} \||-{3,}"
+)
+_OLD_PATH = re.compile(r"\[ *([a-z/ ]+?) *\]")
+
+
+def parse(lines: Sequence[str]) -> Maps | Unparsed:
+    """Every map with its paths; Unparsed when there is none."""
+    found: list[tuple[tuple[str, str, str | None, str | None, str | None], list[Path]]] = []
+    stray: list[str] = []
+    for line in filter(str.strip, lines):
+        path, heading = _path(line), _MAP.match(line.strip())
+        if path is not None and found:
+            found[-1][1].append(path)
+        elif _OTHER.match(line.strip()):
+            continue
+        elif heading and (heading.group(2) or heading.group(3) or normalise(heading.group(1))):
+            name = heading.group(1)
+            found.append(((line, name, heading.group(2) or name, heading.group(3), heading.group(4)), []))
+        else:
+            stray.append(line)
+    disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
+    return Maps(disks, tuple(stray)) if any(disk.paths for disk in disks) else refused("multipath -ll", lines[0] if lines else "")
+
+
+def _path(line: str) -> Path | None:
+    found = _PATH.match(line.strip())
+    if found is None:
+        return None
+    hctl, device, rest = found.groups()
+    states = _OLD_PATH.findall(rest) if "[" in rest else rest.replace("i/o ", "i/o_").split()
+    states = [state.replace("i/o_", "i/o ") for state in states if state]
+    dm = next((state for state in states if state in DM and (state != "undef" or states.index(state) == 0)), None)
+    others = [state for i, state in enumerate(states) if dm is None or i != states.index(dm)]
+    checker = next((state for state in others if state in CHECKER), None)
+    online = next((state for state in others if state in ONLINE and state != checker), None)
+    odd = next((state for state in others if state not in CHECKER and state not in ONLINE), "")
+    return Path(None if "#" in hctl else hctl, None if device == "-" else device, dm, checker, online, line, odd)
+
+
+def sights(value: Maps) -> tuple[Sight, ...]:
+    return tuple(
+        Sight(path.device, disk.wwid, None, *_vendor(disk.product), path.hctl) for disk in value.disks for path in disk.paths if path.device
+    )
+
+
+def _vendor(product: str | None) -> tuple[str | None, str | None]:
+    vendor, _, model = (product or "").partition(",")
+    return vendor.strip() or None, model.strip() or None
+
+
+def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
+    ill = {disk: [path for path in disk.paths if path.serves is False] for disk in value.disks}
+    ill = {disk: paths for disk, paths in ill.items() if paths}
+    together = dict(_together(ill, value))
+    said = {disk.name for disks in together.values() for disk in disks}
+    found = [_of_host(host, disks, ill, value, where) for host, disks in together.items()]
+    found += [_of_disk(disk, paths, where) for disk, paths in ill.items() if disk.name not in said]
+    return (*found, *_short(value, where))
+
+
+def _together(ill: Mapping[Disk, Sequence[Path]], value: Maps) -> Iterator[tuple[str, list[Disk]]]:
+    """SCSI hosts behind which several disks lost their path, each with those disks, if the disks go on by another way."""
+    by_host: dict[str, list[Disk]] = {}
+    for disk, paths in ill.items():
+        hosts = {path.hctl.partition(":")[0] for path in paths if path.hctl}
+        if len(hosts) == 1 and any(path.serves for path in disk.paths):
+            by_host.setdefault(hosts.pop(), []).append(disk)
+    yield from ((host, disks) for host, disks in by_host.items() if len(disks) >= TOGETHER_MIN)
+
+
+def _of_host(host: str, disks: Sequence[Disk], ill: Mapping[Disk, Sequence[Path]], value: Maps, where: Where) -> Situation:
+    names = ", ".join(disk.name for disk in disks[:8]) + (" …" if len(disks) > 8 else "")
+    return Situation(
+        "path-lost", f"path-lost:{where.node}:host{host}", where.node, "act",
+        f"{len(disks)} disks have lost their path through SCSI host {host}",
+        f"{names}: each has lost the path through host {host}, and is served through another. That is no fault of the disks: one HBA port, "
+        f"cable, expander or I/O module. ZFS sees nothing of it yet. If the other way fails too, all {len(disks)} disks go at once. Look at "
+        f"the kernel log for host{host}, then reseat the cable and look at the I/O module. Replace no disk for it.",
+        where.evidence(*(path.line for disk in disks[:8] for path in ill[disk])),
+        subject={"node": where.node, "host": host},
+    )  # fmt: skip
+
+
+def _of_disk(disk: Disk, paths: Sequence[Path], where: Where) -> Situation:
+    serving, unsure = sum(path.serves is True for path in disk.paths), sum(path.serves is None for path in disk.paths)
+    names = [path.device for path in disk.paths if path.device]
+    member = where.member(*names, disk.name, disk.wwid)
+    which = f" ({disk.wwid})" if disk.wwid and disk.wwid != disk.name else ""
+    lost = ", ".join(f"{path.device or 'a device that is gone'} ({path.hctl or 'no address'}): {path.words}" for path in paths)
+    left = (
+        "No path is left: I/O to this disk fails or waits."
+        if not serving and not unsure
+        else f"{plural(serving, 'path')} of {len(disk.paths)} still {'serves' if serving == 1 else 'serve'} it."
+    )
+    then = (
+        "Look at the power, slot and cable of this disk, and at the kernel log, before it is replaced."
+        if not serving and not unsure
+        else "If that fails too the disk is gone for ZFS. Look at the cable, HBA port and I/O module of the lost path first; the disk itself answers."
+    )
+    return Situation(
+        "path-lost", f"path-lost:{where.node}:{disk.wwid or disk.name}", where.node, "act" if serving <= 1 else "watch",
+        f"{disk.name} has lost {plural(len(paths), 'path')} of {len(disk.paths)}",
+        f"Multipath disk {disk.name}{which}: {lost}. {left} {member.sentence + ' ' if member else ''}{then}",
+        where.evidence(*(path.line for path in paths)),
+        subject={"node": where.node, "disk": disk.name}
+        | ({"wwid": disk.wwid} if disk.wwid else {})
+        | (member.subject if member else {}),
+    )  # fmt: skip
+
+
+def _short(value: Maps, where: Where) -> Iterator[Situation]:
+    """Disks with one path where the others have more: the second one was never found."""
+    counts = [len(disk.paths) for disk in value.disks]
+    usual = max(counts, key=counts.count, default=1)
+    alone = [disk for disk in value.disks if len(disk.paths) == 1 < usual and disk.paths[0].serves]
+    if alone and 2 * len(alone) <= len(counts):
+        yield Situation(
+            "path-lost", f"path-lost:{where.node}:single", where.node, "watch",
+            f"{plural(len(alone), 'disk has', 'disks have')} one path where the others have {usual}",
+            f"{', '.join(disk.name for disk in alone[:8])}: only one path is known, and the other disks have {usual}. The missing path is not "
+            "listed as failed: it was never found, or was removed. The next fault of that way takes the disk. Look which HBA does not see it "
+            "(lsscsi), and at its cable and I/O module.",
+            where.evidence(*(disk.line for disk in alone[:8])),
+            subject={"node": where.node},
+        )  # fmt: skip
+
+
+def notes(value: Maps) -> tuple[str, ...]:
+    odd = sorted(set(_odd(value.disks)))
+    unsure = [path for disk in value.disks for path in disk.paths if path.serves is None and not path.odd]
+    said = (f"These states are not known here: {', '.join(odd)}.",) if odd else ()
+    open_ = (f"Of {plural(len(unsure), 'path')} it does not say whether they work; `multipath -ll` asks them.",) if unsure else ()
+    return (*unread(value.unread), *said, *open_)
+
+
+def _odd(disks: Iterable[Disk]) -> Iterator[str]:
+    return (path.odd for disk in disks for path in disk.paths if path.odd)
+
+
+READER = Reader(
+    name="multipath_ll",
+    first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
+    confirm=lambda lines, i: any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
+    and ("features=" in "".join(lines[i + 1 : i + 3])),
+    tools=("multipath", "multipathd"),
+    asks=lambda tool, rest: any(re.fullmatch(r"-\w*l+\w*|-v[23]|-d", word) for word in rest)
+    if tool == "multipath"
+    else list(rest[:2]) in (["show", "topology"], ["-k"], ["show", "maps"]),
+    goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?(?:size|features)=|[ |`\\]",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    sights=sights,
+    again="multipath -ll",
+)  # fmt: skip

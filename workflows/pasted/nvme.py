@@ -1,0 +1,184 @@
+"""`nvme list` and `nvme smart-log` of Linux, and `nvmecontrol logpage -p 2` of FreeBSD: which namespace is which, and how it wears."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted.base import Reader, Sight, Where, document, plural, refused
+
+# Bits of Critical Warning, NVM Express base specification 1.4, figure 194
+WARNINGS = {
+    0: "its spare blocks are below the threshold",
+    1: "its temperature is beyond a threshold",
+    2: "its reliability is degraded by media or internal errors",
+    3: "it has gone read-only",
+    4: "its volatile memory is not backed up any more",
+    5: "its persistent memory region is read-only or unreliable",
+}
+WORN_WATCH, WORN_ACT = 90, 100  # percent of the endurance that its maker promises
+
+
+@dataclass
+class Log:
+    """The SMART log of one controller: figures by their names in lower case with blanks as underscores."""
+
+    device: str
+    figures: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
+
+    def number(self, *names: str) -> int | None:
+        raw = next((self.figures[name] for name in names if name in self.figures), "")
+        found = re.match(r"0x([0-9a-fA-F]{1,8})|([0-9]{1,20}(?:,[0-9]{3})*)", raw)
+        return None if found is None else int(found.group(1), 16) if found.group(1) else int(found.group(2).replace(",", ""))
+
+    def line(self, *names: str) -> str:
+        return next((self.lines[name] for name in names if name in self.lines), "")
+
+
+@dataclass(frozen=True)
+class Nvme:
+    disks: tuple[Sight, ...]
+    logs: tuple[Log, ...]
+
+
+_LISTED = re.compile(r"(/dev/nvme[0-9]+n[0-9]+) +(?:/dev/ng\S+ +)?(\S+) +(\S.*)$")
+_HEADING = re.compile(r"Smart Log for NVME device: ?(\S+)|SMART/Health Information Log")
+_FIGURE = re.compile(r"([A-Za-z][\w /()#-]*?) *: *(\S.*)$")
+
+
+def parse(lines: Sequence[str]) -> Nvme | Unparsed:
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        return _of_json("\n".join(lines), first)
+    disks, logs = [], []
+    for line in filter(str.strip, lines):
+        listed, heading, figure = _LISTED.match(line), _HEADING.match(line), _FIGURE.match(line[:200])
+        if listed:
+            model = re.split(r" {2,}", listed.group(3))[0]
+            disks.append(Sight(listed.group(1).removeprefix("/dev/"), None, listed.group(2), None, model))
+        elif heading:
+            logs.append(Log(heading.group(1) or ""))
+        elif figure and logs:
+            name = _name(figure.group(1))
+            logs[-1].figures.setdefault(name, figure.group(2))
+            logs[-1].lines.setdefault(name, line.strip())
+    return Nvme(tuple(disks), tuple(logs)) if disks or logs else refused("nvme", first)
+
+
+def _name(text: str) -> str:
+    return text.strip().lower().replace(" ", "_")
+
+
+def _of_json(text: str, first: str) -> Nvme | Unparsed:
+    try:
+        said = document(text)
+        if not isinstance(said, Mapping):
+            return refused("nvme", first)
+        disks = tuple(
+            Sight(
+                str(each["DevicePath"]).removeprefix("/dev/"),
+                None,
+                str(each.get("SerialNumber", "")).strip() or None,
+                None,
+                str(each.get("ModelNumber", "")).strip() or None,
+            )
+            for each in said.get("Devices", ())
+            if isinstance(each, Mapping) and "DevicePath" in each
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return Unparsed("the JSON of nvme is not complete", first)
+    if "critical_warning" not in said:
+        return Nvme(disks, ()) if disks else refused("nvme", first)
+    figures = {_name(str(name)): str(value) for name, value in said.items() if not isinstance(value, (Mapping, list))}
+    lines = {name: next((line.strip() for line in text.split("\n") if f'"{name}"' in line), "") for name in figures}
+    return Nvme(disks, (Log("", figures, lines),))
+
+
+def situations(value: Nvme, where: Where) -> tuple[Situation, ...]:
+    return tuple(found for log in value.logs for found in (*_failing(log, where), *_worn(log, where)))
+
+
+def _failing(log: Log, where: Where) -> Iterator[Situation]:
+    warning = log.number("critical_warning", "critical_warning_state") or 0
+    spare, least = log.number("available_spare"), log.number("available_spare_threshold")
+    media = log.number("media_errors", "media_and_data_integrity_errors")
+    reasons = [text for bit, text in WARNINGS.items() if warning >> bit & 1]
+    reasons += [f"an unknown critical warning ({warning:#x})"] if warning >> (max(WARNINGS) + 1) else []
+    reasons += (
+        [f"{spare} % of its spare blocks are left, the threshold is {least} %"]
+        if None not in (spare, least) and (spare or 0) < (least or 0)
+        else []
+    )
+    hard = bool(reasons)
+    reasons += [f"{plural(media, 'media error')}: data that it could not read or write"] if media else []
+    if not reasons:
+        return
+    name = log.device or "this NVMe disk"
+    member = where.member(log.device, f"{log.device}n1")
+    lines = [
+        log.line("critical_warning", "critical_warning_state"),
+        log.line("available_spare") if hard else "",
+        log.line("media_errors", "media_and_data_integrity_errors") if media else "",
+    ]
+    only_hot = warning == 1 << 1 and len(reasons) == 1
+    yield Situation(
+        "disk-hot" if only_hot else "disk-failing", f"disk-{'hot' if only_hot else 'failing'}:{where.node}:{log.device}", where.node, "act" if hard and not only_hot else "watch",
+        f"{name}: {reasons[0]}",
+        f"The SMART log of {name} says: {'; '.join(reasons)}. {member.sentence + ' ' if member else ''}"
+        + (
+            "It slows down to protect itself. Look at the airflow of its slot."
+            if only_hot
+            else "See that its vdev has redundancy left, then replace it in place: attach the new disk before this one is taken out."
+            if hard
+            else "See whether the number grows; ZFS repairs what it can from the other disks. Run a scrub."
+        ),
+        where.evidence(*filter(None, lines)),
+        subject={"node": where.node, "disk": log.device} | (member.subject if member else {}),
+    )  # fmt: skip
+
+
+def _worn(log: Log, where: Where) -> Iterator[Situation]:
+    used = log.number("percentage_used", "percent_used")
+    if used is None or used < WORN_WATCH:
+        return
+    name = log.device or "this NVMe disk"
+    yield Situation(
+        "disk-worn", f"disk-worn:{where.node}:{log.device}", where.node, "act" if used >= WORN_ACT else "watch",
+        f"{name} has used {used} % of its endurance",
+        f"{name} has written {used} % of what its maker promises. Beyond 100 % it goes on working without that promise, and some go read-only. "
+        "Plan its replacement; disks bought together wear together.",
+        where.evidence(log.line("percentage_used", "percent_used")),
+        subject={"node": where.node, "disk": log.device},
+    )  # fmt: skip
+
+
+def notes(value: Nvme) -> tuple[str, ...]:
+    listed = (
+        (f"{len(value.disks)} namespaces were read; the list says nothing of their health (`nvme smart-log` does).",) if value.disks else ()
+    )
+    used = tuple(
+        f"{log.device or 'NVMe disk'}: {log.number('percentage_used', 'percent_used')} % of its endurance used, {log.number('available_spare')} % spare left."
+        for log in value.logs
+        if log.number("percentage_used", "percent_used") is not None
+    )
+    return (*listed, *used)
+
+
+READER = Reader(
+    name="nvme",
+    first=r"Node +(?:Generic +)?SN +Model|Smart Log for NVME device|SMART/Health Information Log$|/dev/nvme[0-9]+n[0-9]+ +(?:/dev/ng\S+ +)?\S+ +\S.* +[0-9.]+ +[KMGT]?B / |\{",
+    confirm=lambda lines, i: (
+        not lines[i].startswith("{") or bool(re.search(r'"critical_warning"|"DevicePath"|"Devices"', "".join(lines[i : i + 6])))
+    ),
+    tools=("nvme", "nvmecontrol"),
+    asks=lambda tool, rest: any(word in ("list", "smart-log", "logpage", "devlist") for word in rest),
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    sights=lambda value: value.disks,
+    again="nvme smart-log /dev/nvme0",
+)

@@ -1,0 +1,153 @@
+"""`sas2ircu N display`, `sas3ircu N display` and `status`: drives behind an LSI HBA, with slot, serial number and state.
+
+States by the SAS-2 and SAS-3 Integrated RAID users' guides (LSI/Broadcom).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted import _drives
+from workflows.pasted._drives import GOOD, Drive, busy, lost
+from workflows.pasted.base import Reader, Where, pairs, refused, whole
+
+STATES = {
+    "opt": GOOD,
+    "onl": GOOD,
+    "hsp": GOOD,
+    "rdy": GOOD,
+    "avl": GOOD,
+    "sby": GOOD,
+    "fld": lost("its state is Failed"),
+    "dgd": lost("its state is Degraded"),
+    "mis": lost("its state is Missing: the controller does not see it"),
+    "rbld": busy("it is being rebuilt by the controller"),
+    "oof": lost("its state is Out of sync"),
+}
+VOLUMES = {
+    "oky": "",
+    "opt": "",
+    "dgd": "a volume of the controller is degraded",
+    "fld": "a volume of the controller has failed",
+    "mis": "a volume of the controller is missing",
+    "rsy": "a volume of the controller is being rebuilt",
+    "init": "a volume of the controller is being initialised",
+    "inact": "a volume of the controller is inactive",
+}
+
+
+@dataclass(frozen=True)
+class Volume:
+    number: str
+    state: str | None
+    line: str
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """What one controller tells. `firmware` is None where it is not printed."""
+
+    drives: tuple[Drive, ...]
+    volumes: tuple[Volume, ...]
+    enclosures: tuple[str, ...]  # logical ids
+    firmware: str | None
+
+
+def parse(lines: Sequence[str]) -> Adapter | Unparsed:
+    """Every drive and volume; Unparsed when the text is of no controller."""
+    sections = list(_sections(lines))
+    drives = tuple(_drive(said, rows) for title, said, rows in sections if title.startswith("Device is a Hard disk"))
+    volumes = tuple(
+        Volume(
+            title.rpartition(" ")[2],
+            _code(said.get("Status of volume") or said.get("Volume state")),
+            _line(rows, ("Status of volume", "Volume state")),
+        )
+        for title, said, rows in sections
+        if title.startswith("IR volume") or title.startswith("IR Volume")
+    )
+    enclosures = tuple(said["Logical ID"] for _, said, _ in sections if "Logical ID" in said)
+    firmware = next((said[name] for _, said, _ in sections for name in ("Firmware version",) if name in said), None)
+    if not sections or not (drives or volumes or enclosures or firmware):
+        return refused("sas3ircu", lines[0] if lines else "")
+    return Adapter(drives, volumes, enclosures, firmware)
+
+
+def _sections(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str], list[str]]]:
+    title, said, rows = "", {}, []
+    for line in lines:
+        pair = pairs(line) if line.startswith((" ", "\t")) or re.match(r"[A-Z][\w #()/]+ +: ", line) else None
+        if pair is None and line.strip() and not line.startswith("-"):
+            if said:
+                yield title, said, rows
+            title, said, rows = line.strip(), {}, []
+        elif pair is not None:
+            if pair[0] in said and pair[0] in ("Enclosure#", "Enclosure #"):
+                yield title, said, rows
+                said, rows = {}, []
+            said.setdefault(pair[0], pair[1])
+            rows.append(line)
+    if said:
+        yield title, said, rows
+
+
+def _drive(said: dict[str, str], rows: Sequence[str]) -> Drive:
+    enclosure, slot = said.get("Enclosure #"), whole(said.get("Slot #"))
+    return Drive(
+        f"{enclosure}:{said.get('Slot #')}",
+        enclosure,
+        slot,
+        _code(said.get("State")),
+        said.get("Model Number"),
+        said.get("Unit Serial No(VPD)") or said.get("Serial No"),
+        _drives.wwid(said.get("GUID")),
+        lines=(_line(rows, ("State",)), _line(rows, ("Unit Serial No(VPD)", "Serial No"))),
+    )
+
+
+def _code(state: str | None) -> str | None:
+    """ "Failed (FLD)" -> "FLD"; the word itself where no code is printed."""
+    found = re.search(r"\(([A-Z]+)\)$", state or "")
+    return found.group(1) if found else state
+
+
+def _line(rows: Sequence[str], names: Sequence[str]) -> str:
+    return next((row.strip() for name in names for row in rows if row.strip().startswith(name)), "")
+
+
+def situations(value: Adapter, where: Where) -> tuple[Situation, ...]:
+    return (*_drives.judged(value.drives, STATES, where, "The HBA"), *_of_volumes(value, where))
+
+
+def _of_volumes(value: Adapter, where: Where) -> Iterator[Situation]:
+    for volume in value.volumes:
+        means = VOLUMES.get((volume.state or "").lower())
+        if means != "":
+            yield Situation(
+                "hba-fault" if means else "unexplained", f"hba-volume:{where.node}:{volume.number}", where.node, "act" if means else "watch",
+                f"RAID volume {volume.number} of the HBA: {volume.state or 'no state'}",
+                f"{(means or 'The state of a volume of the controller is not known here').capitalize()}. ZFS sees such a volume as one disk and "
+                "cannot tell which drive behind it is ill. Replace the drive by the controller's tool.",
+                where.evidence(volume.line),
+                subject={"node": where.node, "volume": volume.number},
+            )  # fmt: skip
+
+
+def notes(value: Adapter) -> tuple[str, ...]:
+    return _drives.notes(value.drives) if value.drives else ("It tells of the controller and of its volumes, and of no drive.",)
+
+
+READER = Reader(
+    name="sas_ircu",
+    first=r"(?:LSI Corporation|Avago Technologies|Broadcom Limited|Broadcom Inc\.?) SAS[23] IR Configuration Utility|Read configuration has been initiated for controller|Device is a Hard disk$|Background command progress status for controller",
+    tools=("sas2ircu", "sas3ircu", "sas2flash", "sas3flash"),
+    asks=lambda tool, rest: any(word.lower() in ("display", "status") for word in rest),
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    again="sas3ircu 0 display",
+)  # fmt: skip

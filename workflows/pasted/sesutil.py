@@ -1,0 +1,172 @@
+"""`sesutil map`, `show` and `status` of FreeBSD: which disk sits in which slot, and how fans, power supplies and sensors are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted.base import Reader, Sight, Where, refused, unread
+
+# SES-3, element status codes in sesutil's words -> severity; "" is neutral or good
+STATUS = {
+    "OK": "",
+    "Unsupported": "",
+    "Not Installed": "",
+    "Unknown": "",
+    "Not Available": "",
+    "Unavailable": "",
+    "No Access Allowed": "",
+    "Noncritical": "watch",
+    "Non-critical": "watch",
+    "Critical": "act",
+    "Unrecoverable": "act",
+}
+TROUBLE = re.compile(r"fault|fail|predicted|over ?temp|overheat|undervoltage|overcurrent", re.IGNORECASE)
+OF_SLOTS = ("Array Device Slot", "Device Slot")
+
+
+@dataclass
+class Element:
+    """One element. `extra` are its further lines; `disk` is the kernel name of what sits there."""
+
+    enclosure: str
+    number: str
+    type: str
+    status: str = ""
+    description: str = ""
+    disk: str | None = None
+    serial: str | None = None
+    extra: list[str] = field(default_factory=list)
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Enclosures:
+    elements: tuple[Element, ...]
+    unread: tuple[str, ...] = ()
+
+
+_ENCLOSURE = re.compile(r"(ses[0-9]+):(?: <.*>; ID: ([0-9a-f]+))?$")
+_ELEMENT = re.compile(r"Element ([0-9]+), Type: (.+)$")
+_SHOWN_COLUMNS = 5  # Desc, Dev, Model, Ident, Size/Status, with two blanks or more between them
+_STATUS = re.compile(r"Status: ([A-Za-z -]+?)(?: \(|$)")
+
+
+def parse(lines: Sequence[str]) -> Enclosures | Unparsed:
+    """Every element of every enclosure; Unparsed without any."""
+    enclosure, found, stray = "", [], []
+    for line in lines:
+        text = line.strip()
+        heading, element = _ENCLOSURE.match(text), _ELEMENT.match(text)
+        if not text or text.startswith(("Desc ", "Enclosure Name:", "Enclosure ID:", "Extra status:", "----")):
+            continue
+        if heading:
+            enclosure = heading.group(1)
+        elif element:
+            found.append(Element(enclosure, element.group(1), element.group(2), line=text))
+        elif enclosure and (shown := _shown(enclosure, text)) is not None:
+            found.append(shown)
+        elif not (found and _told(found[-1], text)) and not _is_more(text):
+            stray.append(line)
+    return Enclosures(tuple(found), tuple(stray)) if found else refused("sesutil", lines[0] if lines else "")
+
+
+def _shown(enclosure: str, text: str) -> Element | None:
+    """One slot of `sesutil show`; the last column is a size, or the status of an empty slot."""
+    cells = re.split(" {2,}", text)
+    if len(cells) != _SHOWN_COLUMNS or not re.fullmatch(r"(?:a|n)?da[0-9]+|-", cells[1]):
+        return None
+    description, disk, _, serial, last = cells
+    status = last if last in STATUS else "OK"
+    return Element(
+        enclosure, "", OF_SLOTS[0], status, description, None if disk == "-" else disk, None if serial == "-" else serial, [], text
+    )
+
+
+def _told(element: Element, text: str) -> bool:
+    """Whether this line tells of the element above it."""
+    name, colon, value = text.partition(": ")
+    status = _STATUS.match(text)
+    if status:
+        element.status, element.line = status.group(1), text
+    elif colon and name == "Description":
+        element.description = value.strip()
+    elif colon and name == "Device Names":
+        element.disk = next((word for word in value.split(",") if re.fullmatch(r"(?:a|n)?da[0-9]+", word)), None)
+    elif text.startswith("- "):
+        element.extra.append(text)
+    else:
+        return False
+    return True
+
+
+def _is_more(text: str) -> bool:
+    """Sums that `show` prints below the slots."""
+    return bool(re.match(r"(?:Temperatures?|Fans?|Power|Voltages?|Current|Cooling)\b|\S.* [0-9.]+ ?(?:C|V|A|rpm)\b", text))
+
+
+def sights(value: Enclosures) -> tuple[Sight, ...]:
+    return tuple(Sight(each.disk, None, each.serial) for each in value.elements if each.disk)
+
+
+def situations(value: Enclosures, where: Where) -> tuple[Situation, ...]:
+    return tuple(_judged(value, where))
+
+
+def _judged(value: Enclosures, where: Where) -> Iterator[Situation]:
+    for element in value.elements:
+        trouble = [line for line in element.extra if TROUBLE.search(line)]
+        known = element.status in STATUS or not element.status
+        severity = STATUS.get(element.status, "watch") or ("watch" if trouble else "")
+        if severity:
+            yield _fault(element, severity, trouble, known, where)
+
+
+def _fault(element: Element, severity: str, trouble: Sequence[str], known: bool, where: Where) -> Situation:
+    name = element.description or f"element {element.number}"
+    member = where.member(element.disk) if element.disk else None
+    disk = f" with {element.disk}" if element.disk else ""
+    is_slot = element.type in OF_SLOTS
+    then = (
+        "A slot that reports a fault is the disk in it, its link or the backplane. Ask the disk (smartctl -x) and look at its errors in `zpool "
+        "status` before it is replaced."
+        if is_slot
+        else "One that fails further may take the shelf down, and every disk in it at once. Replace the part; no disk is to be replaced for it."
+    )
+    extra = f" It says: {'; '.join(line.lstrip('- ') for line in trouble)}." if trouble else ""
+    return Situation(
+        "enclosure-fault" if known else "unexplained", f"enclosure-fault:{where.node}:{element.enclosure}:{element.type}:{element.number or name}",
+        where.node, severity,
+        f"{element.enclosure}: {element.type} {name}{disk} {'is ' + element.status if STATUS.get(element.status, 'new') else 'reports a fault'}",
+        f"Enclosure {element.enclosure} says of {element.type} {name}{disk}: {element.status}.{extra} "
+        f"{member.sentence + ' ' if member else ''}{then}",
+        where.evidence(element.line, *trouble),
+        subject={"node": where.node, "enclosure": element.enclosure, "element": f"{element.type} {name}"}
+        | ({"disk": element.disk} if element.disk else {})
+        | (member.subject if member else {}),
+    )  # fmt: skip
+
+
+def notes(value: Enclosures) -> tuple[str, ...]:
+    disks = sum(1 for element in value.elements if element.disk)
+    return (*unread(value.unread), f"{len(value.elements)} elements were read, {disks} of them with a disk.")
+
+
+READER = Reader(
+    name="sesutil",
+    first=r"ses[0-9]+:(?: <.*>; ID: [0-9a-f]+)?$",
+    confirm=lambda lines, i: any(
+        re.match(r"\s*(?:Enclosure Name:|Enclosure ID:|Desc +Dev|Element [0-9]+, Type)", line) for line in lines[i + 1 : i + 4]
+    ),
+    tools=("sesutil",),
+    asks=lambda tool, rest: any(word in ("map", "show", "status") for word in rest),
+    goes_on=r" |ses[0-9]+:|Slot|Desc",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    sights=sights,
+    again="sesutil map",
+)

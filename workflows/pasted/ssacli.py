@@ -1,0 +1,128 @@
+"""`ssacli`, `hpssacli` and `hpacucli`: drives behind an HPE Smart Array, as a list, with `show status` or `show detail`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted import _drives
+from workflows.pasted._drives import GOOD, Drive, State, busy, lost
+from workflows.pasted._sections import Section, sections
+from workflows.pasted.base import Reader, Where, refused, whole
+
+STATES = {
+    "ok": GOOD,
+    "predictive failure": State("ill", "it predicts its failure"),
+    "failed": lost("its state is Failed"),
+    "offline": lost("its state is Offline"),
+    "missing": lost("its state is Missing: the controller does not see it"),
+    "not available": lost("its state is Not available"),
+    "rebuilding": busy("it is being rebuilt by the controller"),
+    "erasing": busy("it is being erased"),
+    "erase complete. reenable before using": busy("it was erased and is not enabled"),
+}
+GOOD_VOLUME = "OK"
+_LISTED = re.compile(r"physicaldrive (\S+) \(port [^:]+:box ([^:]+):bay ([0-9]+),([^)]*)\)(?:: (.+))?$")
+_VOLUME = re.compile(r"logicaldrive ([0-9]+) \(([^)]*)\)(?:: (.+))?$")
+_STATUS = re.compile(r"(Controller Status|Cache Status|Battery/Capacitor Status): (.+)$")
+
+
+@dataclass(frozen=True)
+class Controller:
+    drives: tuple[Drive, ...]
+    volumes: tuple[tuple[str, str, str], ...]  # (number, state, line)
+    parts: tuple[tuple[str, str, str], ...]  # ("Cache Status", "OK", line)
+
+
+def parse(lines: Sequence[str]) -> Controller | Unparsed:
+    drives = {drive.place: drive for line in lines if (drive := _listed(line.strip())) is not None}
+    for said in sections(lines, r"physicaldrive \S+$"):
+        drive = _detailed(said)
+        if drive is not None:
+            drives[drive.place] = drive
+    volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
+    parts = tuple((*found.groups(), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
+    if not (drives or volumes or parts):
+        return refused("ssacli", lines[0] if lines else "")
+    return Controller(tuple(drives.values()), volumes, parts)
+
+
+def _listed(line: str) -> Drive | None:
+    """In the list the state is the last word in the parentheses, but for what says that it is a spare."""
+    found = _LISTED.match(line)
+    if found is None:
+        return None
+    place, box, bay, rest, after = found.groups()
+    words = [word.strip() for word in rest.split(",")]
+    state = after or next((word for word in reversed(words) if word.lower() not in ("spare", "active spare")), None)
+    return Drive(place, f"box {box} of port {place.partition(':')[0]}", whole(bay), state, lines=(line,))
+
+
+def _detailed(said: Section) -> Drive | None:
+    place = said.title.rpartition(" ")[2]
+    if "Status" not in said.values:
+        return None
+    device = said.first("Disk Name")
+    return Drive(
+        place, f"box {said.first('Box')} of port {said.first('Port')}", whole(said.first("Bay")), said.first("Status"),
+        " ".join((said.first("Model") or "").split()) or None, said.first("Serial Number"), _drives.wwid(said.first("WWID")),
+        device.removeprefix("/dev/") if device and device.startswith("/dev/") else None,
+        lines=tuple(said.lines[name] for name in ("Status", "Serial Number") if name in said.lines),
+    )  # fmt: skip
+
+
+def _volume(line: str) -> tuple[str, str, str] | None:
+    found = _VOLUME.match(line)
+    if found is None:
+        return None
+    state = found.group(3) or found.group(2).rpartition(",")[2].strip()
+    return found.group(1), state, line
+
+
+def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
+    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_others(value, where))
+
+
+def _others(value: Controller, where: Where) -> Iterator[Situation]:
+    for number, state, line in value.volumes:
+        if state != GOOD_VOLUME:
+            yield _fault(
+                f"volume{number}",
+                f"RAID volume {number} of the controller: {state}",
+                "ZFS sees the volume as one disk.",
+                line,
+                "act",
+                where,
+            )
+    for name, state, line in value.parts:
+        if state not in (GOOD_VOLUME, "Not Configured", "Not Present"):
+            said = "Without its cache the controller writes slower; without its battery a power loss may lose what it has acknowledged."
+            yield _fault(name, f"{name} of the RAID controller: {state}", said, line, "watch", where)
+
+
+def _fault(what: str, title: str, said: str, line: str, severity: str, where: Where) -> Situation:
+    return Situation(
+        "hba-fault", f"hba-fault:{where.node}:{what}", where.node, severity, title,
+        f"{title}. {said} See `ssacli ctrl all show config detail`.",
+        where.evidence(line), subject={"node": where.node},
+    )  # fmt: skip
+
+
+def notes(value: Controller) -> tuple[str, ...]:
+    return _drives.notes(value.drives) if value.drives else ("It tells of no drive; `ssacli ctrl all show config detail` does.",)
+
+
+READER = Reader(
+    name="ssacli",
+    first=r"(?:HPE? )?Smart (?:Array|HBA|RAID) .{0,60} in Slot| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
+    tools=("ssacli", "hpssacli", "hpacucli"),
+    asks=lambda tool, rest: "show" in rest,
+    goes_on=r" |[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    again="ssacli ctrl all show config detail",
+)

@@ -1,0 +1,146 @@
+"""Rows of `zpool status` whose pool is not named: a part of a tree, with or without the columns of -c. Where a row stands is not known.
+
+What they say of a member by name counts. Nothing of it is a tree: which redundancy is left is not known, and no guard reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.core import Situation
+from workflows.pasted._rounded import about
+from workflows.pasted.base import Reader, Where, median, number, refused, unread
+
+HEADING = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
+INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)(?:-[0-9]+)?$")
+GOOD = ("ONLINE", "AVAIL", "INUSE")
+BAD = ("DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SUSPENDED")
+HOT, VERY_HOT = 60, 70  # degrees Celsius: what makers of disks call their limit, and beyond it
+
+
+@dataclass(frozen=True)
+class Row:
+    """One vdev. Counters are numbers, rounded ones included. `more` is the columns of -c by their headings."""
+
+    name: str
+    state: str
+    counters: tuple[float, float, float]
+    more: Mapping[str, str]
+    rest: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    rows: tuple[Row, ...]
+    unread: tuple[str, ...] = ()
+
+
+def parse(lines: Sequence[str]) -> Rows | Unparsed:
+    heading: list[str] = list(HEADING)
+    found, stray = [], []
+    for line in filter(str.strip, lines):
+        words = line.split()
+        if tuple(words[:5]) == HEADING:
+            heading = words
+        elif (row := _row(heading, words, line)) is not None:
+            found.append(row)
+        elif len(words) > 1 or not re.fullmatch(r"logs|cache|spares|special|dedup", words[0]):
+            stray.append(line)
+    return Rows(tuple(found), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+
+
+def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
+    if len(words) < 5 or words[1] not in (*GOOD, *BAD):
+        return None
+    counters = [about(word) for word in words[2:5]]
+    if None in counters:
+        return None
+    read, write, cksum = (counter or 0.0 for counter in counters)
+    more = dict(zip(heading[5:], words[5:], strict=False)) if len(heading) > 5 else {}
+    return Row(words[0], words[1], (read, write, cksum), more, "" if more else " ".join(words[5:]), line)
+
+
+def situations(value: Rows, where: Where) -> tuple[Situation, ...]:
+    return tuple(found for row in value.rows for found in (*_states(row, where), *_errors(row, where), *_heat(row, where)))
+
+
+def _states(row: Row, where: Where) -> Iterator[Situation]:
+    if row.state not in BAD:
+        return
+    interior = bool(INTERIOR.match(row.name))
+    slug = "disk-faulted" if row.state == "FAULTED" and not interior else "vdev-degraded"
+    yield Situation(
+        slug, f"{slug}:{where.node}:{row.name}", where.node, "act",
+        f"{row.name} is {row.state}",
+        f"The row of {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}. Its pool and the rows around it are not here, so how "
+        "many more losses that pool survives is not known. Paste the whole output of `zpool status -P -p` before anything is replaced.",
+        where.evidence(row.line),
+        subject={"node": where.node, "vdev_guid": row.name},
+        sure=False,
+    )  # fmt: skip
+
+
+def _errors(row: Row, where: Where) -> Iterator[Situation]:
+    if not any(row.counters) or row.state in BAD or INTERIOR.match(row.name):
+        return
+    said = ", ".join(f"{count:g} {kind}" for count, kind in zip(row.counters, ("read", "write", "checksum"), strict=True) if count)
+    yield Situation(
+        "disk-errors", f"disk-errors:{where.node}:{row.name}", where.node, "watch",
+        f"{row.name} has counted {said} errors",
+        f"{row.name} is {row.state} and has counted {said} errors. Read and write errors come from the disk, its cable or the HBA; checksum errors "
+        "from anything between memory and platter. See what the kernel log and smartctl -x say of it, and whether its neighbours count as well.",
+        where.evidence(row.line),
+        subject={"node": where.node, "vdev_guid": row.name},
+        sure=False,
+    )  # fmt: skip
+
+
+def _heat(row: Row, where: Where) -> Iterator[Situation]:
+    degrees = number(row.more.get("temp", ""))
+    if degrees is not None and degrees >= HOT:
+        yield Situation(
+            "disk-hot", f"disk-hot:{where.node}:{row.name}", where.node, "act" if degrees >= VERY_HOT else "watch",
+            f"{row.name} is at {degrees:g} °C",
+            f"{row.name} says that it is at {degrees:g} °C; makers allow about {HOT}. It wears faster and may switch itself off. Look at the airflow "
+            "of its slot, the fans of the shelf and its neighbours.",
+            where.evidence(row.line),
+            subject={"node": where.node, "vdev_guid": row.name},
+        )  # fmt: skip
+
+
+def notes(value: Rows) -> tuple[str, ...]:
+    heat = [degrees for row in value.rows if (degrees := number(row.more.get("temp", ""))) is not None]
+    said = (
+        (f"{len(heat)} disks at {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle; none is hotter than the others.",)
+        if heat and max(heat) - median(heat) < 10
+        else ()
+    )
+    odd = (f"Temperatures differ: {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle.",) if heat and not said else ()
+    others = sorted({name for row in value.rows for name in row.more} - {"temp"})
+    more = (f"The columns {', '.join(others)} are shown by -c and are judged by nobody.",) if others else ()
+    return (*unread(value.unread), *said, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
+
+
+def _is_flat(lines: Sequence[str], i: int) -> bool:
+    """Whether the rows below the heading have no tree any more: with one, the reader of `zpool status` tells more."""
+    rows = [line for line in lines[i + 1 : i + 6] if line.strip()]
+    depth = len(lines[i]) - len(lines[i].lstrip())
+    return bool(rows) and all(len(row) - len(row.lstrip()) == depth for row in rows)
+
+
+READER = Reader(
+    name="status_rows",
+    first=r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)",
+    confirm=_is_flat,
+    tools=(),
+    inside=frozenset(("zpool_status", "zpool_status_guid", "zpool_import", "status_rows")),
+    goes_on=r" *NAME +STATE| *\S+ +[A-Z]+ +[0-9]",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    again="zpool status -P -p",
+)

@@ -1,0 +1,304 @@
+"""What people paste besides: each tool's output is known by its own text, read, and judged where it says of trouble."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.collectors.base import Unparsed
+from workflows.pasted import READERS, asked, begins
+from workflows.triage import triage
+
+CASES = Path(__file__).parent / "cases"
+
+# case -> (reader, what is told of it)
+TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
+    "arcconf-pd": ("arcconf", ("disk-failing act",)),
+    "blkid-twins": ("blkid", ("identity-conflict watch",)),
+    "camcontrol-devlist": ("camcontrol", ()),
+    "camcontrol-identify": ("camcontrol", ()),
+    "field-background-scan": ("smart", ("background-scan info",)),
+    "field-btt-d2c": ("btt", ("slow-disk act",)),
+    "field-freebsd-iostat-x": ("iostat_text", ("slow-disk watch",)),
+    "field-freebsd-zpool-iostat": ("zpool_iostat_text", ()),
+    "field-illumos-mdb": ("mdb", ("tunable-written info",)),
+    "field-kstat-dmu_tx": ("kstat_dmu_tx", ("writers-throttled info",)),
+    "field-kstat-txgs": ("txgs", ()),
+    "field-sas-tree-phy-counters": ("sas_tree", ("phy-errors info",)),
+    "field-zpool-iostat-latency": ("zpool_iostat_text", ()),
+    "field-zpool-status-c-temp": ("status_rows", ("disk-errors watch",)),
+    "geom_list-disk": ("geom_list", ()),
+    "geom_list-multipath": ("geom_list", ("path-lost act",)),
+    "geom_status-label": ("geom_status", ()),
+    "geom_status-multipath": ("geom_status", ("path-lost act",)),
+    "hdparm-I": ("hdparm", ()),
+    "iostat_errors-En": ("iostat_errors", ("disk-failing act",)),
+    "iostat_text-en": ("iostat_text", ("disk-failing watch",)),
+    "iostat_text-illumos": ("iostat_text", ("disk-failing watch",)),
+    "iostat_text-linux": ("iostat_text", ("slow-disk watch",)),
+    "iostat_text-sysstat10": ("iostat_text", ()),
+    "lsblk-default": ("lsblk", ("disk-failing watch",)),
+    "lsblk-S": ("lsblk", ()),
+    "lsblk-f": ("lsblk", ()),
+    "lsblk-json": ("lsblk", ("path-lost act",)),
+    "lsblk-state": ("lsblk", ("path-lost act",)),
+    "megacli-pdlist": ("megacli", ("disk-failing act",)),
+    "multipath_ll-ghost": ("multipath_ll", ()),
+    "multipath_ll-gone": ("multipath_ll", ("path-lost act",)),
+    "multipath_ll-host": ("multipath_ll", ("path-lost act",)),
+    "multipath_ll-old": ("multipath_ll", ("path-lost act",)),
+    "multipath_ll-one-path": ("multipath_ll", ("path-lost act",)),
+    "nvme-healthy": ("nvme", ()),
+    "nvme-list": ("nvme", ()),
+    "nvme-smart": ("nvme", ("disk-failing act", "disk-worn act")),
+    "sas_ircu-display": ("sas_ircu", ("disk-failing act",)),
+    "sesutil-map": ("sesutil", ("enclosure-fault act", "enclosure-fault watch")),
+    "sesutil-show": ("sesutil", ()),
+    "sg_map-plain": ("sg_map", ()),
+    "ssacli-config": ("ssacli", ("disk-failing act", "disk-failing act", "hba-fault act")),
+    "ssacli-detail": ("ssacli", ("unexplained watch",)),
+    "storcli-detail": ("storcli", ("disk-failing act", "disk-failing watch")),
+    "storcli-json": ("storcli", ("disk-failing act",)),
+    "storcli-show": ("storcli", ("disk-failing act",)),
+    "storcli-two": ("storcli", ("disk-failing act",)),
+    "zpool_iostat_text-q": ("zpool_iostat_text", ()),
+    "zpool_iostat_text-slow": ("zpool_iostat_text", ("slow-disk watch",)),
+    "zpool_list_text-full": (
+        "zpool_list_text",
+        ("checkpoint-held info", "pool-filling act", "pool-filling info", "vdev-degraded act"),
+    ),
+    "zpool_list_text-old": ("zpool_list_text", ()),
+    "zpool_list_text-v": ("zpool_list_text", ("vdev-degraded act",)),
+}
+
+
+def text(name: str) -> str:
+    return (CASES / f"{name}.txt").read_text()
+
+
+def answer(name: str):
+    return triage([(name, text(name))])
+
+
+@pytest.mark.parametrize("name", sorted(TOLD))
+def test_an_output_is_known_by_its_own_text_and_judged(name):
+    found = answer(name)
+    reader, told = TOLD[name]
+    assert [read.source for read in found.reads if read.outcome == "read"] == [reader]
+    assert tuple(sorted(f"{s.slug} {s.severity}" for s in found.situations)) == tuple(sorted(told))
+
+
+@pytest.mark.parametrize("name", sorted(name for name, (_, told) in TOLD.items() if told))
+def test_what_is_told_marks_the_lines_it_was_read_from(name):
+    found = answer(name)
+    for situation in found.situations:
+        marked = {found.lines[mark.name][mark.line - 1].strip() for mark in found.marks(situation)}
+        assert marked
+        assert situation.evidence
+
+
+@pytest.mark.parametrize("name", sorted(TOLD))
+@pytest.mark.parametrize("reader", sorted(READERS))
+def test_no_reader_raises_for_what_another_tool_printed(reader, name):
+    lines = text(name).split("\n")
+    for some in (lines, lines[1:], lines[:-3], [line.strip() for line in lines], [line[: len(line) // 2] for line in lines]):
+        value = READERS[reader].parse(some)
+        if not isinstance(value, Unparsed):
+            assert all(isinstance(note, str) and note for note in READERS[reader].notes(value))
+
+
+@pytest.mark.parametrize("reader", sorted(READERS))
+@pytest.mark.parametrize("lines", [[], [""], ["²"], ["{"], ["{}"], ["{" * 5000], ['{"a":' * 5000], ["NAME"], ["0"], ["ses0:"]])
+def test_no_reader_raises_for_nothing(reader, lines):
+    assert isinstance(READERS[reader].parse(lines), Unparsed) or READERS[reader].notes(READERS[reader].parse(lines)) is not None
+
+
+NASTY = (
+    " ",
+    "a ",
+    "-",
+    "|",
+    "0 ",
+    ":",
+    "(1,",
+    "/dev/sda ",
+    'A="',
+    "x: ",
+    "lrwxrwxrwx ",
+    "  a",
+    "[1:2:3:4] ",
+    "dm-1 ",
+    "0,",
+    "A  ",
+    "NAME SIZE ",
+    "=",
+    "a.",
+)
+
+
+@pytest.mark.parametrize("seed", NASTY)
+def test_the_time_to_recognise_and_read_grows_no_faster_than_the_text(seed):
+    """Twice sixteen times as long may take some sixty times as long, and never a thousand."""
+
+    def once(length: int) -> float:
+        line = (seed * (length // len(seed) + 1))[:length]
+        begun = time.perf_counter()
+        begins([line, line], 0)
+        for reader in READERS.values():
+            reader.parse([line, line])
+        return time.perf_counter() - begun
+
+    def seconds(length: int) -> float:
+        """The quickest of three: others use this machine as well."""
+        return min(once(length) for _ in range(3))
+
+    seconds(100)
+    assert seconds(64_000) < max(0.5, 64 * seconds(4_000))
+
+
+@pytest.mark.parametrize("source", sorted(READERS))
+def test_each_says_what_to_run_where_it_cannot_be_read(source):
+    assert READERS[source].again
+
+
+@pytest.mark.parametrize(
+    ("command", "source"),
+    [
+        ("multipath -ll", "multipath_ll"),
+        ("lsblk -o NAME,SIZE", "lsblk"),
+        ("blkid", "blkid"),
+        ("ls -l /dev/disk/by-id", "disk_names"),
+        ("ls -l /tmp", ""),
+        ("zpool list -v", "zpool_list_text"),
+        ("zpool iostat -v -l 5 2", "zpool_iostat_text"),
+        ("storcli64 /c0/eall/sall show all", "storcli"),
+        ("perccli64 /c0 show", "storcli"),
+        ("sas3ircu 0 display", "sas_ircu"),
+        ("iostat -dx 5", "iostat_text"),
+        ("iostat -en", "iostat_text"),
+        ("iostat -En", "iostat_errors"),
+        ("iostat -c", ""),
+        ("camcontrol devlist", "camcontrol"),
+        ("sesutil map", "sesutil"),
+        ("gmultipath status", "geom_status"),
+        ("geom disk list", "geom_list"),
+        ("nvme smart-log /dev/nvme0", "nvme"),
+    ],
+)
+def test_a_command_names_its_reader(command, source):
+    tool, *rest = command.split()
+    assert asked(tool, rest) == source
+
+
+def test_prose_that_begins_like_a_command_is_no_command():
+    found = triage([("p", "multipath shows nothing odd\nlsblk output follows\nstorcli is not installed\n")])
+    assert not any(read.command for read in found.reads)
+
+
+def test_a_bare_command_line_is_known():
+    found = triage([("p", "zpool list\nmultipath -ll\n" + text("multipath_ll-ghost"))])
+    assert [read.command for read in found.reads if read.outcome == "read"] == ["multipath -ll"]
+
+
+def test_a_word_that_multipath_did_not_print_before_is_named_and_not_taken_for_good():
+    found = triage([("p", text("multipath_ll-ghost").replace("ghost", "sleepy"))])
+    (read,) = found.reads
+    assert any("sleepy" in note for note in read.notes)
+
+
+def test_disks_named_by_links_join_the_tree_of_the_pool():
+    """The path is the disk that the link names: the member is told by its own name."""
+    tree = (
+        "  pool: tank\n state: ONLINE\n  scan: none requested\nconfig:\n\n\tNAME                        STATE     READ WRITE CKSUM\n"
+        "\ttank                        ONLINE       0     0     0\n\t  mirror-0                  ONLINE       0     0     0\n"
+        "\t    wwn-0x5000c500a65b207b  ONLINE       0     0     0\n\t    wwn-0x5000c500a65b208b  ONLINE       0     0     0\n\n"
+        "errors: No known data errors\n"
+    )
+    found = triage([("p", f"# zpool status\n{tree}# multipath -ll\n" + text("multipath_ll-one-path").partition("\n")[2])])
+    lost = next(s for s in found.situations if s.slug == "path-lost")
+    assert lost.subject["pool"] == "tank"
+    assert lost.subject["vdev_guid"] == "wwn-0x5000c500a65b207b"
+
+
+def test_a_disk_that_a_resilver_fills_is_no_slow_disk_to_act_on():
+    found = triage([("p", text("field-freebsd-resilver-status")), ("q", text("field-freebsd-iostat-x"))])
+    (slow,) = [s for s in found.situations if s.slug == "slow-disk"]
+    assert slow.severity == "info"
+    assert slow.subject["pool"] == "export"
+
+
+def test_many_drives_lost_to_one_controller_are_one_finding_and_none_is_to_be_replaced():
+    rows = text("storcli-show").replace("JBOD ", "UBad ").replace("UGood", "Msng ")
+    (found,) = triage([("p", rows)]).situations
+    assert (found.slug, found.gate) == ("many-disks-offline", True)
+
+
+def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
+    tree = "  pool: ost_4\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_4  ONLINE     0     0     0\n\t  sda  ONLINE     0     0     0\n\nerrors: No known data errors\n"
+    found = triage([("p", tree), ("q", text("zpool_list_text-full"))])
+    assert not [s for s in found.situations if s.slug == "vdev-degraded" and s.subject["pool"] == "ost_4"]
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [
+        ("NAME   USED  AVAIL  REFER  MOUNTPOINT\ntank  1T  2T  96K  /tank\n", "zpool status -P -p"),
+        ("# zfs list\nfoo\n", "zpool list -v"),
+        ("Filesystem      Size  Used Avail Use% Mounted on\n", "zpool list -v"),
+    ],
+)
+def test_what_is_known_and_not_read_is_named_with_what_to_run(said, instead):
+    (read,) = triage([("p", said)]).reads
+    assert read.outcome == "left out"
+    assert instead in read.reason
+
+
+def test_btt_names_the_disk_of_a_device_number():
+    (found,) = answer("field-btt-d2c").situations
+    assert (found.subject["device"], found.subject["disk"]) == ("8,160", "sdk")
+    assert "99.79 %" in found.meaning
+
+
+def test_a_written_tunable_is_told_with_its_value_before_and_after():
+    (found,) = answer("field-illumos-mdb").situations
+    assert "zfs_scan_min_time_ms from 1000 to 5000" in found.meaning
+    assert "zfs_scrub_delay/W0t4" in found.meaning
+
+
+def test_what_is_told_of_one_text_stands_beside_what_is_detected_in_another():
+    """Several disks lost at once explain others; what was only told has not the fields for that, and is neither hidden nor a reason to fail."""
+    pools = "".join(
+        f"  pool: p{n}\n state: SUSPENDED\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\tp{n}  SUSPENDED  0 0 0\n\t  sd{n}  UNAVAIL  0 0 0\n\nerrors: List of errors unavailable\n\n"
+        for n in range(4)
+    )
+    listed = text("zpool_list_text-full").replace("DEGRADED", "SUSPENDED")
+    rows = text("storcli-show").replace("JBOD ", "UBad ").replace("UGood", "Msng ")
+    found = triage([("a", pools), ("b", listed), ("c", rows)])
+    assert {"pool-suspended", "many-disks-offline"} <= {s.slug for s in found.situations}
+
+
+def test_a_line_that_a_tool_does_not_print_makes_the_reading_a_part():
+    found = triage([("p", text("zpool_list_text-old") + "this is no row of it\n")])
+    (read,) = found.reads
+    assert (read.outcome, [line for line, _ in read.unread]) == ("partly", [3])
+    assert not found.good
+
+
+def test_the_guide_lists_every_reader():
+    guide = (Path(__file__).resolve().parents[3] / "docs/guide/what-triage-reads.md").read_text()
+    assert {name for name in READERS if f"| `{name}` |" not in guide} == set()
+
+
+def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
+    """A pool that is full by another tool's columns would be an invention."""
+    said = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
+    found = triage([("p", said)])
+    assert [read.outcome for read in found.reads] == ["partly"]
+    assert not found.situations
+
+
+def test_a_path_that_the_kernel_calls_by_a_new_word_is_not_taken_for_one_that_serves():
+    found = triage([("p", text("multipath_ll-ghost").replace("sda 8:0  active", "sda 8:0  drowsy"))])
+    assert any("drowsy" in note for read in found.reads for note in read.notes)
