@@ -74,6 +74,7 @@ class KernelLog:
     """Oldest first. An empty log and one that says nothing of our matters both have no events."""
 
     events: tuple[KernelEvent, ...]
+    unexplained: tuple[KernelEvent, ...] = ()
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

@@ -3,6 +3,7 @@
 A situation that can be the cause of others also has `explains(cause, other)`.
 """
 
+from workflows import unexplained
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
@@ -63,6 +64,9 @@ URGENT = frozenset((pool_suspended.SLUG,))  # everything stands still, whatever 
 
 
 def detect_all(fleet: FleetFacts) -> tuple[Situation, ...]:
-    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one."""
-    found = (situation for module in SITUATIONS.values() for situation in module.detect(fleet))
-    return ranked(found, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
+    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
+
+    What no situation explains is raised last, as `unexplained`.
+    """
+    found = [situation for module in SITUATIONS.values() for situation in module.detect(fleet)]
+    return ranked((*found, *unexplained.detect(fleet, found)), [(module.SLUG, module.explains) for module in CAUSES], URGENT)
