@@ -57,6 +57,17 @@ ROW = Vocabulary(
     ),
 )
 
+POOL = Vocabulary(
+    "zpool_status",
+    "note behind the pool's own row",
+    {
+        "": GOOD,
+        **dict.fromkeys(
+            (*_WHY, "bad intent log", "newer version", "unsupported feature(s)", "split into new pool"), by(DOWN, "vdev-degraded")
+        ),
+    },
+)
+
 IMPORTABLE = Vocabulary(
     "zpool_import",
     "note behind a row",
@@ -70,4 +81,4 @@ IMPORTABLE = Vocabulary(
     (form(r"was .+", "was /dev/sdx1", by(IMPORT)), form(r"in use by pool '.+'", "in use by pool 'tank'", by(IMPORT))),
 )
 
-ALL = (ROW, IMPORTABLE)
+ALL = (ROW, POOL, IMPORTABLE)

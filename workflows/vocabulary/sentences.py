@@ -160,8 +160,11 @@ EXPAND = Vocabulary(
 CHECKPOINT = Vocabulary(
     "zpool_status",
     "checkpoint:",
-    {"False": GOOD, "True": by("checkpoint-held")},
-    note="whether there is one, or one is being discarded",
+    {"": GOOD},
+    (
+        form(r"created .*, consumes .*", "created Sun Jan  4 00:00:00 2026, consumes 1.2G", by("checkpoint-held")),
+        form(r"discarding, .* remaining.*", "discarding, 1.2G remaining", by("checkpoint-held")),
+    ),
 )
 
 IMPORT_STATUS = Vocabulary(

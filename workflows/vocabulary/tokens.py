@@ -78,6 +78,11 @@ def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     said = _Sayer(pool.name)
     if not (known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread):  # else only the kernel tells of it
         yield from said(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
+    row_state, row_note = getattr(pool, "row_state", ""), getattr(pool, "row_note", "")
+    if row_state not in ("", pool.state):
+        yield from said(states.POOL, row_state, pool.name, f"{pool.name}  {row_state}", grave=row_state != "ONLINE")
+    for note in row_note.split("  "):
+        yield from said(notes.POOL, note.strip(), pool.name, f"{pool.name}  {row_state}  {note.strip()}")
     for role, top in pool.tops_read:
         yield from _vdev(pool, states.TOPS.get(role, states.TOP), top, grave=True)
     for spare in pool.spares:
@@ -121,15 +126,13 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
     for scan in pool.scans if known(pool.scans) else ():
         if scan.text:
             yield from said(sentences.SCAN, scan.text, pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
-    if known(pool.checkpoint):
-        yield from said(sentences.CHECKPOINT, str(pool.checkpoint), pool.name, "checkpoint:")
-    for words, progress in ((sentences.REMOVE, pool.removing), (sentences.EXPAND, pool.expanding)):
-        if known(progress) and progress:
-            key = words.position.rstrip(":")
-            verb = {"remove": "Evacuation of a vdev", "expand": "expansion of a vdev"}[key]
-            yield from said(words, f"{verb} in progress since then", pool.name, f"{words.position} in progress")
-        elif not known(progress) and "line says" in progress.reason:
-            yield from said(words, progress.reason, pool.name, progress.reason)
+    for words, line in (
+        (sentences.REMOVE, getattr(pool, "removal_line", "")),
+        (sentences.EXPAND, getattr(pool, "expansion_line", "")),
+        (sentences.CHECKPOINT, getattr(pool, "checkpoint_line", "")),
+    ):
+        if line:
+            yield from said(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
     for unread in pool.unread:
         yield Token("zpool_status", "a line that was not understood", unread.line, pool.name, unread.line, None, pool.name)
 
