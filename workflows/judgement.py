@@ -39,6 +39,13 @@ WATCHES: Mapping[str, str] = {
     "enclosure": "the bays and elements of the enclosures",
     "ses": "what the enclosures say of their slots",
 }
+# Read, and judged by situations that compare or count; the rest of the collectors say where things are, and never that they are well.
+COMPARED = frozenset(
+    (
+        *("zpool_iostat", "zpool_iostat_w", "zpool_status_guid", "zpool_status_json", "zpool_status_slow", "zpool_get", "kstat_txgs"),
+        *("sas_phys", "sas_topology", "parameters", "sysctl", "mdb", "node", "drive_modes", "sg_logs", "zdb_uberblocks", "io_counters"),
+    )
+)
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 ESSENTIAL = "zpool_status"  # nothing else says how a pool is
@@ -52,6 +59,7 @@ class Judgement:
     tone: Tone
     reasons: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # those of the reasons that say what is not known
 
     @property
     def is_good(self) -> bool:
@@ -118,7 +126,7 @@ def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[Sourc
 def judge_fleet(nodes: Mapping[str, Judgement]) -> Judgement:
     """The worst of its nodes. A fleet without a node is not known."""
     if not nodes:
-        return Judgement("unknown", ("No node has reported.",))
+        return Judgement("unknown", ("No node has reported.",), (), ("No node has reported.",))
     worst = min((one.tone for one in nodes.values()), key=WORST_FIRST.index)
     reasons = tuple(f"{name}: {one.words}" for name, one in nodes.items() if one.tone == worst and worst != "good")
     return Judgement(worst, reasons, tuple(f"{name}: {what}" for name, one in nodes.items() for what in one.not_looked_at))
@@ -132,10 +140,11 @@ def judge_pasted(fleet: FleetFacts, situations: Iterable[Situation], sources: It
     read = set(sources)
     told = read & WATCHES.keys() | ({"zpool_status"} if read & {"zpool_status_guid", "zpool_status_json", "zpool_status_slow"} else set())
     missing = tuple(f"{what} ({source})" for source, what in WATCHES.items() if source not in told)
+    unjudged = tuple(f"{source} was read, and does not tell whether anything is well" for source in sorted(read - told - COMPARED))
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]
     if not told:
         unknown.append("Nothing that was read says whether anything is well.")
-    return _judged(concerns(situations), unknown, missing)
+    return _judged(concerns(situations), unknown, (*unjudged, *missing))
 
 
 def _judged(about: Iterable[Concern], unknown: Iterable[str], not_looked_at: tuple[str, ...]) -> Judgement:
@@ -144,7 +153,9 @@ def _judged(about: Iterable[Concern], unknown: Iterable[str], not_looked_at: tup
         reasons[one.tone].append(one.title)
     reasons["unknown"] += unknown
     worst = next((tone for tone in WORST_FIRST if reasons[tone]), "good")
-    return Judgement(worst, tuple(dict.fromkeys(each for tone in WORST_FIRST for each in reasons[tone])), not_looked_at)
+    return Judgement(
+        worst, tuple(dict.fromkeys(each for tone in WORST_FIRST for each in reasons[tone])), not_looked_at, tuple(reasons["unknown"])
+    )
 
 
 def _silence(node: NodeFacts) -> Iterator[str]:

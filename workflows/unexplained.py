@@ -176,7 +176,7 @@ def _evidence(node: NodeFacts, group: list[Token]) -> Iterator[Evidence]:
 def _subject(node: NodeFacts, sign: str, group: list[Token]) -> dict[str, str]:
     first, pools = group[0], list(dict.fromkeys(token.pool for token in group if token.pool))
     wwids = list(dict.fromkeys(token.wwid for token in group if token.wwid))
-    said = {"node": node.node, "source": first.source, "position": first.position, "token": _shown(first), "sign": sign[:WORDS_SHOWN_MAX]}
+    said = {"node": node.node, "source": first.source, "position": first.position, "text": _shown(first), "sign": sign[:WORDS_SHOWN_MAX]}
     said |= {"count": str(len(group)), "where": ", ".join(dict.fromkeys(token.where for token in group[:PLACES_SHOWN]))}
     said |= {"pool": pools[0]} if len(pools) == 1 else {"pools": " ".join(pools)} if pools else {}
     return said | ({"wwid": wwids[0]} if len(wwids) == 1 else {"wwids": " ".join(wwids)} if wwids else {})

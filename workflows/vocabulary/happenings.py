@@ -58,9 +58,20 @@ EVENT = Vocabulary(
     },
 )
 
-_KERNEL_NEUTRAL = ("target", "place", "unblocked", "resumed", "parameter-unknown", "sense-detail", "ata-link", "reset-occurred", "fma")
+_KERNEL_NEUTRAL = (
+    "target",
+    "place",
+    "unblocked",
+    "resumed",
+    "parameter-unknown",
+    "sense-detail",
+    "ata-link",
+    "reset-occurred",
+    "fma",
+    "hba",
+)
 _KERNEL_TROUBLE = (
-    *("task-abort-begun", "task-abort", "command-failed", "io-error", "rejected", "killed", "hba", "zio-error", "hung-io", "panic"),
+    *("task-abort-begun", "task-abort", "command-failed", "io-error", "rejected", "killed", "zio-error", "hung-io", "panic"),
     *("hung-task", "oom", "log-replay", "import-refused", "vdev-io-failure", "checksum", "vdev-problem", "pool-io-failure", "vdev-state"),
     *("zed", "sense", "offlined", "device-reset", "buffer-error", "ata-error", "ata-gone", "nvme-timeout", "nvme-down", "nvme-error"),
     *("cam-sense", "cam-failed", "detached", "illumos-disk", "hba-other", "handle-removed", "pcie-error", "memory"),
@@ -74,7 +85,7 @@ KERNEL = Vocabulary(
         **dict.fromkeys(_KERNEL_TROUBLE, _TROUBLE),
         **dict.fromkeys(("multihost-suspended", "suspended"), by("pool-suspended", "many-disks-offline", past=True)),
     },
-    note="of lines that name ZFS, a pool, a member, an HBA or a shelf; what the kernel says while it finds its devices is neutral",
+    note="`hba-fault` counts the lines of an HBA's driver, which says FAULT at every boot of some; of lines that name ZFS, a pool, a member, an HBA or a shelf; what the kernel says while it finds its devices is neutral",
 )
 
 ALL = (EVENT, KERNEL)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workflows.vocabulary._slugs import AUXILIARY, DOWN, ERRORS, FILLING, IMPORT, LOSS
+from workflows.vocabulary._slugs import DOWN, FILLING, IMPORT, LOSS
 from workflows.vocabulary._words import GOOD, Meaning, Vocabulary, by
 
-_BELOW = LOSS | FILLING | ERRORS | {"vdev-degraded", "spare-in-use", "label-corrupt", "labels-missing", "block-size-mismatch"}
-_OF_A_POOL = _BELOW | DOWN | AUXILIARY
+_BELOW = LOSS | FILLING | {"vdev-degraded", "spare-in-use", "member-degraded", "disk-errors", "errors-everywhere"}
+_OF_A_POOL = _BELOW | DOWN | {"log-device-lost", "top-without-redundancy", "aux-without-redundancy"}
 
 
 def _states(degraded: frozenset[str], lost: frozenset[str], **more: Meaning) -> Mapping[str, Meaning]:
@@ -22,7 +22,7 @@ def _states(degraded: frozenset[str], lost: frozenset[str], **more: Meaning) -> 
 
 _POOL = _states(_OF_A_POOL, DOWN | {"pool-errata", "hostid-mismatch"}, SUSPENDED=by("pool-suspended", "many-disks-offline"))
 _TOP = _states(_BELOW | DOWN, DOWN | LOSS | {"pool-down"})
-_LEAF = _states(LOSS | ERRORS | FILLING | DOWN | {"spare-in-use"}, LOSS | DOWN | {"spare-in-use", "label-corrupt", "labels-missing"})
+_LEAF = _states(_BELOW | DOWN, LOSS | DOWN | {"spare-in-use", "label-corrupt", "labels-missing"})
 _INSIDE = _states(_BELOW | DOWN, LOSS | DOWN | {"spare-in-use"})
 _LOG = _states(_BELOW | DOWN | {"log-device-lost"}, DOWN | {"log-device-lost"})
 _CACHE = _states(frozenset(("cache-device-lost",)), frozenset(("cache-device-lost",)))

@@ -8,7 +8,7 @@ import pytest
 
 from agents.collectors.kernel_log import PATTERNS
 from workflows.situations import SITUATIONS
-from workflows.vocabulary import VOCABULARIES
+from workflows.vocabulary import VOCABULARIES, page
 from workflows.vocabulary.happenings import KERNEL
 
 FORMS = [(one.position, form) for one in VOCABULARIES for form in one.forms]
@@ -18,6 +18,10 @@ FORMS = [(one.position, form) for one in VOCABULARIES for form in one.forms]
 def test_an_example_fits_its_own_pattern_and_no_earlier_one(position, form):
     words = next(one for one in VOCABULARIES if form in one.forms)
     assert words.meaning(form.example) == form.meaning
+
+
+def test_the_documentation_says_what_the_tables_say():
+    assert page.PAGE.read_text() == page.text(), "run `./run manage vocabulary_docs`"
 
 
 def test_every_slug_is_a_situation():

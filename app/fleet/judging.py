@@ -1,0 +1,32 @@
+"""What the one rule of `workflows.judgement` says of the rows of a page: open situations as concerns, a judgement as tone and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from workflows.facts import NodeFacts
+from workflows.judgement import Concern, Judgement, judge_node
+
+if TYPE_CHECKING:
+    from app.fleet.models import Situation
+
+TONES = ("bad", "watch", "unknown", "idle", "info", "good")  # of a page, the worst first
+
+
+def concerns(situations: Iterable[Situation]) -> tuple[Concern, ...]:
+    return tuple(Concern.of(one.severity, one.title, one.data.get("subject", {})) for one in situations)
+
+
+def of_node(facts: NodeFacts, own: Iterable[Situation]) -> Judgement:
+    """`own` are the open situations of the node, the worst first."""
+    return judge_node(facts, concerns(own))
+
+
+def beyond_failures(judged: Judgement, facts: NodeFacts) -> list[str]:
+    """What is not known, without the sources that failed: a node's page lists those by themselves."""
+    return [why for why in judged.unknown if not any(failure in why for failure in facts.failures.values())]
+
+
+def worse(*tones: str) -> str:
+    return min(tones, key=TONES.index)
