@@ -113,7 +113,7 @@ def judge_disk(node: NodeFacts, disk: DiskFacts, about: Iterable[Concern], state
     states = [one for one in (source_states(node) if states is None else states) if _is_about(one, disk)]
     open_ = [f"{one.line} is not explained yet" for one in of_disk(node, disk)] if not own else []
     asleep = tuple(f"{name} sleeps and was not asked" for name in disk.names if f"smart/{name}" in node.left_asleep)
-    unknown = (*open_, *_of_disk(disk), *_silence(node), *_not_told(states, OF_A_DISK))
+    unknown = (*open_, *_silence(node), *_not_told(states, OF_A_DISK))
     return _judged(own, unknown, (*_not_watched(states, OF_A_DISK), *asleep))
 
 
@@ -172,12 +172,6 @@ def _of_pool(pool: PoolFacts) -> Iterator[str]:
         yield f"whether {pool.name} is suspended: {pool.suspended.reason}"
     elif not pool.errors and known(pool.tops):
         yield f"whether {pool.name} has data errors: its text has no errors: line"
-
-
-def _of_disk(disk: DiskFacts) -> Iterator[str]:
-    for path in disk.paths:
-        if not known(path.state):
-            yield f"the kernel's state of {path.name}: {path.state.reason}"
 
 
 def _of_node(node: NodeFacts) -> Iterator[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from workflows.facts import NodeFacts
 from workflows.judgement import Concern, Judgement, judge_node
+from workflows.situations import SITUATIONS
+from workflows.vocabulary import page
 
 if TYPE_CHECKING:
     from app.fleet.models import Situation
@@ -26,6 +30,13 @@ def of_node(facts: NodeFacts, own: Iterable[Situation]) -> Judgement:
 def beyond_failures(judged: Judgement, facts: NodeFacts) -> list[str]:
     """What is not known, without the sources that failed: a node's page lists those by themselves."""
     return [why for why in judged.unknown if not any(failure in why for failure in facts.failures.values())]
+
+
+@cache
+def rules() -> str:
+    """A digest of what situations there are, and of every word's meaning. A release that judges otherwise has another."""
+    told = "\n".join([*sorted(SITUATIONS), page.text()])
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 def worse(*tones: str) -> str:

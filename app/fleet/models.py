@@ -283,6 +283,7 @@ class Standing(models.Model):
     restless = models.BooleanField(default=False)  # something is under way there, so time alone may change what is to be said
     settled_at = models.DateTimeField()  # when it was last looked at
     changed_at = models.DateTimeField()  # when that last said something new
+    judged_by = models.CharField(max_length=16, blank=True, default="")  # a digest of the rules by which that was said
 
     class Meta:
         indexes = [models.Index(fields=["rank", "node"], name="standing_worst"), models.Index(fields=["hostname"], name="standing_host")]

@@ -117,7 +117,7 @@ def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = 
     opened = [seen[key] for key in seen if key not in rows]
     nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
     new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s, fleet)) for s in opened)
-    outbox.put(telling.happened(new, over, worse))
+    outbox.put(telling.happened(new, over, worse, standing.judged_anew(nodes.values())))
     standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 

@@ -16,7 +16,7 @@ from app.fleet.severity import SEVERITY_TONES, worst_first
 from app.once import ModelsWrittenOnce, among, save
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 
-SHOWN = ("rank", "margin", "tone", "why", "disks", "hostname", "restless")
+SHOWN = ("judged_by", "rank", "margin", "tone", "why", "disks", "hostname", "restless")
 POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
@@ -37,6 +37,12 @@ def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iter
         _keep_line(node, _line(one, situations.get(node.pk, [])), node.pk in changed, at)
 
 
+def judged_anew(nodes: Iterable[Node]) -> frozenset[int]:
+    """Those that another release judged last."""
+    known = ((node.pk, getattr(node, "standing", None)) for node in nodes)
+    return frozenset(pk for pk, row in known if row is not None and row.judged_by != judging.rules())
+
+
 def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
     """The worst first."""
     found: dict[int, list[Situation]] = {}
@@ -48,6 +54,7 @@ def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
 def _line(facts: NodeFacts, own: list[Situation]) -> dict[str, object]:
     tone, why = reason(facts, own)
     return {
+        "judged_by": judging.rules(),
         "rank": TONES.index(tone),
         "margin": own[0].margin if own else NO_POOL,
         "tone": tone,

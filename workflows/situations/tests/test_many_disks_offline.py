@@ -158,7 +158,10 @@ def test_the_real_collectors_see_it_on_a_twin(tmp_path):
     ]
     assert found[0].subject["suspect"] == "HBA 0000:5e:00.0"
     assert len([s for s in found if s.cause]) == 4
-    assert [s.severity for s in found if not s.cause and s.severity == "act"] == ["act", "act"]  # the disk that was pulled before is a story of its own
+    assert [s.severity for s in found if not s.cause and s.severity == "act"] == [
+        "act",
+        "act",
+    ]  # the disk that was pulled before is a story of its own
 
 
 def situation(slug, key, severity, **subject):
