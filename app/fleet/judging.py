@@ -19,7 +19,12 @@ TONES = ("bad", "watch", "unknown", "idle", "info", "good")  # of a page, the wo
 
 
 def concerns(situations: Iterable[Situation]) -> tuple[Concern, ...]:
-    return tuple(Concern.of(one.severity, one.title, one.data.get("subject", {})) for one in situations)
+    """What an administrator has reviewed counts as seen, and never as good."""
+    from app.fleet import reviewing  # reads the database; what else stands here is pure
+
+    listed = list(situations)
+    reviewed = reviewing.of(listed)
+    return tuple(Concern.of(one.severity, one.title, one.data.get("subject", {}), reviewing.sign_of(one) in reviewed) for one in listed)
 
 
 def of_node(facts: NodeFacts, own: Iterable[Situation]) -> Judgement:

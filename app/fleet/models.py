@@ -270,6 +270,20 @@ class Touch(models.Model):
         return f"{self.node} touches {self.thing}"
 
 
+class ReviewedWord(models.Model):
+    """A word of a source that nothing explains, and that an administrator has looked at."""
+
+    sign = models.TextField(unique=True)  # the source and the word, without its numbers
+    text = models.TextField()
+    why = models.TextField()
+    by = models.ForeignKey("accounts.User", models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    until = models.DateTimeField()
+
+    def __str__(self):
+        return self.text
+
+
 class Standing(models.Model):
     """How a node stands in the list of the fleet, as its facts and its open situations told when they were last looked at."""
 

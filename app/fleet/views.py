@@ -2,11 +2,14 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from app.fleet import chassis, figures, history, judging, overview, pages_disk, pages_pool, rows, services, stamps, tops, who
+from app.accounts import rights
+from app.accounts.asking import needs
+from app.accounts.rights import NOTICES
+from app.fleet import chassis, figures, history, judging, overview, pages_disk, pages_pool, reviewing, rows, services, stamps, tops, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, WORST_FIRST, worst_first
@@ -200,8 +203,11 @@ def under_causes(listed: list[Situation]) -> list[Situation]:
 
 
 def _voice(situation: Situation) -> None:
-    """Give a situation the tone and the words of its severity, for the page."""
+    """Give a situation the tone and the words of its severity, for the page; grey where it is reviewed."""
     situation.tone, situation.urgency = SEVERITY_TONES[situation.severity], SEVERITY_WORDS[situation.severity]
+    situation.reviewed = reviewing.of([situation]).get(reviewing.sign_of(situation))
+    if situation.reviewed is not None:
+        situation.tone, situation.urgency = "idle", "reviewed"
 
 
 @login_required
@@ -218,6 +224,20 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
+        "review": reviewing.Review() if reviewing.may_be_reviewed(this) and rights.may(request.user, NOTICES) else None,
         "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by(*WORST_FIRST)),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")
+
+
+@needs(NOTICES)
+@require_POST
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """An administrator has looked at a word that nothing explains."""
+    this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
+    form = reviewing.Review(request.POST)
+    if not reviewing.may_be_reviewed(this):
+        raise Http404("Only an unexplained word that is to be watched can be reviewed.")
+    if form.is_valid():
+        reviewing.review(this, request.user, form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
+    return redirect("situation", pk)

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from app.fleet import reviewing
 from app.fleet.models import Node, Situation
 from app.fleet.severity import WORST_FIRST
 from app.nodes.models import NodeKey
@@ -48,7 +49,7 @@ def when(moment: datetime) -> str:
 
 def _opened(happening: Happening) -> Said | None:
     row = _situation(happening)
-    if row is None or not row.is_open:
+    if row is None or not row.is_open or reviewing.of([row]):
         return None  # it came and went before anybody could be told; its page and the ledger keep it
     return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
 
