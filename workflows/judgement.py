@@ -100,18 +100,20 @@ def concerns(situations: Iterable[Situation]) -> tuple[Concern, ...]:
 
 
 def judge_pool(node: NodeFacts, pool: PoolFacts, about: Iterable[Concern], states: Iterable[SourceState] | None = None) -> Judgement:
-    """`about` are the open situations of the node; those that name other pools alone are passed over."""
-    own = [one for one in about if not one.pools or pool.name in one.pools]
+    """`about` are the open situations of the node; those that do not name this pool are the node's."""
+    listed = list(about)
+    own = [one for one in listed if pool.name in one.pools]
     states = source_states(node) if states is None else states
-    open_ = [f"{one.line} is not explained yet" for one in of_pool(node, pool)] if not own else []
+    open_ = [f"{one.line} is not explained yet" for one in of_pool(node, pool)] if not listed else []
     return _judged(own, (*_of_pool(pool), *open_, *_silence(node), *_not_told(states, OF_A_POOL)), _not_watched(states, OF_A_POOL))
 
 
 def judge_disk(node: NodeFacts, disk: DiskFacts, about: Iterable[Concern], states: Iterable[SourceState] | None = None) -> Judgement:
     """By what names this disk alone: a situation of its pool is the pool's."""
-    own = [one for one in about if known(disk.wwid) and disk.wwid in one.wwids]
+    listed = list(about)
+    own = [one for one in listed if known(disk.wwid) and disk.wwid in one.wwids]
     states = [one for one in (source_states(node) if states is None else states) if _is_about(one, disk)]
-    open_ = [f"{one.line} is not explained yet" for one in of_disk(node, disk)] if not own else []
+    open_ = [f"{one.line} is not explained yet" for one in of_disk(node, disk)] if not listed else []
     asleep = tuple(f"{name} sleeps and was not asked" for name in disk.names if f"smart/{name}" in node.left_asleep)
     unknown = (*open_, *_silence(node), *_not_told(states, OF_A_DISK))
     return _judged(own, unknown, (*_not_watched(states, OF_A_DISK), *asleep))

@@ -19,6 +19,7 @@ SLUG = "unexplained"
 PLACES_SHOWN = 6
 LINES_SHOWN = 12
 KEY_CHARACTERS = 12
+REPEATS = ("kstat_pools", "zpool_list")  # what they say of a pool, `zpool status` says too
 OF_A_LEAF = 2  # names of one: as it is printed, and its guid
 
 
@@ -51,14 +52,18 @@ def _of_node(node: NodeFacts, found: Sequence[Situation], imported: frozenset[in
 
 
 def _told_once(left: list[Token]) -> list[Token]:
-    """Without what only says again what another of them says: the note behind an unexplained state, the message id of a `status:`."""
-    states = {(one.pool, one.where) for one in left if one.position.startswith("state of")}
+    """Without what only says again what another of them says.
+
+    That is the note behind an unexplained state, the message id of a `status:`, and another source's word for the state of a pool.
+    """
+    states = {(one.pool, one.where) for one in left if one.source == "zpool_status" and one.position.startswith("state of")}
     statuses = {one.pool for one in left if one.position == sentences.STATUS.position}
     return [
         one
         for one in left
         if not (one.position == notes.ROW.position and (one.pool, one.where) in states)
         and not (one.position == sentences.MESSAGE.position and one.pool in statuses)
+        and not (one.source in REPEATS and (one.pool, one.pool) in states)
     ]
 
 

@@ -70,7 +70,8 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
     for place, why in node.failures.items():
         if NOT_UNDERSTOOD in why:
             source = place.partition("/")[0]
-            yield Token(source, "a text that was not understood", why.partition(NOT_UNDERSTOOD)[2].strip(": "), place, why, None, key=place)
+            reason = why.partition(NOT_UNDERSTOOD)[2].partition(" (")[0].strip(": ")
+            yield Token(source, "a text that was not understood", reason, place, why, None, key=place)
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
@@ -207,21 +208,26 @@ def _paths(node: NodeFacts, disk: DiskFacts) -> Iterator[_Said]:
 
 
 def _health(disk: DiskFacts) -> Iterator[_Said]:
-    key = f"smart/{disk.names[0]}" if disk.names else "smart"
     if known(disk.health) and not disk.health.passed:
-        yield devices.VERDICT, "failed", disk.health.text, key
+        yield devices.VERDICT, "failed", disk.health.text, _smart(disk)
     if known(disk.condition):
-        warning = dict(disk.condition.attributes).get("critical warning", 0)
-        if warning:
-            yield devices.WARNING, str(warning), f"critical warning: {warning}", key
+        for name, value in disk.condition.attributes:
+            if value and name == "critical warning":
+                yield devices.WARNING, str(value), f"critical warning: {value}", _smart(disk)
         test = disk.condition.last_test
         if test is not None and test.result:
-            yield devices.SELF_TEST, str(test.result), f"{test.what}: {test.said}", key
+            yield devices.SELF_TEST, str(test.result), f"{test.what}: {test.said}", _smart(disk)
+
+
+def _smart(disk: DiskFacts) -> str:
+    return f"smart/{disk.names[0]}" if disk.names else "smart"
 
 
 def _labels(disk: DiskFacts) -> Iterator[_Said]:
     """Only of a partition that bears a label: a blank one has none to lose."""
     for copies in disk.copies if known(disk.copies) else ():
+        if copies.whole:
+            continue
         have = sorted({number for label in copies.labels for number in label.copies} - set(copies.bad_checksum))
         if have and len(have) < 4:
             yield devices.LABEL_COUNT, f"{len(have)} of 4", f"{copies.partition}: labels {have}", f"zdb_label/{copies.partition}"

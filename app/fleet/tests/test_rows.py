@@ -8,7 +8,6 @@ from workflows.judgement import Judgement
 from workflows.redundancy import class_margins
 from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDFL, with_disk
 
-
 UNJUDGED = Judgement("good")
 
 
