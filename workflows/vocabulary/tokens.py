@@ -92,13 +92,19 @@ def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
         yield from _vdev(pool, states.CACHE, cache)
     yield from _lines(pool, said)
     kernel = node.kstats.pool(pool.name) if known(node.kstats) else None
-    if kernel is not None:
+    if kernel is not None and not _has_lost_its_tree(pool, kernel.state):
         yield from said(states.KERNEL, kernel.state, pool.name, f"{pool.name}/state: {kernel.state}", grave=kernel.state != "ONLINE")
     if known(pool.space):
         health = pool.space.pool.health
-        yield from said(states.HEALTH, health, pool.name, f"{pool.name} HEALTH {health}", grave=health != "ONLINE")
+        if not _has_lost_its_tree(pool, health):
+            yield from said(states.HEALTH, health, pool.name, f"{pool.name} HEALTH {health}", grave=health != "ONLINE")
         for row in pool.space.vdevs:
             yield from said(states.HEALTH_OF_ROW, row.health, f"{row.name} of {pool.name}", f"{row.name} HEALTH {row.health}")
+
+
+def _has_lost_its_tree(pool: PoolFacts, state: str) -> bool:
+    """Whether the rows that would explain it were not read. `zpool status` hangs or failed, and that is told by itself."""
+    return state == "DEGRADED" and not pool.tops_read
 
 
 @dataclass(frozen=True)
