@@ -28,7 +28,10 @@ STATUS = Vocabulary(
     (
         _begins("One or more devices could not be opened.", _MISSING),
         _begins("One or more devices could not be used because the label is missing or invalid.", _MISSING),
-        _begins("One or more devices has experienced an unrecoverable error.", by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE)),
+        _begins(
+            "One or more devices has experienced an unrecoverable error.",
+            by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE, "vdev-degraded", "spare-in-use"),
+        ),
         _begins("One or more devices has been taken offline by the administrator.", _MISSING),
         _begins("One or more devices has been removed by the administrator.", _MISSING),
         _begins("One or more devices have been removed.", _MISSING),
@@ -66,7 +69,7 @@ _IDS: dict[str, Meaning] = {
     "6X": _MISSING,
     "72": by(DOWN),
     "8A": by(DAMAGE, DOWN),
-    "9P": by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE),
+    "9P": by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE, "vdev-degraded", "spare-in-use"),
     "A5": by(DOWN, "features-disabled", "version-mismatch", "pool-read-only"),
     "EY": by("hostid-mismatch", DOWN),
     "HC": by("pool-suspended", "many-disks-offline"),
