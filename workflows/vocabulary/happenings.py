@@ -24,7 +24,9 @@ _SYSEVENTS = (
     *("trim_start", "trim_finish", "trim_cancel", "trim_resume", "trim_suspend", "errorscrub_start", "errorscrub_finish"),
     *("errorscrub_abort", "errorscrub_resume", "errorscrub_paused", "vdev_degrade"),
 )
-_TROUBLE = by(LOSS, ERRORS, DISK, LINKS, DAMAGE, DOWN, LABELS, FILLING, IMPORT, "slow-disk", "spare-in-use", "vdev-degraded", past=True)
+_TROUBLE = by(
+    LOSS, ERRORS, DISK, LINKS, DAMAGE, DOWN, LABELS, FILLING, IMPORT, "slow-disk", "zfs-events", "spare-in-use", "vdev-degraded", past=True
+)
 _EREPORTS = (
     *(
         "checksum",
@@ -69,12 +71,14 @@ _KERNEL_NEUTRAL = (
     "reset-occurred",
     "fma",
     "hba",
+    "attached",
+    "cdb",
 )
 _KERNEL_TROUBLE = (
     *("task-abort-begun", "task-abort", "command-failed", "io-error", "rejected", "killed", "zio-error", "hung-io", "panic"),
     *("hung-task", "oom", "log-replay", "import-refused", "vdev-io-failure", "checksum", "vdev-problem", "pool-io-failure", "vdev-state"),
     *("zed", "sense", "offlined", "device-reset", "buffer-error", "ata-error", "ata-gone", "nvme-timeout", "nvme-down", "nvme-error"),
-    *("cam-sense", "cam-failed", "detached", "illumos-disk", "hba-other", "handle-removed", "pcie-error", "memory"),
+    *("cam-sense", "cam-failed", "detached", "illumos-disk", "hba-other", "handle-removed", "device-removed", "pcie-error", "memory"),
 )
 
 KERNEL = Vocabulary(

@@ -61,6 +61,6 @@ EXPECTED = frozenset(
         "hba-fault", "hostid-mismatch", "kernel-errors", "labels-missing", "log-device-lost", "member-degraded", "names-moved", "path-lost",
         "pool-down", "pool-errata", "pool-read-only", "rebuild-unverified", "refused-command", "replacing-dead", "resilver-cancelled",
         "scrub-errors", "scrub-paused", "scrub-repaired", "self-test-failed", "slow-inquiry", "spare-unavailable", "spare-unused",
-        "top-without-redundancy", "vdev-degraded",
+        "top-without-redundancy", "vdev-degraded", "zfs-events",
     )
 )  # fmt: skip
