@@ -75,22 +75,28 @@ class _Ill:
     leaves: frozenset[str]  # names and guids
     here: frozenset[str]  # the pools whose rows were read
     all_known: bool
-    no_zfs: bool  # the node has no tools of ZFS, so a line that names no pool is not about one
+    silent: bool  # `zpool status` failed, hangs or is not there: what its rows would explain is not known, and told as that
 
     @classmethod
     def of(cls, node: NodeFacts, said: Iterable[Token]) -> _Ill:
         ill = frozenset(token.pool for token in said if token.pool and not token.is_past and (token.grave or token.vdevs))
         read = frozenset(pool.name for pool in node.pools_read if pool.tops_read)
         leaves = frozenset(name for token in said if not token.is_past and len(token.vdevs) <= OF_A_LEAF for name in token.vdevs)
-        return cls(ill, leaves, read, known(node.pools) and all(known(pool.tops) for pool in node.pools), "zpool_status" in node.absent)
+        return cls(ill, leaves, read, known(node.pools) and all(known(pool.tops) for pool in node.pools), _is_silent(node))
 
     def is_over(self, token: Token) -> bool:
         """Whether what happened left nothing: the member or pool it names is well by its own rows, or is not imported any more."""
+        if self.silent:
+            return True
         if not token.pool:
-            return (self.all_known or self.no_zfs) and not self.pools
+            return self.all_known and not self.pools
         if token.pool not in self.here:
             return self.all_known
         return token.vdevs.isdisjoint(self.leaves) if token.vdevs else token.pool not in self.pools
+
+
+def _is_silent(node: NodeFacts) -> bool:
+    return "zpool_status" in node.absent or "zpool_status" in node.failures
 
 
 def _explained(token: Token, about: Iterable[Situation]) -> bool:
