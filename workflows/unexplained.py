@@ -108,7 +108,8 @@ def _is_about(one: Situation, token: Token) -> bool:
     if token.pool and not _of_pool(one, token.pool):
         return False
     if token.vdevs and not one.gate and (named := vdevs_of(one)):
-        return not named.isdisjoint(token.vdevs)
+        # What happened names the path of that moment, as the situation of a lost member does.
+        return not named.isdisjoint(token.vdevs) or (token.is_past and one.subject.get("was", "") in token.vdevs)
     if token.wwid and (wwids := _wwids_of(one)):
         return token.wwid in wwids
     return True
