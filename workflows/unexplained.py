@@ -74,6 +74,7 @@ class _Ill:
     pools: frozenset[str]
     leaves: frozenset[str]  # names and guids
     here: frozenset[str]  # the pools whose rows were read
+    listed: frozenset[str]  # the pools that `zpool import` lists: how they are, its own rows say
     all_known: bool
     silent: bool  # `zpool status` failed, hangs or is not there: what its rows would explain is not known, and told as that
 
@@ -81,8 +82,9 @@ class _Ill:
     def of(cls, node: NodeFacts, said: Iterable[Token]) -> _Ill:
         ill = frozenset(token.pool for token in said if token.pool and not token.is_past and (token.grave or token.vdevs))
         read = frozenset(pool.name for pool in node.pools_read if pool.tops_read)
+        listed = frozenset(pool.name for pool in node.importable) if known(node.importable) else frozenset()
         leaves = frozenset(name for token in said if not token.is_past and len(token.vdevs) <= OF_A_LEAF for name in token.vdevs)
-        return cls(ill, leaves, read, known(node.pools) and all(known(pool.tops) for pool in node.pools), _is_silent(node))
+        return cls(ill, leaves, read, listed, known(node.pools) and all(known(pool.tops) for pool in node.pools), _is_silent(node))
 
     def is_over(self, token: Token) -> bool:
         """Whether what happened left nothing: the member or pool it names is well by its own rows, or is not imported any more."""
@@ -91,7 +93,7 @@ class _Ill:
         if not token.pool:
             return self.all_known and not self.pools
         if token.pool not in self.here:
-            return self.all_known
+            return self.all_known or token.pool in self.listed
         return token.vdevs.isdisjoint(self.leaves) if token.vdevs else token.pool not in self.pools
 
 
