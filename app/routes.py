@@ -54,6 +54,7 @@ ROUTES: Mapping[str, str] = {
     "slot-sheet": SIGNED_IN,
     "triage": SIGNED_IN,
     "situation": SIGNED_IN,
+    "situation-review": NOTICES,
     "search": SIGNED_IN,
     "rehearse": SIGNED_IN,  # nothing leaves
     "rehearsal": SIGNED_IN,

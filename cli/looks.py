@@ -46,10 +46,16 @@ def nodes(asked: argparse.Namespace, portal: Ask) -> int:
         return _node(asked, portal())
     found = list(portal().all("nodes", most=asked.most))
     rows = [
-        (n["name"], "SILENT" if n["silent"] else n["state"], ago(n["last_report_at"]), n["situations"], n["worst_title"]) for n in found
+        (n["name"], "SILENT" if n["silent"] else n["state"], ago(n["last_report_at"]), n["situations"], n["worst_title"] or _why(n))
+        for n in found
     ]
     said(asked, found, lambda: table(("NODE", "STATE", "HEARD", "WRONG", "WORST"), rows, "There is no node yet. Add one in the portal."))
     return DONE
+
+
+def _why(node: dict) -> str:
+    """Why a node without a situation is not called good; "" where it is, or the portal is too old to say."""
+    return "" if node.get("tone", "good") == "good" else node["why"]
 
 
 def _node(asked: argparse.Namespace, portal: Portal) -> int:
@@ -58,7 +64,8 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
     head = {"Node": found["name"], "State": "SILENT" if found["silent"] else found["state"], "Heard": f"{ago(found['last_report_at'])} ago"}
     more = {"ZFS": f"{found['zfs_userland']} / module {found['zfs_module']}", "Disks": found["disks"], "Worst": found["worst_title"]}
     unknown = [text(f"not known: {why}") for why in found["not_known"]]
-    pools = table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported." if not unknown else "")
+    unknown += [text(f"not watched: {what}") for what in found.get("judgement", {}).get("not_looked_at", ())]
+    pools = table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported." if not found["not_known"] else "")
     said(asked, found, lambda: "\n".join([pairs(head | more), *unknown, "", pools]))
     return DONE
 
@@ -70,7 +77,7 @@ def situations(asked: argparse.Namespace, portal: Ask) -> int:
         more = {"severity": severity, "node": asked.node, "closed": "true" if asked.closed else ""}
         found += sorted(ask.all("situations", most=asked.most - len(found), **more), key=_by_what_is_left)
     rows = [(s["id"], s["severity"].upper(), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
-    said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "Nothing wrong is known."))
+    said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "No situation is open."))
     return DONE
 
 

@@ -112,7 +112,9 @@ def _pool(node: Node, owner: int, disks: List[Disk], imported: bool = True) -> P
     members = disks[: len(disks) // WIDTH * WIDTH]
     leaves = [member(node, disk, _guid(owner, 100 + place)) for place, disk in enumerate(members)]
     tops = [top("raidz", _guid(owner, 10 + i // WIDTH), leaves[i : i + WIDTH], TEN_TB, parity=2) for i in range(0, len(members), WIDTH)]
-    pool = Pool(name, _guid(owner, 1), tops, _hostid(owner), hostname, imported=imported, alloc_bytes=1 << 47)
+    pool = Pool(
+        name, _guid(owner, 1), tops, _hostid(owner), hostname, imported=imported, alloc_bytes=min(1 << 47, len(tops) * (TEN_TB // 2))
+    )  # no small pool holds more than it has room for
     return add_pool(node, pool, members, leaves)
 
 
@@ -133,6 +135,6 @@ def _trouble(node: Node, pool: Pool, kind: str, own: List[Disk], now: float) -> 
 def _resilver(pool: Pool, own: List[Disk], now: float) -> None:
     """The last member of the first vdev is being rebuilt since two hours."""
     leaf = pool.tops[0].children[-1]
-    leaf.resilver_txg, leaf.dtl = pool.txg - 1440, 96
+    leaf.resilver_txg, leaf.dtl = max(1, pool.txg - 1440), 96
     share = pool.alloc_bytes // max(1, len(own))
     pool.scan = Scan("resilver", "running", now - 7200, 21600.0, pool.alloc_bytes, share, pool.alloc_bytes * 2 // 3)

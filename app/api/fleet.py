@@ -1,22 +1,24 @@
 """What exists and what is wrong, through the API: status, nodes, pools, situations, disks. All of it is looking."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Field, Router, Schema
 
 from agents.wwid import normalise
 from app.api.auth import Scoped
 from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
-from app.fleet import rows, services
-from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation
-from app.fleet.severity import SEVERITY_ORDER, worst_first
+from app.fleet import judging, overview, rows, services
+from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation, Standing
+from app.fleet.severity import SEVERITY_ORDER, WORST_FIRST, worst_first
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
 from workflows.facts import NodeFacts, PoolFacts, known
+from workflows.judgement import Concern, Judgement, judge_node, judge_pool
 from workflows.redundancy import pool_margin
 
 router = Router(tags=["fleet"])
@@ -26,6 +28,7 @@ REMEMBERED = 100  # stays of one disk
 class StatusOut(Schema):
     at: datetime
     nodes: dict[str, int]
+    standing: dict[str, int] = Field(description="Nodes that report, by tone: bad, watch, unknown, idle, info, good")
     silent: int
     situations: dict[str, int]
     runs: dict[str, int]
@@ -44,9 +47,21 @@ class NodeOut(Schema):
     situations: int
     worst: str
     worst_title: str
+    tone: str = Field(description="How it stands in the list of the fleet: bad, watch, unknown, idle, info or good")
+    why: str
+
+
+class JudgementOut(Schema):
+    """Good only where all that answered says so and nothing that matters failed or is late."""
+
+    tone: str = Field(description="good, info, unknown, watch or bad")
+    reasons: list[str]
+    not_known: list[str]
+    not_looked_at: list[str]
 
 
 class PoolOut(Schema):
+    judgement: JudgementOut
     name: str
     guid: str | None
     state: str
@@ -58,6 +73,7 @@ class PoolOut(Schema):
 
 
 class NodeFull(NodeOut):
+    judgement: JudgementOut
     zfs_userland: str
     zfs_module: str
     disks: int | None
@@ -150,6 +166,7 @@ def status_now() -> dict:
     return {
         "at": now,
         "nodes": counts(Node.objects.all(), "state"),
+        "standing": dict.fromkeys(judging.TONES, 0) | counts(Standing.objects.filter(node__last_report_at__gte=old), "tone"),
         "silent": active.filter(last_report_at__lt=old).count(),
         "situations": dict.fromkeys(SEVERITY_ORDER, 0) | counts(Situation.objects.filter(closed_at=None), "severity"),
         "runs": counts(Run.objects.filter(ended_at=None), "status"),
@@ -168,7 +185,7 @@ def status(request):
 @router.get("/nodes", response=answers(Page[NodeOut]), auth=Scoped(READ), url_name="api-nodes")
 def nodes(request, cursor: Cursor = "", limit: Limit = PAGE):
     """Nodes by name, each with the worst that is wrong with it."""
-    found = Node.objects.exclude(state=Node.State.RETIRED).filter(name__gt=cursor).order_by("name")[: limit + 1]
+    found = Node.objects.exclude(state=Node.State.RETIRED).filter(name__gt=cursor).select_related("standing").order_by("name")[: limit + 1]
     listed, more = paged(found, limit, lambda node: node.name)
     return {"items": [node_line(node, own) for node, own in with_situations(listed)], "next": more}
 
@@ -181,13 +198,17 @@ def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
 
 
 def node_line(node: Node, own: list[Situation]) -> dict:
-    old = timezone.now() - timedelta(seconds=rows.STALE_SECONDS)
+    now = timezone.now()
+    old = now - timedelta(seconds=rows.STALE_SECONDS)
+    stands = overview.line(node, now)
     plain = {name: getattr(node, name) for name in ("name", "state", "mode", "version", "last_report_at")}
     return plain | {
         "silent": node.last_report_at is not None and node.last_report_at < old,
         "situations": len(own),
         "worst": own[0].severity if own else "",
         "worst_title": own[0].title if own else "",
+        "tone": stands["tone"],
+        "why": stands["why"],
     }
 
 
@@ -196,27 +217,41 @@ def node(request, name: Name):
     """One node with its pools. What could not be read is named in `not_known`; it is never shown as nothing."""
     this = get_object_or_404(Node, name=name)
     facts = services.facts_of(this)
-    return node_line(*with_situations([this])[0]) | (node_facts(facts) if facts else nothing_said(name))
+    own = list(Situation.objects.filter(closed_at=None, node=this).order_by(*WORST_FIRST))
+    return node_line(this, own) | (node_facts(facts, judging.concerns(own)) if facts else nothing_said(name))
 
 
 def nothing_said(name: str) -> dict:
     said = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
-    return said | {"disks": None, "pools": [], "not_known": [f"{name} has not reported yet."]}
+    silence = Judgement("unknown", (why := f"{name} has not reported yet.",), (), (why,))
+    return said | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
 
 
-def node_facts(facts: NodeFacts) -> dict:
+def judgement(judged: Judgement) -> dict:
     return {
-        "zfs_userland": rows.said(facts.zfs_userland),
-        "zfs_module": rows.said(facts.zfs_module),
-        "disks": len(facts.disks) if known(facts.disks) else None,
-        "pools": [pool_line(pool) for pool in facts.pools] if known(facts.pools) else [],
-        "not_known": [one.reason for one in (facts.pools, facts.disks) if not known(one)],
+        "tone": judged.tone,
+        "reasons": list(judged.reasons),
+        "not_known": list(judged.unknown),
+        "not_looked_at": list(judged.not_looked_at),
     }
 
 
-def pool_line(pool: PoolFacts) -> dict:
+def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
+    judged = judge_node(facts, about)
+    return {
+        "judgement": judgement(judged),
+        "zfs_userland": rows.said(facts.zfs_userland),
+        "zfs_module": rows.said(facts.zfs_module),
+        "disks": len(facts.disks) if known(facts.disks) else None,
+        "pools": [pool_line(pool, judge_pool(facts, pool, about)) for pool in facts.pools_read],
+        "not_known": list(dict.fromkeys((*(one.reason for one in (facts.pools, facts.disks) if not known(one)), *judged.unknown))),
+    }
+
+
+def pool_line(pool: PoolFacts, judged: Judgement) -> dict:
     left = pool_margin(pool)
     return {
+        "judgement": judgement(judged),
         "name": pool.name,
         "guid": str(pool.guid) if known(pool.guid) else None,
         "state": pool.state,

@@ -59,6 +59,8 @@ def of_the_database() -> Iterator[Metric]:
     now, status = timezone.now(), status_now()
     yield by("nodes", "Nodes by state.", "state", dict.fromkeys(Node.State.values, 0) | status["nodes"])
     yield gauge("nodes_silent", "Nodes whose last report is older than 90 seconds.", status["silent"])
+    words = "Nodes that report, by how they stand; good is only what is positively known to be."
+    yield by("nodes_standing", words, "tone", status["standing"])
     active = Node.objects.exclude(state=Node.State.RETIRED).aggregate(first=Min("last_report_at"))["first"]
     yield gauge("node_silence_seconds_max", "How long the node that is silent longest has been silent.", _age(active, now))
     yield _situations()

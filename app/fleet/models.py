@@ -270,6 +270,20 @@ class Touch(models.Model):
         return f"{self.node} touches {self.thing}"
 
 
+class ReviewedWord(models.Model):
+    """A word of a source that nothing explains, and that an administrator has looked at."""
+
+    sign = models.TextField(unique=True)  # the source and the word, without its numbers
+    text = models.TextField()
+    why = models.TextField()
+    by = models.ForeignKey("accounts.User", models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    until = models.DateTimeField()
+
+    def __str__(self):
+        return self.text
+
+
 class Standing(models.Model):
     """How a node stands in the list of the fleet, as its facts and its open situations told when they were last looked at."""
 
@@ -283,6 +297,7 @@ class Standing(models.Model):
     restless = models.BooleanField(default=False)  # something is under way there, so time alone may change what is to be said
     settled_at = models.DateTimeField()  # when it was last looked at
     changed_at = models.DateTimeField()  # when that last said something new
+    judged_by = models.CharField(max_length=16, blank=True, default="")  # a digest of the rules by which that was said
 
     class Meta:
         indexes = [models.Index(fields=["rank", "node"], name="standing_worst"), models.Index(fields=["hostname"], name="standing_host")]

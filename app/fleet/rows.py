@@ -1,16 +1,19 @@
 """What the fleet pages show, made from facts: rows with a tone, never a bare colour.
 
-A tone is "good", "watch", "bad", "info" or "idle". Pure functions, so that a page's words are tested without a page.
+A tone is one of `judging.TONES`. Pure functions, so that a page's words are tested without a page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.fleet.drive_rows import drive
+from app.fleet.judging import worse
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.census import size
+from workflows.facts.source_states import SILENT_SECONDS, source_states
+from workflows.judgement import Concern, Judgement, judge_pool
 from workflows.redundancy import class_margins, pool_margin
 
 TONES = {
@@ -25,7 +28,7 @@ TONES = {
     "SUSPENDED": "bad",
     "SPLIT": "bad",
 }
-STALE_SECONDS = 90  # six reports missed
+STALE_SECONDS = SILENT_SECONDS
 NOT_COUNTED = ("", "")  # what is below a top-level vdev, a spare or a cache has no redundancy of its own
 
 
@@ -260,15 +263,18 @@ class PoolRow:
     percent: str | None
 
 
-def pool_rows(node: NodeFacts) -> tuple[PoolRow, ...]:
-    return tuple(pool_row(pool) for pool in node.pools) if known(node.pools) else ()
+def pool_rows(node: NodeFacts, about: Sequence[Concern]) -> tuple[PoolRow, ...]:
+    """Every pool that was understood; `about` are the open situations of the node."""
+    states = source_states(node)
+    return tuple(pool_row(pool, judge_pool(node, pool, about, states)) for pool in node.pools_read)
 
 
-def pool_row(pool: PoolFacts) -> PoolRow:
+def pool_row(pool: PoolFacts, judged: Judgement) -> PoolRow:
+    """Its colour is the worse of its state and of what the rule says of it."""
     words, how = left_words(pool.state, pool_margin(pool))
     running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
     text = running[0].text if running else ""
-    return PoolRow(pool, tone(pool.state), words, how, text, running[0].percent if running else None)
+    return PoolRow(pool, worse(tone(pool.state), judged.tone), words, how, text, running[0].percent if running else None)
 
 
 def find_disk(fleet: FleetFacts, wwid: str) -> tuple[tuple[NodeFacts, DiskFacts], ...]:

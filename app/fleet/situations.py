@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from app import outbox
 from app.doorbell import ring
-from app.fleet import history, services, standing, telling, touching
+from app.fleet import history, overview, services, standing, telling, touching
 from app.fleet.models import Node, Situation, Standing
 from app.fleet.severity import margin, rank
 from app.ledger import services as ledger
@@ -27,6 +27,8 @@ from workflows.situations import detect_all
 
 JUST_SETTLED = timedelta(minutes=1)  # what comes with time alone comes no later for it than with every look at the fleet
 LOCK = 0x510_7116  # of pg_advisory_xact_lock: labels of one node bear on situations of another
+
+KEPT = "kept_for_run"  # in a row's data: this release does not see it any more, and an open run is about it
 
 Settled = tuple[list[str], list[str]]  # the keys opened and the keys closed
 
@@ -108,16 +110,17 @@ def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = 
     """Make the open situations, all or those of `open_`, the ones that `fleet` shows."""
     seen = _seen(fleet)
     rows = {row.key: row for row in (_open() if open_ is None else open_)}
-    over = [row for key, row in rows.items() if key not in seen and _answered(row, fleet)]
+    nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
+    anew = standing.judged_anew(nodes.values())
+    over = _without_kept([row for key, row in rows.items() if key not in seen and _answered(row, fleet)], anew)
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
     worse = [
         (rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)
     ]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key], fleet))]
     opened = [seen[key] for key in seen if key not in rows]
-    nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
     new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s, fleet)) for s in opened)
-    outbox.put(telling.happened(new, over, worse))
+    outbox.put(telling.happened(new, over, worse, anew))
     standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
 
@@ -148,6 +151,18 @@ def _answered(row: Situation, fleet: FleetFacts) -> bool:
 def _said(node: NodeFacts | None, source: str) -> bool:
     # A node that has lost its ZFS tools fails nothing and says nothing of its pools either, and who lets a disk sleep has not asked.
     return node is not None and source not in node.failures and source not in node.left_asleep and lookup.trees_known(node)
+
+
+def _without_kept(over: list[Situation], anew: frozenset[int]) -> list[Situation]:
+    """Those that may be closed. What another release found, and somebody walks a run for, stays open until that run has ended."""
+    doubtful = [row for row in over if row.node_id in anew or row.data.get(KEPT)]
+    if not doubtful:
+        return over
+    repaired = overview.under_repair()
+    kept = [row for row in doubtful if row.key in repaired]
+    for row in kept:
+        _update(row, {"data": row.data | {KEPT: True}})
+    return [row for row in over if row not in kept]
 
 
 def _update(row: Situation, fields: dict) -> bool:

@@ -9,14 +9,14 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from app.fleet import rows
+from app.fleet import judging, rows
+from app.fleet.judging import TONES
 from app.fleet.models import NO_POOL, Node, PoolNow, Situation, Standing
 from app.fleet.severity import SEVERITY_TONES, worst_first
 from app.once import ModelsWrittenOnce, among, save
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 
-TONES = ("bad", "watch", "idle", "info", "good")  # the worst first
-SHOWN = ("rank", "margin", "tone", "why", "disks", "hostname", "restless")
+SHOWN = ("judged_by", "rank", "margin", "tone", "why", "disks", "hostname", "restless")
 POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
@@ -32,9 +32,15 @@ def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iter
     """
     situations = _by_node(open_)
     facts = {nodes[name]: one for name, one in fleet.nodes.items() if name in nodes}
-    changed = _keep_pools(facts) | {one.node_id for one in moved}
+    changed = _keep_pools(facts, situations) | {one.node_id for one in moved}
     for node, one in facts.items():
         _keep_line(node, _line(one, situations.get(node.pk, [])), node.pk in changed, at)
+
+
+def judged_anew(nodes: Iterable[Node]) -> frozenset[int]:
+    """Those that another release judged last."""
+    known = ((node.pk, getattr(node, "standing", None)) for node in nodes)
+    return frozenset(pk for pk, row in known if row is not None and row.judged_by != judging.rules())
 
 
 def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
@@ -48,6 +54,7 @@ def _by_node(situations: Iterable[Situation]) -> dict[int, list[Situation]]:
 def _line(facts: NodeFacts, own: list[Situation]) -> dict[str, object]:
     tone, why = reason(facts, own)
     return {
+        "judged_by": judging.rules(),
         "rank": TONES.index(tone),
         "margin": own[0].margin if own else NO_POOL,
         "tone": tone,
@@ -59,16 +66,12 @@ def _line(facts: NodeFacts, own: list[Situation]) -> dict[str, object]:
 
 
 def reason(facts: NodeFacts, own: list[Situation]) -> tuple[str, str]:
-    """The one reason a node that is heard stands where it stands in the list."""
-    if own:
+    """The one reason a node that is heard stands where it stands in the list: the worst of its situations, else what is not known."""
+    judged = judging.of_node(facts, own)
+    if own and judged.tone == SEVERITY_TONES[own[0].severity]:
         more = f" and {len(own) - 1} more" if len(own) > 1 else ""
-        return SEVERITY_TONES[own[0].severity], f"{own[0].title}{more}"
-    if isinstance(facts.pools, Unknown):
-        return "watch", f"pools not known: {facts.pools.reason}"
-    unread = [pool.tops for pool in facts.pools if isinstance(pool.tops, Unknown)]
-    if unread:
-        return "watch", f"vdevs not known: {unread[0].reason}"
-    return "good", "nothing wrong is known"
+        return judged.tone, f"{own[0].title}{more}"
+    return judged.tone, judged.words
 
 
 def _is_under_way(facts: NodeFacts) -> bool:
@@ -84,9 +87,9 @@ def _keep_line(node: Node, line: dict[str, object], changed: bool, at: datetime)
         _write(row, settled_at=at, changed_at=at, **line)
 
 
-def _keep_pools(facts: Mapping[Node, NodeFacts]) -> set[int]:
+def _keep_pools(facts: Mapping[Node, NodeFacts], situations: Mapping[int, list[Situation]]) -> set[int]:
     """Write down the pools; returns the nodes where that changed anything. A node whose pools cannot be read keeps what it said last."""
-    told = {node: _pools(one) for node, one in facts.items() if known(one.pools)}
+    told = {node: _pools(one, situations.get(node.pk, [])) for node, one in facts.items() if known(one.pools)}
     have: dict[int, list[PoolNow]] = {}
     for row in _pools_now([node.pk for node in told]):
         have.setdefault(row.node_id, []).append(row)
@@ -127,7 +130,7 @@ def _above_the_leaves(pool: PoolFacts) -> Iterator[str]:
     return (str(vdev.guid) for vdev in vdevs if vdev.children and known(vdev.guid))
 
 
-def _pools(facts: NodeFacts) -> list[tuple[str, ...]]:
+def _pools(facts: NodeFacts, own: list[Situation]) -> list[tuple[str, ...]]:
     return [
         (
             row.pool.name,
@@ -139,5 +142,5 @@ def _pools(facts: NodeFacts) -> list[tuple[str, ...]]:
             row.percent or "",
             " ".join(_above_the_leaves(row.pool)),
         )
-        for row in rows.pool_rows(facts)
+        for row in rows.pool_rows(facts, judging.concerns(own))
     ]

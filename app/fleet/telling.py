@@ -1,7 +1,8 @@
 """What of the situations somebody may have to be told."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from app.fleet.judging import rules
 from app.fleet.models import Situation
 from app.fleet.severity import rank
 from app.outbox import Happening
@@ -11,9 +12,18 @@ def is_worse(before: str, now: str) -> bool:
     return rank(now) < rank(before)
 
 
-def happened(opened: Iterable[Situation], closed: Iterable[Situation], worse: Iterable[tuple[Situation, str]]) -> Iterator[Happening]:
+def happened(
+    opened: Iterable[Situation], closed: Iterable[Situation], worse: Iterable[tuple[Situation, str]], anew: Collection[int] = ()
+) -> Iterator[Happening]:
+    """`anew` are the nodes, by primary key, that this release judges for the first time: what it opens there is told as one."""
+    first: dict[str, list[int]] = {}
     for row in opened:
-        yield _about("situation-opened", row)
+        if row.node_id in anew:
+            first.setdefault(row.node.name, []).append(row.pk)
+        else:
+            yield _about("situation-opened", row)
+    for node, found in first.items():
+        yield Happening("node-judged-anew", f"node-judged-anew:{node}:{rules()}", node, said={"situations": found})
     for row in closed:
         yield _about("situation-closed", row)
     for row, severity in worse:

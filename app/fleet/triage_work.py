@@ -11,6 +11,7 @@ from app.fleet import rows
 from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, margin, rank
 from workflows.core import Situation
 from workflows.facts import known
+from workflows.judgement import concerns
 from workflows.runbooks import RUNBOOKS
 from workflows.triage import NAMELESS, Triage, decoded, machine, manuals, triage
 
@@ -68,7 +69,7 @@ def as_page(texts: Texts) -> dict[str, Any]:
         "not_looked_at": found.not_looked_at,
         "situations": [_voiced(situation, found) for situation in situations],
         "more": [{"node": node, "commands": commands} for node in _asked_of(found) if (commands := found.missing(node))],
-        "nodes": [_node(name, facts) for name, facts in found.fleet.nodes.items()],
+        "nodes": [_node(name, facts, found) for name, facts in found.fleet.nodes.items()],
         "reads": [{"read": read, "tone": OUTCOME_TONES[read.outcome]} for read in found.reads[:READS_MAX]],
         "reads_left_out": max(0, len(found.reads) - READS_MAX),
         "kept_as": {"nodes": ", ".join(found.fleet.nodes), "situations": [situation.key for situation in found.situations]},
@@ -83,7 +84,7 @@ def _asked_of(found: Triage) -> list[str]:
     return list(found.fleet.nodes) or [NAMELESS]
 
 
-def _node(name: str, facts: Any) -> dict[str, Any]:
+def _node(name: str, facts: Any, found: Triage) -> dict[str, Any]:
     pools = [
         {
             "pool": {"name": row.pool.name, "state": row.pool.state},
@@ -92,7 +93,7 @@ def _node(name: str, facts: Any) -> dict[str, Any]:
             "left": row.left,
             "left_tone": row.left_tone,
         }
-        for row in rows.pool_rows(facts)
+        for row in rows.pool_rows(facts, concerns(one for one in found.situations if one.node == name))
     ]
     disks = f"{len(facts.disks)} disks" if known(facts.disks) else "disks not known"
     return {"name": name, "pools": pools, "pools_unknown": rows.why_unknown(facts.pools), "disks": disks}

@@ -12,4 +12,5 @@ urlpatterns = [
     path("disks/<str:wwid>/", views.disk, name="disk"),
     path("triage/", triage.page, name="triage"),
     path("situations/<int:pk>/", views.situation, name="situation"),
+    path("situations/<int:pk>/review/", views.review, name="situation-review"),
 ]

@@ -2,11 +2,14 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from app.fleet import chassis, figures, history, overview, pages_disk, pages_pool, rows, services, stamps, tops, who
+from app.accounts import rights
+from app.accounts.asking import needs
+from app.accounts.rights import NOTICES
+from app.fleet import chassis, figures, history, judging, overview, pages_disk, pages_pool, reviewing, rows, services, stamps, tops, who
 from app.fleet.drawing import draw
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
 from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, WORST_FIRST, worst_first
@@ -15,6 +18,7 @@ from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
+from workflows.judgement import Judgement, judge_disk, judge_pool
 
 TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough
 
@@ -41,11 +45,15 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     context = about | {
         "situations": situations,
         "fleet_facts": fleet,
-        "pools": rows.pool_rows(facts) if facts is not None else (),
+        "pools": rows.pool_rows(facts, judging.concerns(situations)) if facts is not None else (),
     }
     if facts is not None:
-        context |= _node_facts(facts, fleet)
+        context |= _node_facts(facts, fleet) | _judged(judging.of_node(facts, situations), facts)
     return render_page(request, "fleet/node.html", context, partial="node")
+
+
+def _judged(judged: Judgement, facts: NodeFacts) -> dict:
+    return {"not_known": judging.beyond_failures(judged, facts), "not_watched": judged.not_looked_at}
 
 
 def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
@@ -75,10 +83,11 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         return render_page(request, "fleet/pool_top.html", top | tops.asking(request, name), partial="pool")
     fleet = fleet or services.facts_near([name])
     facts = fleet.nodes.get(name)
-    pools = facts.pools if facts is not None and known(facts.pools) else ()
+    pools = facts.pools_read if facts is not None else ()
     found = next((p for p in pools if p.name == pool_name), None)
     if found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
+    judged = judge_pool(facts, found, judging.concerns(situations))
     words = [
         (k, v)
         for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
@@ -92,7 +101,8 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "heard": overview.heard(this, timezone.now()),
         "pool": found,
         "guid": rows.said(found.guid),
-        "row": rows.pool_row(found),
+        "row": rows.pool_row(found, judged),
+        "not_known": judged.unknown,
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
         "situations": situations,
@@ -141,6 +151,8 @@ def _disk_top(request: HttpRequest, this: Disk, context: dict) -> HttpResponse:
 
 def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
     seen, now = rows.find_disk(fleet, this.wwid), timezone.now()
+    about = _about_disk(this.wwid, [node_facts.node for node_facts, _ in seen])
+    judged = [judge_disk(node_facts, disk_facts, judging.concerns(about)) for node_facts, disk_facts in seen]
     remembered = history.remembered_of(this, now)
     nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
     sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
@@ -148,10 +160,21 @@ def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
         "topics": _topics(nodes),
         "seen_on": nodes,
         "fleet_facts": fleet,
+        "situations": about,
+        "not_known": list(dict.fromkeys(why for one in judged for why in one.unknown)),
         "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
         "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
         **pages_disk.more(this, seen, who.timeline(sightings, labels), now),
     }
+
+
+def _about_disk(wwid: str, nodes: list[str]) -> list[Situation]:
+    """The open situations that name this disk, the worst first."""
+    found = Situation.objects.filter(closed_at__isnull=True, node__name__in=nodes).select_related("node").order_by(*WORST_FIRST)
+    listed = [one for one in found if wwid in next(iter(judging.concerns([one]))).wwids]
+    for one in listed:
+        _voice(one)
+    return listed
 
 
 def _topics(nodes: list[str]) -> str:
@@ -180,8 +203,11 @@ def under_causes(listed: list[Situation]) -> list[Situation]:
 
 
 def _voice(situation: Situation) -> None:
-    """Give a situation the tone and the words of its severity, for the page."""
+    """Give a situation the tone and the words of its severity, for the page; grey where it is reviewed."""
     situation.tone, situation.urgency = SEVERITY_TONES[situation.severity], SEVERITY_WORDS[situation.severity]
+    situation.reviewed = reviewing.of([situation]).get(reviewing.sign_of(situation))
+    if situation.reviewed is not None:
+        situation.tone, situation.urgency = "idle", "reviewed"
 
 
 @login_required
@@ -198,6 +224,20 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
+        "review": reviewing.Review() if reviewing.may_be_reviewed(this) and rights.may(request.user, NOTICES) else None,
         "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by(*WORST_FIRST)),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")
+
+
+@needs(NOTICES)
+@require_POST
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """An administrator has looked at a word that nothing explains."""
+    this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
+    form = reviewing.Review(request.POST)
+    if not reviewing.may_be_reviewed(this):
+        raise Http404("Only an unexplained word that is to be watched can be reviewed.")
+    if form.is_valid():
+        reviewing.review(this, request.user, form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
+    return redirect("situation", pk)

@@ -56,6 +56,7 @@ WORDS: Mapping[str, str] = {
     "order.key-rotated": "changed the key that signs orders",
     "order.key-lost": "began anew with another order key, because the old one was lost",
     "locks.taken-over": "took over what a run held",
+    "word.reviewed": "reviewed a word that nothing explains",
     "ledger.key-rotated": "changed the key that signs the ledger",
     "event.redacted": "erased what an event said",
     "evidence.redacted": "erased a piece of evidence",

@@ -41,6 +41,7 @@ class Message:
     run: int | None = None
     carried: tuple["Message", ...] = ()
     into: int | None = None
+    daily: bool = False
 
 
 Before = Callable[[str], tuple[int, str] | None]  # fold -> the notice that told of it, and how severe it was then
@@ -69,12 +70,12 @@ def _of_one(lead: Told, others: list[Told]) -> Message:
     title = f"{said.title} (and {len(others)} more with the same cause)" if others else said.title
     lines = (*said.lines, *_listed("With the same cause:", [one.said.title for one in others]))
     severity = min((one.said.severity for one in (lead, *others)), key=rank)
-    return Message(lead.kind, lead.key, said.fold, severity, said.urgent, title, lines, said.path, lead.node, lead.run)
+    return Message(lead.kind, lead.key, said.fold, severity, said.urgent, title, lines, said.path, lead.node, lead.run, daily=said.daily)
 
 
 def _flood(made: list[Message]) -> list[Message]:
-    new = [message for message in made if message.into is None]
-    return [*(m for m in made if m.into is not None), *([together(new, "at once")] if len(new) > FLOOD else new)]
+    new = [message for message in made if message.into is None and not message.daily]
+    return [*(m for m in made if m.into is not None or m.daily), *([together(new, "at once")] if len(new) > FLOOD else new)]
 
 
 def together(carried: list[Message], how: str) -> Message:

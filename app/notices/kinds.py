@@ -10,12 +10,17 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from app.fleet import reviewing
 from app.fleet.models import Node, Situation
+from app.fleet.severity import WORST_FIRST
 from app.nodes.models import NodeKey
 from app.notices.models import Happening
 from app.runs.models import OpenLoop, Run
 from app.runs.services import approve_steps
 from workflows.runbooks import RUNBOOKS
+from workflows.unexplained import SLUG as UNEXPLAINED
+
+TITLES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Said:
     severity: str = "act"
     urgent: bool = True  # whether it may pass quiet hours: good news never does
     fold: str = ""  # what has the same is told together
+    daily: bool = False  # it keeps until the day's digest, and goes to no pager
     leads: bool = True  # False: it follows from what leads its fold, and is told only together with that
 
 
@@ -43,7 +49,7 @@ def when(moment: datetime) -> str:
 
 def _opened(happening: Happening) -> Said | None:
     row = _situation(happening)
-    if row is None or not row.is_open:
+    if row is None or not row.is_open or reviewing.of([row]):
         return None  # it came and went before anybody could be told; its page and the ledger keep it
     return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
 
@@ -62,7 +68,7 @@ def _worse(happening: Happening) -> Said | None:
 
 def _closed(happening: Happening) -> Said | None:
     row = _situation(happening)
-    if row is None or row.closed_at is None:
+    if row is None or row.closed_at is None or _is_daily(row):
         return None
     lines = (f"On {row.node.name} it stood from {when(row.opened_at)} to {when(row.closed_at)}. The node's report no longer shows it.",)
     return _of_situation(row, f"Over: {row.title}", lines, urgent=False)
@@ -73,9 +79,42 @@ def _situation(happening: Happening) -> Situation | None:
 
 
 def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Said:
+    if _is_daily(row):
+        return Said(
+            title, lines, row.get_absolute_url(), row.severity, False, f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row)
+        )
     root = _root(row)
     fold = f"situation:{root.pk}"
     return Said(title, lines, row.get_absolute_url(), row.severity, urgent, fold, leads=root.pk == row.pk)
+
+
+def _is_daily(row: Situation) -> bool:
+    """A word that nobody knows, of something that serves: somebody should look at it some day, and nobody be woken for it."""
+    return row.slug == UNEXPLAINED and row.severity != "act"
+
+
+def _sign(row: Situation) -> str:
+    return row.data.get("subject", {}).get("sign", row.key)
+
+
+def _is_first_to_say(row: Situation) -> bool:
+    """Whether no other node has said the word before: the whole fleet is told of it once."""
+    same = Situation.objects.filter(slug=UNEXPLAINED, closed_at__isnull=True, data__subject__sign=_sign(row))
+    return not same.filter(pk__lt=row.pk).exists()
+
+
+def _judged_anew(happening: Happening) -> Said | None:
+    """What a new release of the portal found on a node that it judged for the first time."""
+    found = Situation.objects.filter(pk__in=happening.said["situations"], closed_at__isnull=True).order_by(*WORST_FIRST)
+    listed = list(found)
+    if not listed:
+        return None
+    titles = tuple(f"- {row.title}" for row in listed[:TITLES_SHOWN])
+    more = (f"- and {len(listed) - TITLES_SHOWN} more",) if len(listed) > TITLES_SHOWN else ()
+    head = f"This release of the portal judges more than the one before it. On {happening.node} it opened:"
+    count = f"{len(listed)} situation{'s' if len(listed) > 1 else ''}"
+    title = f"{happening.node}: {count} seen for the first time by this release: {listed[0].title}"
+    return Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
 
 
 def _root(row: Situation) -> Situation:
@@ -255,6 +294,7 @@ def _duplicate(happening: Happening) -> Said | None:
 KINDS: Mapping[str, Read] = {
     "situation-opened": _opened,
     "situation-worse": _worse,
+    "node-judged-anew": _judged_anew,
     "situation-closed": _closed,
     "approval-wanted": _approval_wanted,
     "approval-expiring": _approval_expiring,

@@ -4,6 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+DIGEST_AT = time(9)  # by the clock of the channel's place
+
+
+def next_digest(zone: str, now: datetime) -> datetime:
+    """When the next daily digest goes out, after `now`."""
+    here = now.astimezone(ZoneInfo(zone))
+    days = (here.date(), here.date() + timedelta(days=1))
+    moments = (datetime.combine(day, DIGEST_AT, here.tzinfo).astimezone(now.tzinfo) for day in days)
+    return next(moment for moment in moments if moment.timestamp() > now.timestamp())
+
 
 @dataclass(frozen=True)
 class Quiet:

@@ -13,7 +13,7 @@ from app.fleet.severity import rank
 from app.notices.folding import Before, Message, Told, messages, together
 from app.notices.kinds import KINDS, Said, when
 from app.notices.models import Channel, Happening, Notice
-from app.notices.quiet import Quiet
+from app.notices.quiet import Quiet, next_digest
 
 LOCK = 0x510_4E07
 GATHER_SECONDS = 10  # a storm is let come in before it is told of
@@ -102,13 +102,15 @@ def _carry(notice: Notice, into: Notice, now: datetime) -> None:
 
 
 def _held_until(channel: Channel, message: Message, now: datetime) -> datetime | None:
+    if message.daily:
+        return next_digest(channel.zone, now)
     if not (channel.quiet_from and channel.quiet_until) or (channel.urgent_passes and message.urgent and message.severity == "act"):
         return None
     return Quiet(channel.quiet_from, channel.quiet_until, channel.zone).until(now)
 
 
 def release(now: datetime) -> None:
-    """What quiet hours held back is told as one message when they are over."""
+    """What quiet hours held back is told as one message when they are over, and what keeps until the day's digest with it."""
     with transaction.atomic():
         if not _mine():
             return
@@ -122,7 +124,8 @@ def release(now: datetime) -> None:
 
 def _release(channel: Channel, notices: list[Notice], now: datetime) -> None:
     if len(notices) > 1:
-        one = _keep(channel, together([_again(notice) for notice in notices], "from the quiet hours"), now)
+        how = "from the quiet hours" if channel.quiet_from else "of the day"
+        one = _keep(channel, together([_again(notice) for notice in notices], how), now)
         for notice in notices:
             _carry(notice, one, now)
     Notice.objects.filter(pk__in=[notice.pk for notice in notices]).update(held=False)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from app.accounts.models import Role, Team, User
 from app.api.models import Token
 from app.api.tests.cast import token
-from app.fleet.models import Node
+from app.fleet.models import Node, Situation
 from app.nodes.models import EnrolToken, NodeKey
 from app.notices import channels
 from app.notices.models import Channel, Hook, Notice
@@ -97,6 +97,7 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     span = {name: getattr(story, name).isoformat() for name in ("since", "until")}
     return {
         "run-start": ("/runs/start/", {"runbook": run.runbook, "situation": incident().pk}),
+        "situation-review": (f"/situations/{word().pk}/review/", {"why": "x", "days": "3"}),
         "run-act": (f"/runs/{run.pk}/act/", {"act": "abort", "version": run.version, "reason": "x"}),
         "loop-close": (f"/open-loops/{loop.pk}/close/", {"version": run.version, "evidence": "x"}),
         "glass-review": (f"/broken-glass/{BrokenGlass.objects.get().pk}/review/", {"words": "x"}),
@@ -127,6 +128,13 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "hook-add": ("/notices/hooks/add/", {"name": "x"}),
         "hook-revoke": (f"/notices/hooks/{hook.pk}/revoke/", {}),
     }
+
+
+def word() -> Situation:
+    """A word that nothing explains."""
+    said = {"subject": {"sign": "smart:x", "text": "x"}, "meaning": "", "evidence": [], "answers": []}
+    about = {"key": "unexplained:x", "slug": "unexplained", "severity": "watch", "title": "x", "opened_at": timezone.now(), "data": said}
+    return Situation.objects.create(node=Node.objects.get(name="oss01"), **about)
 
 
 def notice(by: User) -> Notice:

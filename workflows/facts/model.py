@@ -350,6 +350,7 @@ class NodeFacts:
     cached: Known[tuple[CachedPool, ...]] = Unknown(not_read("zdb_config"))  # what this node imports at boot
     kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not read.")
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not read.")
+    absent: Mapping[str, str] = field(default_factory=dict)  # source/key -> why there is no such thing here: no tool, no hardware
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
     hostids: Known[HostidFacts] = Unknown("The hostid was not read.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not read.")

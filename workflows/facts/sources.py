@@ -87,6 +87,11 @@ class Sources:
         why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
 
+    def absent(self) -> dict[str, str]:
+        """Every source that this node has not, and why; one that was not asked so that no disk wakes is not among them."""
+        nothing = {where: body["reason"] for where, body in self._bodies.items() if body["outcome"] == "nothing"}
+        return {where: why or "There is no such thing on this node." for where, why in nothing.items() if not left_asleep("nothing", why)}
+
     def left_asleep(self) -> frozenset[str]:
         """Every source that was not asked so that no disk wakes."""
         return frozenset(where for where, body in self._bodies.items() if left_asleep(body["outcome"], body["reason"]))

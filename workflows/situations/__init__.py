@@ -5,6 +5,7 @@ A situation that can be the cause of others also has `explains(cause, other)`; o
 
 from collections.abc import Iterable
 
+from workflows import unexplained
 from workflows.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
@@ -159,7 +160,8 @@ def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situa
     found = gated(fleet, (*detected, *new))
     own, others = found[: len(detected)], found[len(detected) :]
     explained = ranked(own, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
-    return ranked((*explained, *others), (), URGENT) if others else explained
+    rest = (*others, *unexplained.detect(fleet, found))
+    return ranked((*explained, *rest), (), URGENT) if rest else explained
 
 
 def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:

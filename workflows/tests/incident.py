@@ -174,9 +174,10 @@ def with_pool(**changes):
 
 
 def with_leaf(lost, *members):
-    """The pool with another vdev in the place of the lost member; its rows are as well as that one."""
-    state = "ONLINE" if lost.state == "ONLINE" and not lost.children else "DEGRADED"
-    return with_pool(state=state, tops=(("data", replace(TOP, state=state, children=(lost, *(members or MEMBERS)))),))
+    """The pool with this leaf in the lost one's place; it is whole where each of its leaves is."""
+    children = (lost, *(members or MEMBERS))
+    state = "ONLINE" if all(child.state == "ONLINE" for child in children) else "DEGRADED"
+    return with_pool(state=state, tops=(("data", replace(TOP, state=state, children=children)),))
 
 
 def with_disk(which, **changes):

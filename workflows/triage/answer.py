@@ -17,6 +17,7 @@ from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.facts.fragments import Fragments
 from workflows.facts.inquiries import Inquiry
+from workflows.judgement import Judgement, judge_pasted
 from workflows.pasted import Said, Where
 from workflows.refusals import Refusal
 from workflows.situations import detect_all
@@ -125,18 +126,22 @@ class Triage:
         if not self.understood:
             yield "Nothing could be read."
         yield from (f"{found.node}: {found.title}" for found in self.situations if found.severity != "info")
+        if self.understood:
+            yield from self._judged.reasons
         for read in self.reads:
             if read.outcome == "partly" or read.outcome == "not read":
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
 
     @property
+    def _judged(self) -> Judgement:
+        """Of the facts alone: what was not understood, and what was not pasted."""
+        return judge_pasted(self.fleet, (), {read.source for read in self.reads if read.outcome in ("read", "partly") and read.source})
+
+    @property
     def not_looked_at(self) -> tuple[str, ...]:
-        """What the texts do not tell of, by the command that would."""
-        return tuple(
-            dict.fromkeys(
-                f"{command.why} ({command.command})" for node in self.fleet.nodes or (NAMELESS,) for command in self.missing(node)
-            )
-        )
+        """What was read and not judged, and what the texts do not tell of, by the command that would."""
+        asked = (f"{command.why} ({command.command})" for node in self.fleet.nodes or (NAMELESS,) for command in self.missing(node))
+        return tuple(dict.fromkeys((*asked, *self._judged.not_looked_at)))
 
     @property
     def understood(self) -> bool:

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 from app.fleet import rows
 from workflows.facts import HealthFacts, ScanFacts, Unknown
+from workflows.judgement import Judgement
 from workflows.redundancy import class_margins
 from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDFL, with_disk
+
+UNJUDGED = Judgement("good")
 
 
 def row_of(node, wwid: str) -> rows.DiskRow:
@@ -44,8 +47,15 @@ def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
 
 
 def test_a_whole_pool_is_good_and_one_that_lost_a_member_is_watched():
-    assert rows.pool_row(POOL).left_tone == "watch"
-    assert rows.pool_row(REPLACED.nodes["oss01"].pools[0]).left_tone == "good"
+    assert rows.pool_row(POOL, UNJUDGED).left_tone == "watch"
+    assert rows.pool_row(REPLACED.nodes["oss01"].pools[0], UNJUDGED).left_tone == "good"
+
+
+def test_a_pool_is_shown_as_bad_as_the_worse_of_its_state_and_its_judgement():
+    whole = REPLACED.nodes["oss01"].pools[0]
+    assert rows.pool_row(whole, UNJUDGED).tone == "good"
+    assert rows.pool_row(whole, Judgement("unknown", ("a line",))).tone == "unknown"
+    assert rows.pool_row(POOL, Judgement("bad", ("a loss",))).tone == "bad"
 
 
 def test_each_vdev_has_the_redundancy_that_the_guards_count():

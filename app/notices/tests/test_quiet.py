@@ -2,7 +2,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from app.notices.quiet import Quiet
+from app.notices.quiet import Quiet, next_digest
 
 NIGHT = Quiet(time(22), time(7), "Europe/Berlin")
 
@@ -32,3 +32,9 @@ def test_it_may_lie_within_one_day():
 
 def test_equal_ends_are_no_quiet_hours():
     assert Quiet(time(7), time(7), "UTC").until(datetime(2026, 1, 1, 7, tzinfo=UTC)) is None
+
+
+def test_the_digest_goes_out_once_a_day_by_the_clock_of_the_place():
+    morning, noon = datetime(2026, 11, 21, 7, 59, tzinfo=UTC), datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    assert next_digest("Europe/Berlin", morning) == datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+    assert next_digest("Europe/Berlin", noon) == datetime(2026, 11, 22, 8, 0, tzinfo=UTC)

@@ -57,4 +57,4 @@ def test_an_unknown_source_does_not_raise(field):
 
 
 def test_a_healthy_pool_has_none():
-    assert detect_all(with_pool(tops=())) == ()
+    assert detect_all(with_pool(state="ONLINE", tops=())) == ()

@@ -1,0 +1,240 @@
+"""No word, in no position, of no source, ends as good: what is in no table is raised, and what is not well is explained or raised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from agents.collectors._vdevs import STATES
+from agents.collectors.base import Capture
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, node_facts
+from workflows.facts.tests.played import captures
+from workflows.judgement import Judgement, concerns, judge_node, judge_pasted
+from workflows.situations import detect_all
+from workflows.triage import triage
+from workflows.vocabulary import states
+
+INVENTED = "HALFWAY"
+WORDS = sorted({*STATES, INVENTED})
+NODE = "oss01"
+STATUS = """\
+  pool: tank
+ state: {pool}
+  scan: {scan}
+{more}config:
+
+\tNAME          STATE     READ WRITE CKSUM
+\ttank          {root}       0     0     0{root_note}
+\t  raidz2-0    {top}       0     0     0{top_note}
+\t    sda       {leaf}       0     0     0{leaf_note}
+\t    sdb       ONLINE       0     0     0
+\t    replacing-2  {inside}       0     0     0
+\t      sdc     {half}       0     0     0
+\t      sdd     ONLINE       0     0     0
+\t    sde       ONLINE       0     0     0
+\tspecial
+\t  mirror-1    {special}       0     0     0
+\t    sdf       {special_leaf}       0     0     0
+\t    sdg       ONLINE       0     0     0
+\tdedup
+\t  mirror-2    {dedup}       0     0     0
+\t    sdh       ONLINE       0     0     0
+\t    sdi       ONLINE       0     0     0
+\tlogs
+\t  mirror-3    {log}       0     0     0
+\t    sdj       {log_leaf}       0     0     0
+\t    sdk       ONLINE       0     0     0
+\tcache
+\t  sdl         {cache}       0     0     0
+\tspares
+\t  sdm         {spare}
+
+errors: {errors}
+"""
+POSITIONS = (
+    *("pool", "root", "top", "leaf", "inside", "half", "special", "special_leaf", "dedup", "log", "log_leaf", "cache", "spare"),
+)  # fmt: skip
+QUIET = dict.fromkeys(POSITIONS, "ONLINE") | {
+    "spare": "AVAIL",
+    "scan": "scrub repaired 0B in 00:10:00 with 0 errors on Sun Jan  4 00:00:00 2026",
+    "more": "",
+    "root_note": "",
+    "top_note": "",
+    "leaf_note": "",
+    "errors": "No known data errors",
+}
+
+
+def status(**said: str) -> str:
+    return STATUS.format_map(QUIET | said)
+
+
+def pasted(text: str) -> Judgement:
+    found = triage([("paste", text)])
+    left = [read.reason for read in found.reads if read.outcome != "read"]
+    return judge_pasted(found.fleet, found.situations, {read.source for read in found.reads if read.outcome == "read"}, left)
+
+
+def test_a_pool_whose_every_row_is_well_is_good():
+    """Else none of the tests below could fail."""
+    text = status().replace(
+        "    replacing-2  ONLINE       0     0     0\n\t      sdc     ONLINE       0     0     0\n\t      sdd ", "    sdd   "
+    )
+    assert pasted(text).tone == "good"
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("position", POSITIONS)
+def test_no_state_in_no_position_of_a_paste_is_good(position, word):
+    if position == "root" and "row_state" not in PoolFacts.__annotations__:
+        pytest.skip("facts do not keep the pool's own row yet")
+    if word != QUIET[position] and not (position == "spare" and word == "ONLINE"):
+        assert pasted(status(**{position: word})).tone != "good"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"leaf_note": "  half asleep"},
+        {"top_note": "  insufficient replicas"},
+        {"scan": "polish in progress since Sun Jan  4 00:00:00 2026"},
+        {"scan": "resilver canceled on Sun Jan  4 00:00:00 2026"},
+        {"errors": "Some known data errors"},
+        {"errors": "List of errors unavailable: permission denied"},
+        {"more": "status: One or more devices are having a bad day.\naction: Wait.\n"},
+        {"more": "   see: https://openzfs.github.io/openzfs-docs/msg/ZFS-8000-ZZ\n"},
+        {"more": "remove: Evacuation of mirror-1 in progress since Sun Jan  4 00:00:00 2026\n\t1G copied out of 2G at 1M/s, 50.00% done\n"},
+    ],
+    ids=str,
+)
+def test_no_line_that_is_not_well_is_good(said):
+    if "remove:" in said.get("more", "") and "removal_line" not in PoolFacts.__annotations__:
+        pytest.skip("facts do not keep the remove: line yet")
+    assert pasted(status(**said)).tone != "good"
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "matrix").glob("*.txt")), ids=lambda path: path.stem)
+def test_no_reason_of_zpool_status_is_silent(path):
+    """One text for each reason that `zpool status` can give, in ZFS's own layout."""
+    found = triage([(path.name, path.read_text())])
+    assert {one.severity for one in found.situations} or path.stem in EXPECTED
+
+
+# Their situations look at the shape of the pool and not at a word.
+EXPECTED = {
+    "19-special-a-single-disk-in-a-pool-of-mirrors",
+    "20-one-top-level-without-redundancy-beside-mirrors",
+    "21-device-removal-cancelled-running",
+}
+
+
+@lru_cache
+def healthy() -> Mapping[str, Capture]:
+    return captures("healthy-mixed")
+
+
+def node(**changed: str) -> NodeFacts:
+    """A healthy node, but for the texts of some sources."""
+    said = dict(healthy())
+    for place, text in changed.items():
+        where = place.replace("__", "/")
+        source, _, key = where.partition("/")
+        said[where] = Capture(source, key, "data", text)
+    return node_facts(NODE, said, 1.0, (), ages=dict.fromkeys({where.partition("/")[0] for where in said}, 1.0))
+
+
+def judged(facts: NodeFacts) -> Judgement:
+    return judge_node(facts, concerns(detect_all(FleetFacts({NODE: facts}))))
+
+
+def test_the_healthy_node_is_good():
+    assert judged(node()).tone == "good"
+
+
+def text_of(place: str) -> str:
+    return healthy()[place].text
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if word != "ONLINE"])
+def test_no_state_in_the_sources_of_a_node_is_good(word):
+    for place in ("zpool_status", "kstat_pools", "zpool_list"):
+        assert judged(node(**{place: text_of(place).replace("ONLINE", word, 1)})).tone != "good", place
+
+
+IMPORT = "   pool: old\n     id: 7\n  state: {}\n action: The pool can be imported.\n config:\n\n\told         {}\n\t  sdx       {}\n"
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if word not in ("ONLINE", "AVAIL", "INUSE")])
+def test_no_state_of_a_pool_to_import_is_good(word):
+    for place in (0, 2):  # the row of the pool itself repeats its state
+        said = ["ONLINE"] * 3
+        said[place] = word
+        assert judged(node(zpool_import=IMPORT.format(*said))).tone != "good", place
+
+
+MULTIPATH = "/sys/block:dm-0\n/sys/block/dm-0/dm/uuid:mpath-35000c500a65b200b\n/sys/block/dm-0/dm/name:mpatha\n/sys/block/dm-0/slaves:sda\n"
+
+
+@pytest.mark.parametrize(("state", "checker"), [("failed", "faulty"), ("active", "shaky"), ("halfway", "ready"), ("active", "dreaming")])
+def test_no_path_that_is_not_well_is_good(state, checker):
+    assert judged(node(multipath=f"{MULTIPATH}multipathd:sda|35000c500a65b200b|{state}|{checker}\n")).tone != "good"
+
+
+def test_a_path_that_is_well_is_good():
+    assert judged(node(multipath=f"{MULTIPATH}multipathd:sda|35000c500a65b200b|active|ready\n")).tone == "good"
+
+
+@pytest.mark.parametrize("kind", ["ereport.fs.zfs.vdev.dreaming", "resource.fs.zfs.dreaming", "halfway"])
+def test_no_new_class_of_an_event_is_good(kind):
+    assert judged(node(zpool_events=event(kind))).tone != "good"
+
+
+def event(kind: str) -> str:
+    return (
+        "TIME                           CLASS\n"
+        f"Nov 21 2026 07:53:22.916000000 {kind}\n"
+        f'        class = "{kind}"\n        pool = "tank"\n        time = 0x6b014df2 0x36990d00 \n        eid = 0x26\n\n'
+    )
+
+
+def test_an_event_of_a_pool_that_is_well_again_is_over():
+    assert judged(node(zpool_events=event("ereport.fs.zfs.probe_failure"))).tone == "good"
+
+
+@pytest.mark.parametrize("place", ["zpool_status", "kstat_pools", "zpool_events", "kernel_log", "zpool_list", "zpool_import", "block"])
+def test_no_text_that_cannot_be_read_is_good(place):
+    assert judged(node(**{place: "dreaming of electric sheep\n"})).tone != "good"
+
+
+@pytest.mark.parametrize("result", ["failed", "dreaming"])
+def test_no_smart_verdict_that_is_not_well_is_good(result):
+    passed = "true" if result == "passed" else "false"
+    text = f'{{"smartctl": {{"version": [7, 4]}}, "logical_unit_id": "0x5000c500a65b200b", "smart_status": {{"passed": {passed}}}}}'
+    assert judged(node(smart__sda=text)).tone != "good"
+
+
+def test_no_line_that_no_release_prints_is_good():
+    assert judged(node(zpool_status=text_of("zpool_status").replace("config:", "polish: half of it\nconfig:"))).tone != "good"
+
+
+def test_a_word_is_raised_once_a_node_however_often_it_is_said():
+    found = triage([("paste", status(leaf=INVENTED, half=INVENTED))])
+    said = [one for one in found.situations if one.slug == "unexplained" and INVENTED in one.title]
+    assert len(said) <= 1
+
+
+def test_a_situation_of_another_pool_explains_nothing():
+    facts = node()
+    (pool,) = facts.pools
+    bad = replace(pool, state="FAULTED")
+    found = detect_all(FleetFacts({NODE: replace(facts, pools=(bad,))}))
+    assert [one.slug for one in found if one.subject.get("pool") == "tank"]
+
+
+def test_every_state_of_a_vdev_has_an_entry_in_every_position():
+    for words in states.ALL:
+        assert {"ONLINE", "DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED"} <= words.words.keys(), words.position
