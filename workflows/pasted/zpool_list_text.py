@@ -50,14 +50,16 @@ class Pools:
 
 
 def parse(lines: Sequence[str]) -> Pools | Unparsed:
-    """Every pool with its rows, and the rows that do not fit; Unparsed without any pool."""
-    heading, section = list(DEFAULT), ""
+    """Every pool with its rows, and the rows that do not fit; none below a heading alone. Unparsed without either."""
+    heading, section, seen = list(DEFAULT), "", False
     pools: list[tuple[Space, list[Space]]] = []
     stray: list[str] = []
     for line in filter(str.strip, lines):
         words = line.split()
         if words[0] == "NAME":
-            heading = words if _is_heading([line], 0) else []  # of another tool, whose rows follow without a gap
+            known = set(words) <= WORDS
+            heading = words if known else []  # of another tool, whose rows follow without a gap
+            seen = seen or known
             continue
         if words[0] in SECTIONS and set(words[1:]) <= {"-"}:
             section = words[0]
@@ -72,7 +74,7 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
             section = ""
             pools.append((space, []))
     found = tuple(Pool(pool, tuple(vdevs)) for pool, vdevs in pools)
-    return Pools(found, tuple(stray)) if found else refused("zpool list", (stray or [""])[0])
+    return Pools(found, tuple(stray)) if found or seen else refused("zpool list", (stray or [""])[0])
 
 
 def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str) -> Space | None:
@@ -195,6 +197,8 @@ def _has_tree(name: str, where: Where) -> bool:
 
 
 def notes(value: Pools) -> tuple[str, ...]:
+    if not value.pools:
+        return (*unread(value.unread), "It lists no pool.")
     return (*unread(value.unread), "Its sizes are rounded and are not compared; `zpool list -v -p -H` prints them exactly.")
 
 
