@@ -20,7 +20,7 @@ from workflows.tests.incident import NODE
 NO_SCAN = (ScanFacts("none", "none", "none requested"),)
 RUNNING = (ScanFacts("resilver", "running", "resilver in progress since …", "25.00"),)
 REBUILD = (ScanFacts("rebuild", "running", "resilver (draid1:2d:6c:1s-0) in progress since …", "25.00"),)
-CLEAN = (ScanFacts("resilver", "finished", "resilvered 580G in 16:55:00 with 0 errors", None, 0),)
+CLEAN = (ScanFacts("resilver", "finished", "resilvered 580G in 16:55:00 with 0 errors on Sat Nov 21 09:11:32 2026", None, 0),)
 WRITABLE = {"readonly": "off"}
 
 
