@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workflows.core import Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, known
+from workflows.facts import FleetFacts, NodeFacts, known, words
 from workflows.facts.census import imported_pools
 from workflows.vocabulary import notes, sentences
 from workflows.vocabulary.tokens import WORDS_SHOWN_MAX, Token, tokens
@@ -165,7 +165,7 @@ def _shown(token: Token) -> str:
 def _meaning(node: NodeFacts, first: Token, group: list[Token], grave: bool) -> Iterator[str]:
     places = list(dict.fromkeys(token.where for token in group))
     more = f" and {len(places) - PLACES_SHOWN} more" if len(places) > PLACES_SHOWN else ""
-    yield f"{first.source} on {node.node} says “{_shown(first)}” ({first.position}) of {', '.join(places[:PLACES_SHOWN])}{more}."
+    yield f"The {words.of(first.source)} of {node.node} says “{_shown(first)}” ({first.position}) of {', '.join(places[:PLACES_SHOWN])}{more}."
     if first.meaning is None:
         yield "Slotlight does not know this word: it may come from a newer release, or from a fault that was not seen before."
     else:
