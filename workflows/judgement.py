@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workflows.core import Situation
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known, words
 from workflows.facts.source_states import SILENT_SECONDS, SourceState, source_states
 from workflows.vocabulary.tokens import of_disk, of_pool
 
@@ -46,8 +46,17 @@ COMPARED = frozenset(
         *("sas_phys", "sas_topology", "parameters", "sysctl", "mdb", "node", "drive_modes", "sg_logs", "zdb_uberblocks", "io_counters"),
     )
 )
+# source that only people paste -> the source whose part it tells
+TOLD_BY_PASTED: Mapping[str, str] = {
+    "zpool_list_text": "zpool_list",
+    "status_rows": "zpool_status",
+    "multipath_ll": "multipath",
+    "sesutil": "enclosure",
+    "iostat_errors": "smart",
+} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "arcconf", "ssacli", "nvme"), "smart")
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
+REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything
 ESSENTIAL = "zpool_status"  # nothing else says how a pool is
 REASONS_SHOWN = 6
 
@@ -141,8 +150,10 @@ def judge_pasted(fleet: FleetFacts, situations: Iterable[Situation], sources: It
     """
     read = set(sources)
     told = read & WATCHES.keys() | ({"zpool_status"} if read & {"zpool_status_guid", "zpool_status_json", "zpool_status_slow"} else set())
-    missing = tuple(f"{what} ({source})" for source, what in WATCHES.items() if source not in told)
-    unjudged = tuple(f"{source} was read, and does not tell whether anything is well" for source in sorted(read - told - COMPARED))
+    told |= {TOLD_BY_PASTED[source] for source in read if source in TOLD_BY_PASTED}
+    missing = tuple(f"{what} ({words.of(source)})" for source, what in WATCHES.items() if source not in told)
+    silent = sorted(read - told - COMPARED - TOLD_BY_PASTED.keys() - {REFUSED})
+    unjudged = tuple(f"{words.of(source)} was read, and does not tell whether anything is well" for source in silent)
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]
     if not told:
         unknown.append("Nothing that was read says whether anything is well.")

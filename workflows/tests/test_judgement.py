@@ -125,7 +125,7 @@ def test_a_paste_is_judged_by_what_was_pasted_and_the_rest_is_named():
     found = triage([("paste", said()["zpool_status"].text)])
     judgement = judge_pasted(found.fleet, found.situations, {"zpool_status"})
     assert judgement.tone == "good"
-    assert any("smart" in what for what in judgement.not_looked_at)
+    assert any("SMART report" in what for what in judgement.not_looked_at)
     assert found.good
 
 
