@@ -70,6 +70,7 @@ def _situation(one: Damaged) -> Situation:
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
         cures=tuple(_cures(one)),
+        gate=one.all_count,
     )
 
 
@@ -100,7 +101,6 @@ def _cures(one: Damaged) -> Iterator[Cure]:
         "Scrub to the end, twice: an entry stays until the second scrub that does not find it.",
         (("zpool", "scrub", pool), ("zpool", "scrub", pool)),
         needs="No resilver runs, and the first scrub has ended before the second begins.",
-        gate=one.all_count,
     )
 
 
