@@ -177,9 +177,10 @@ def _silence(node: NodeFacts) -> Iterator[str]:
 
 
 def _of_pool(pool: PoolFacts) -> Iterator[str]:
+    pool = pool.shown
     if not known(pool.tops):
         yield f"the vdevs of {pool.name}: {pool.tops.reason}"
-    for line in pool.unread:
+    for line in (line for line in pool.unread if not line.rounded):
         yield f"a line of {pool.name} was not understood: {line.line}"
     if not known(pool.suspended):
         yield f"whether {pool.name} is suspended: {pool.suspended.reason}"

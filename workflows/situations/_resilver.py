@@ -87,7 +87,7 @@ class Running:
         return _words.evidence(self.node, "zpool_status", text.replace("\n", " "))
 
     def worst_margin(self) -> int | None:
-        margin = fate.pool_losses(self.pool)
+        margin = fate.pool_losses(self.pool.shown)
         return margin if known(margin) else None
 
 

@@ -35,6 +35,7 @@ def disk_behind(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
 
 def margin_sentence(pool: PoolFacts, top: VdevFacts) -> str:
     """How many more losses a top-level vdev survives, as ZFS counts; of a log that no data is on it."""
+    pool = pool.shown
     margin = fate.losses(pool, top)
     if fate.role_of(pool, top) == "log":
         return _of_a_log(pool, top, margin)

@@ -5,12 +5,12 @@ Guids are decimal strings. What is not known is null, and `unknown` beside it sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agents.collectors.base import UnreadLine
 from workflows.core import Cure, Situation
-from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
+from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, Unknown, VdevFacts, known
 from workflows.facts.dataloss import NONE as NO_DATA_ERRORS
 from workflows.facts.dataloss import data_errors
 from workflows.fate import fate, pool_losses
@@ -20,6 +20,7 @@ from workflows.triage.next import manuals
 VERSION = 1
 GOOD, NOT_GOOD, NOTHING_READ, STOPPED = 0, 1, 2, 3  # exit codes of `./run triage --json`
 OUTCOMES = {"read": "read", "partly": "partly", "not read": "refused", "left out": "refused"}
+COUNTERS = ("read", "write", "cksum")
 ROLES = ("data", "special", "dedup", "log", "spare", "cache")
 
 
@@ -181,13 +182,19 @@ def _vdev(vdev: VdevFacts, role: str) -> dict[str, Any]:
     one.fields |= {"role": role, "name": vdev.name, "kind": vdev.kind}
     one.add("guid", vdev.guid, str)
     one.fields |= {"state": vdev.state or None, "note": vdev.note or None}
-    counters: Sequence[int | None] = vdev.errors if known(vdev.errors) else (None, None, None)
-    one.fields |= dict(zip(("read", "write", "cksum"), counters, strict=True))
-    if not known(vdev.errors):
-        one.unknown |= dict.fromkeys(("read", "write", "cksum"), vdev.errors.reason)
+    _counters(one, vdev)
     one.add("wwid", vdev.wwid)
     one.fields["children"] = [_vdev(child, role) for child in vdev.children]
     return one.done()
+
+
+def _counters(one: _Object, vdev: VdevFacts) -> None:
+    """Each counter as a number; one that is printed rounded is not known, and the reason says how it is printed."""
+    for name, figure in zip(COUNTERS, vdev.figures or ("",) * len(COUNTERS), strict=True):
+        if figure.isdigit():
+            one.fields[name] = int(figure)
+        else:
+            one.add(name, Unknown(f"It is printed rounded: {figure}." if figure else str(getattr(vdev.errors, "reason", ""))))
 
 
 def _importable(node: NodeFacts, pool: ImportableFacts) -> dict[str, Any]:

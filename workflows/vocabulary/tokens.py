@@ -140,7 +140,7 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
     ):
         if line:
             yield from said(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
-    for unread in pool.unread:
+    for unread in (line for line in pool.unread if not line.rounded):  # a number that is rounded was understood as far as it goes
         yield Token("zpool_status", "a line that was not understood", unread.line, pool.name, unread.line, None, pool.name)
 
 
