@@ -337,7 +337,7 @@ def _columns(line: str) -> int:
 def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) -> bool:
     """By as much as they share; a pool's own lines are indented by up to three blanks by ZFS itself."""
     width = _shift(lines[start:end], width)
-    if width < INDENT_MIN:
+    if width < INDENT_MIN or _is_headed(lines, start):
         return False
     rests = [_less(line, width) for line in lines[start:end]]
     if not _tells(rests, INDENTED):
@@ -346,6 +346,12 @@ def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) 
     turns.setdefault(start, "")
     turns.setdefault(end, "")
     return True
+
+
+def _is_headed(lines: list[str], start: int) -> bool:
+    """Whether the line right above is the heading of a table, whose rows may stand further in than it."""
+    above = lines[start - 1] if start else ""
+    return bool(above.strip()) and _tells([above], INDENTED)
 
 
 def _shift(lines: list[str], width: int) -> int:

@@ -98,3 +98,13 @@ def test_the_parts_of_a_shelf_are_named_and_those_not_there_are_not():
     assert "51 °C" in meaning
     assert "Not installed" not in meaning
     assert "Unknown" not in meaning
+
+
+def test_a_table_whose_rows_stand_further_in_than_its_heading_is_one_report():
+    table = """ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
+  5 Reallocated_Sector_Ct   0x0033   197   197   140    Pre-fail  Always       -       88
+197 Current_Pending_Sector  0x0032   200   200   000    Old_age   Always       -       24
+"""
+    found = triage([("paste", table)])
+    assert [(read.source, read.first, read.last) for read in found.reads] == [("smart", 1, 3)]
+    assert [one.slug for one in found.situations] == ["disk-failing"]
