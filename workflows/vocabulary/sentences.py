@@ -125,7 +125,7 @@ SCAN = Vocabulary(
             by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead", ERRORS),
         ),
         form(r"resilver(?: \([^)]*\))? paused since .*", "resilver paused since …", by(FILLING, "resilver-cancelled")),
-        form(r"resilver(?: \([^)]*\))? cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled")),
+        form(r"resilver(?: \([^)]*\))? cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING)),
         form(r"scrub completed after .* with 0 errors on .*", "scrub completed after 1h2m with 0 errors on …", GOOD),
         form(r"scrub completed after .* with [0-9]+ errors on .*", "scrub completed after 1h2m with 3 errors on …", _WITH_ERRORS),
         form(r"scrub stopped after .*", "scrub stopped after 1h2m …", NEUTRAL),
