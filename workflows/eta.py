@@ -88,9 +88,9 @@ class Eta:
 
 def of(node: NodeFacts, pool: PoolFacts) -> Known[Eta]:
     """Of the repair that runs on this pool; of several rebuilds the one that is least far."""
-    if not known(pool.progress):
+    running = [scan for scan in pool.progress_read if scan.function in REPAIRS]
+    if not running and not known(pool.progress):
         return pool.progress
-    running = [scan for scan in pool.progress if scan.function in REPAIRS]
     if not running:
         return Unknown(f"No resilver runs on {pool.name}.")
     scan = min(running, key=lambda one: float(one.percent or 0))
@@ -99,8 +99,7 @@ def of(node: NodeFacts, pool: PoolFacts) -> Known[Eta]:
 
 
 def _printed(pool: PoolFacts, scan: ScanProgress) -> str | None:
-    scans = pool.scans if known(pool.scans) else ()
-    eta = next((s.eta for s in scans if s.function == scan.function and s.state == "running"), None)
+    eta = next((s.eta for s in pool.scans_read if s.function == scan.function and s.state == "running"), None)
     return None if eta is None else eta if eta.startswith("no ") else f"{eta} to go"
 
 

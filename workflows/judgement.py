@@ -181,7 +181,7 @@ def _of_pool(pool: PoolFacts) -> Iterator[str]:
     if not known(pool.tops):
         yield f"the vdevs of {pool.name}: {pool.tops.reason}"
     for line in (line for line in pool.unread if not line.rounded):
-        yield f"a line of {pool.name} was not understood: {line.line}"
+        yield f"a line of {pool.name} was not understood: {line.line or line.reason}"
     if not known(pool.suspended):
         yield f"whether {pool.name} is suspended: {pool.suspended.reason}"
     elif not pool.errors and known(pool.tops):

@@ -82,7 +82,7 @@ class _Ill:
     def of(cls, node: NodeFacts, said: Iterable[Token]) -> _Ill:
         ill = frozenset(token.pool for token in said if token.pool and not token.is_past and (token.grave or token.vdevs))
         read = frozenset(pool.name for pool in node.pools_read if pool.tops_read)
-        listed = frozenset(pool.name for pool in node.importable) if known(node.importable) else frozenset()
+        listed = frozenset(pool.name for pool in node.importable_read)
         leaves = frozenset(name for token in said if not token.is_past and len(token.vdevs) <= OF_A_LEAF for name in token.vdevs)
         return cls(ill, leaves, read, listed, known(node.pools) and all(known(pool.tops) for pool in node.pools), _is_silent(node))
 

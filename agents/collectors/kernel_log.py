@@ -81,7 +81,7 @@ def _kept(text: str) -> tuple[str, int]:
 
 
 def _tells(said: str) -> bool:
-    kind = classify(said)
+    kind = classify(said.strip())
     return (kind is not None and kind[0] != "cdb") or counts(said) or (" CDB: " in said and _ABORTED.fullmatch(said[:LINE_MAX]) is not None)
 
 
@@ -111,7 +111,7 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     events: list[KernelEvent] = []
     unexplained: list[KernelEvent] = []
     for i, one in enumerate(found):
-        said = classify(one.said)
+        said = classify(one.said.strip())  # a driver of SAS devices begins its lines with a blank
         if said:
             whose = _whose(found[i + 1 : i + 2]) if said[0] == "task-abort-begun" else ()
             events.append(KernelEvent(one.at_us, said[0], one.said, tuple({**dict(whose), **dict(said[1])}.items()), one.printed))

@@ -25,7 +25,8 @@ def with_figures(
             space=_space(sources, pool.name),
             properties=_properties(sources, pool.name),
             latency=read_latency(sources, pool, disks),
-            progress=_progress(sources, pool),
+            progress=_progress(sources, pool) if known(pool.scans) else pool.scans,
+            partial_progress=() if known(pool.scans) else _progress(sources, pool),
             idle=_idle(sources, pool.name),
         )
         for pool in pools
@@ -44,11 +45,10 @@ def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
     return {p.name: p.value for p in said if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
 
 
-def _progress(sources: Sources, pool: PoolFacts) -> Known[tuple[ScanProgress, ...]]:
-    if not known(pool.scans):
-        return pool.scans
-    exact = _exact(sources.read("zpool_status_json"), pool.name)
-    return read_progress(pool.scans, exact, _earlier(sources, "zpool_status", pool.name), _earlier(sources, "zpool_status_json", pool.name))
+def _progress(sources: Sources, pool: PoolFacts) -> tuple[ScanProgress, ...]:
+    """Of every scan that was understood and runs."""
+    exact, earlier = _exact(sources.read("zpool_status_json"), pool.name), _earlier(sources, "zpool_status", pool.name)
+    return read_progress(pool.scans_read, exact, earlier, _earlier(sources, "zpool_status_json", pool.name))
 
 
 def _idle(sources: Sources, name: str) -> Known[Mapping[Halves, float]]:

@@ -72,6 +72,7 @@ def node_facts(
         leaf_changes=leaf_changes,
         digests=sources.digests(),
         failures=sources.failures(),
+        not_understood=sources.not_understood(),
         absent=sources.absent(),
         left_asleep=sources.left_asleep(),
         fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),

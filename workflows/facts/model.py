@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-from agents.collectors.base import UnreadLine
+from agents.collectors.base import Unparsed, UnreadLine
 from workflows.facts.fragments import Fragments
 from workflows.facts.words import not_read
 
@@ -162,6 +162,7 @@ class PoolFacts:
     idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
     partial_tops: tuple[tuple[str, VdevFacts], ...] = ()  # what was understood of a tree that is unknown to guards
     partial_scans: tuple[ScanFacts, ...] = ()  # the same of its scans
+    partial_progress: tuple[ScanProgress, ...] = ()  # how far those are that run
     never_scanned: Known[bool] = Unknown("Its scan: line was not read.")  # no scrub or resilver since the pool was made
     unread: tuple[UnreadLine, ...] = ()
     row_state: str = ""  # of the pool's own row in the tree, which may differ from `state`; "" when it was not read
@@ -183,6 +184,11 @@ class PoolFacts:
     def scans_read(self) -> tuple[ScanFacts, ...]:
         """Every scan that was understood. Never for a guard."""
         return self.scans if known(self.scans) else self.partial_scans
+
+    @property
+    def progress_read(self) -> tuple[ScanProgress, ...]:
+        """Every scan that runs, as far as it was understood. Never for a guard."""
+        return self.progress if known(self.progress) else self.partial_progress
 
     @property
     def tops_read(self) -> tuple[tuple[str, VdevFacts], ...]:
@@ -343,7 +349,7 @@ class NodeFacts:
     importable: Known[tuple[ImportableFacts, ...]]
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
-    failures: Mapping[str, str]  # source/key -> why it failed
+    failures: Mapping[str, str]  # source/key -> why it failed, or why its text was not understood
     fabric: Known[FabricFacts] = Unknown("The SAS fabric was not read.")
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
     timelines: Known[tuple[PoolTimeline, ...]] = Unknown(not_read("zdb_uberblocks"))  # of pools that are not imported
@@ -351,6 +357,7 @@ class NodeFacts:
     kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not read.")
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not read.")
     absent: Mapping[str, str] = field(default_factory=dict)  # source/key -> why there is no such thing here: no tool, no hardware
+    not_understood: Mapping[str, Unparsed] = field(default_factory=dict)  # source/key -> what its parser says of a text that it refused
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
     hostids: Known[HostidFacts] = Unknown("The hostid was not read.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not read.")

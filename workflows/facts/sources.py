@@ -87,6 +87,12 @@ class Sources:
         why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
 
+    def not_understood(self) -> dict[str, Unparsed]:
+        """Every text that its parser refused as a whole, with the parser's own reason and line."""
+        texts = {where: body["text"] for where, body in self._bodies.items() if body["outcome"] == "data"}
+        parsed = {where: _parsed(where.partition("/")[0], text) for where, text in texts.items()}
+        return {where: value for where, value in parsed.items() if isinstance(value, Unparsed)}
+
     def absent(self) -> dict[str, str]:
         """Every source that this node has not, and why; one that was not asked so that no disk wakes is not among them."""
         nothing = {where: body["reason"] for where, body in self._bodies.items() if body["outcome"] == "nothing"}

@@ -56,7 +56,7 @@ def _named(node: NodeFacts) -> Iterator[str]:
         yield from _of_disk(disk)
     for pool in node.pools if known(node.pools) else ():
         yield from _of_pool(pool)
-    yield from (f"pool {pool.guid}" for pool in (node.importable if known(node.importable) else ()))
+    yield from (f"pool {pool.guid}" for pool in node.importable_read)
     yield from (f"enclosure {bay.enclosure_id}" for bay in (node.bays if known(node.bays) else ()))
 
 

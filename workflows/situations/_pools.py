@@ -33,7 +33,12 @@ def pools(fleet: FleetFacts) -> Iterator[tuple[NodeFacts, PoolFacts]]:
 
 def scans(pool: PoolFacts) -> tuple[ScanFacts, ...]:
     """Its scans, as far as they were understood; for situations, and never for a guard."""
-    return pool.scans if known(pool.scans) else ()
+    return pool.scans_read
+
+
+def scans_are_whole(pool: PoolFacts) -> bool:
+    """Whether every scan line of it was understood: only then nothing runs that is not among its scans."""
+    return not any(line.field in ("", "scan") and not line.rounded for line in pool.unread)
 
 
 def is_paste(node: NodeFacts) -> bool:

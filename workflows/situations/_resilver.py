@@ -79,11 +79,7 @@ class Running:
         return " ".join(told.lines) if known(told) else ""
 
     def line(self) -> Evidence:
-        text = (
-            next((s.text for s in self.pool.scans if s.function == self.scan.function and s.state == "running"), "")
-            if known(self.pool.scans)
-            else ""
-        )
+        text = next((s.text for s in self.pool.scans_read if s.function == self.scan.function and s.state == "running"), "")
         return _words.evidence(self.node, "zpool_status", text.replace("\n", " "))
 
     def worst_margin(self) -> int | None:
@@ -94,7 +90,7 @@ class Running:
 def running(fleet: FleetFacts) -> Iterator[Running]:
     for node in fleet.nodes.values():
         for pool in node.pools_read:
-            repairs = [scan for scan in pool.progress if scan.function in REPAIRS] if known(pool.progress) else []
+            repairs = [scan for scan in pool.progress_read if scan.function in REPAIRS]
             if repairs:
                 # Of several rebuilds at once, the one that is least far stands for the pool.
                 yield Running(node, pool, min(repairs, key=lambda scan: float(scan.percent or 0)))

@@ -192,7 +192,7 @@ def _way_out(errors: DataErrors, pool: str) -> str:
 def _evidence(one: Damaged) -> Iterator[Evidence]:
     yield _words.evidence(one.node, "zpool_status", f"errors: {one.errors.line}")
     yield from (_words.evidence(one.node, "zpool_status", entry) for entry in one.errors.listed[:FILES_NAMED])
-    for scan in one.pool.scans if known(one.pool.scans) else ():
+    for scan in one.pool.scans_read:
         if scan.errors:
             yield _words.evidence(one.node, "zpool_status", scan.text.split("\n")[0])
     for _, leaf in counted(one.pool)[:LEAVES_NAMED]:

@@ -78,6 +78,6 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
 
 def _evidence(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> Iterator[Evidence]:
     yield _words.evidence(node, "zpool_status", "  ".join((leaf.name, leaf.state, *leaf.figures, leaf.note)).rstrip())
-    for scan in pool.scans if known(pool.scans) else ():
+    for scan in pool.scans_read:
         if scan.function != "none":
             yield _words.evidence(node, "zpool_status", scan.text.split("\n")[0])

@@ -59,10 +59,10 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _foreign(fleet: FleetFacts, node: NodeFacts) -> Iterator[Foreign]:
     """Each pool that this node lists or reads labels of, and does not have imported. Unknown pools are not foreign."""
     if not known(node.pools):
-        listed, own = node.importable if known(node.importable) else (), frozenset()
+        listed, own = node.importable_read, frozenset()
         labels: dict[int, LabelFacts] = {}  # they may be of its own pools
     else:
-        listed, own, labels = (node.importable if known(node.importable) else ()), _guids(node), _labels(node)
+        listed, own, labels = node.importable_read, _guids(node), _labels(node)
     if known(node.pools) and any(not known(pool.guid) for pool in node.pools):
         labels = {}
     by_guid = {pool.guid: pool for pool in listed}

@@ -71,7 +71,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _listed(node: NodeFacts) -> Iterator[Blocked]:
     here = {pool.name for pool in node.pools if not known(pool.guid)} if known(node.pools) else set()
-    listed = node.importable if known(node.importable) else ()
+    listed = node.importable_read
     for pool in listed:
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
         why = _why(pool, found)

@@ -93,8 +93,7 @@ def _evidence(damage: Damage) -> Iterator[Evidence]:
         said = f"a sibling's label: vdev {damage.vdev_guid} of {damage.pool} is the disk {_wwid(damage)}"
         yield from _captured(damage, f"zdb_label/{damage.told_by}", said)
     yield from _captured(damage, own, damage.found)
-    importable = damage.node.importable if known(damage.node.importable) else ()
-    for pool in importable:
+    for pool in damage.node.importable_read:
         for leaf in (leaf for _, top in pool.tops for leaf in top.leaves() if pool.guid == damage.pool_guid and leaf.state != "ONLINE"):
             line = f"{leaf.name}  {leaf.state}  {leaf.note}".rstrip()
             yield Evidence(damage.node.node, "zpool_import", damage.node.digests.get("zpool_import", ""), line)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workflows.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.progress import size
-from workflows.situations import _words
+from workflows.situations import _pools, _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-stuck"
@@ -48,10 +48,10 @@ def _anew(one: Running) -> Situation:
 def _left_over(fleet: FleetFacts) -> Iterator[Situation]:
     for node in fleet.nodes.values():
         for pool in node.pools_read:
-            if not known(pool.scans) or not known(pool.tops) or any(s.state in ("running", "paused") for s in pool.scans):
+            if not _pools.scans_are_whole(pool) or any(s.state in ("running", "paused") for s in pool.scans_read):
                 continue
-            ended = next((s for s in pool.scans if s.function in REPAIRS and (s.state == "canceled" or (s.errors or 0) > 0)), None)
-            for vdev in (v for _, top in pool.tops for v in top.walk() if v.kind == "replacing" and _both_there(v)):
+            ended = next((s for s in pool.scans_read if s.function in REPAIRS and (s.state == "canceled" or (s.errors or 0) > 0)), None)
+            for vdev in (v for _, top in pool.tops_read for v in top.walk() if v.kind == "replacing" and _both_there(v)):
                 halves = tuple(child.name for child in vdev.children)
                 if ended is not None:
                     yield _unfinished(node, pool, vdev, ended)
@@ -78,7 +78,7 @@ def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFa
 
 def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: float) -> Situation:
     old, new = (child.name.rsplit("/", 1)[-1] for child in (vdev.children[0], vdev.children[-1]))
-    last = pool.scans[0].text.replace("\n", " ") if known(pool.scans) and pool.scans else ""
+    last = pool.scans_read[0].text.replace("\n", " ") if pool.scans_read else ""
     meaning = (
         f"{pool.name}: {new} stands beside {old} in {vdev.name} for {seconds / 60:.0f} minutes or longer, and no resilver runs that would fill it"
         f"{f'; the last scan was: {last}' if last else ''}. None begins by itself any more. ZFS can begin one as a scrub when the pool's devices are "

@@ -64,7 +64,7 @@ def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[
 
 
 def _is_repairing(node: NodeFacts) -> bool:
-    scans = [s for p in node.pools_read for s in (p.scans if known(p.scans) else ())]
+    scans = [s for p in node.pools_read for s in p.scans_read]
     return any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
 
 

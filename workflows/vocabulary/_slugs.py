@@ -13,4 +13,4 @@ AUXILIARY = frozenset(("log-device-lost", "cache-device-lost", "spare-unavailabl
 LABELS = frozenset(("labels-missing", "label-corrupt"))
 IMPORT = frozenset(("import-blocked", "foreign-pool-imported-elsewhere"))
 LINKS = frozenset(("hba-fault", "kernel-errors", "phy-errors", "path-lost", "many-disks-offline", "refused-command", "slow-inquiry"))
-DISK = frozenset(("disk-failing", "self-test-failed", "disk-worn", "disk-hot"))
+DISK = frozenset(("disk-failing", "disk-worn", "disk-hot"))

@@ -1,84 +1,82 @@
 """The sentences of `zpool status` and `zpool import`: `status:` with its message id, `errors:`, `scan:`, `remove:`, `expand:`, `checkpoint:`.
 
-A `status:` begins as `status_callback` and `show_import` of zpool print it, 0.6 to 2.4; what follows are details. Blanks are single here.
+The sentences of `status:` stand in `workflows.facts.status_reasons`, and here is what explains each. Blanks are single here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from workflows.facts.status_reasons import BY_NAME, REASONS, StatusReason
 from workflows.vocabulary._slugs import AUXILIARY, DAMAGE, DISK, DOWN, ERRORS, FILLING, IMPORT, LABELS, LOSS
 from workflows.vocabulary._words import GOOD, NEUTRAL, Form, Meaning, Vocabulary, by, form
 
-_MISSING = by(LOSS, DOWN, AUXILIARY, LABELS, "spare-in-use", "vdev-degraded")
-_FAULTED = by(LOSS, DOWN, AUXILIARY, ERRORS, "spare-in-use", "vdev-degraded")
-_FEATURES = by("features-disabled", "version-mismatch")
-_UNSUPPORTED = by(DOWN, "pool-read-only", "features-disabled", "version-mismatch")
-_OVER = NEUTRAL  # what is still so of it, the rows of the tree say
+_MISSING = (LOSS, DOWN, AUXILIARY, LABELS, "spare-in-use", "vdev-degraded")
+_FAULTED = (LOSS, DOWN, AUXILIARY, ERRORS, "spare-in-use", "vdev-degraded")
+_FILLED = (FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead")
+_UNSUPPORTED = (DOWN, "pool-read-only", "features-disabled", "version-mismatch")
+
+# Beside what the reason itself names: what may be found in its place, since the line gives one reason and the pool may have several.
+_ALSO: dict[str, tuple[str | frozenset[str], ...]] = {
+    **dict.fromkeys(("MISSING_DEV_R", "MISSING_DEV_NR", "CORRUPT_LABEL_R", "CORRUPT_LABEL_NR", "BAD_GUID_SUM"), _MISSING),
+    **dict.fromkeys(("OFFLINE_DEV", "REMOVED_DEV"), _MISSING),
+    **dict.fromkeys(("FAULTED_DEV_R", "FAULTED_DEV_NR", "FAULTED_FDOM_R"), _FAULTED),
+    **dict.fromkeys(("RESILVERING", "REBUILDING"), _FILLED),
+    **dict.fromkeys(("VERSION_NEWER", "UNSUP_FEAT_READ", "UNSUP_FEAT_WRITE"), _UNSUPPORTED),
+    **dict.fromkeys(("VERSION_OLDER", "FEAT_DISABLED", "COMPATIBILITY_ERR", "INCOMPATIBLE_FEAT"), ("version-mismatch",)),
+    **dict.fromkeys(("IO_FAILURE_WAIT", "IO_FAILURE_CONTINUE"), ("many-disks-offline",)),
+    **dict.fromkeys(("CORRUPT_CACHE", "CORRUPT_POOL"), (DOWN,)),
+    "CORRUPT_DATA": (DAMAGE, DOWN),
+    "FAILING_DEV": (ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE, "spare-in-use"),
+    "BAD_LOG": ("log-device-lost",),
+    "REBUILD_SCRUB": (FILLING, LOSS),
+}
 
 
-def _begins(said: str, meaning: Meaning) -> Form:
-    return Form(re.compile(re.escape(said) + ".*", re.DOTALL), f"{said} …", meaning)
+def _of_imported(reason: StatusReason) -> Meaning:
+    return by(frozenset(reason.slugs), *_ALSO.get(reason.name, ()))
 
 
-STATUS = Vocabulary(
-    "zpool_status",
-    "status:",
-    {"": GOOD},
-    (
-        _begins("One or more devices could not be opened.", _MISSING),
-        _begins("One or more devices could not be used because the label is missing or invalid.", _MISSING),
-        _begins(
-            "One or more devices has experienced an unrecoverable error.",
-            by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE, "vdev-degraded", "spare-in-use"),
-        ),
-        _begins("One or more devices has been taken offline by the administrator.", _MISSING),
-        _begins("One or more devices has been removed by the administrator.", _MISSING),
-        _begins("One or more devices have been removed.", _MISSING),
-        _begins("One or more devices is currently being resilvered.", by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead")),
-        _begins("One or more devices have been sequentially resilvered", by("rebuild-unverified", FILLING, LOSS)),
-        _begins("One or more devices has experienced an error resulting in data corruption.", by(DAMAGE, DOWN)),
-        _begins("The pool metadata is incomplete or corrupted", by(DOWN)),
-        _begins("The pool metadata is corrupted", by(DOWN)),
-        _begins("The pool is formatted using an older on-disk format.", _FEATURES),
-        _begins("The pool is formatted using a legacy on-disk format.", _FEATURES),
-        _begins("The pool has been upgraded to a newer, incompatible", by(DOWN, "features-disabled", "version-mismatch")),
-        _begins("Some supported features are not enabled on the pool.", _FEATURES),
-        _begins("Some supported and requested features are not enabled on the pool.", _FEATURES),
-        _begins("This pool has a compatibility list specified", _FEATURES),
-        _begins("One or more features are enabled on the pool despite not being requested", _FEATURES),
-        _begins("The pool cannot be accessed on this system because it uses the following feature(s)", _UNSUPPORTED),
-        _begins("The pool can only be accessed in read-only mode on this system.", _UNSUPPORTED),
-        _begins("One or more devices are faulted in response to persistent errors.", _FAULTED),
-        _begins("One or more failure domains are faulted.", _FAULTED),
-        _begins("The pool is suspended because multihost writes failed or were delayed", by("pool-suspended")),
-        _begins("One or more devices are faulted in response to IO failures.", by("pool-suspended", "many-disks-offline")),
-        _begins("An intent log record could not be read.", by("pool-down", "log-device-lost")),
-        _begins("One or more devices are configured to use a non-native block size.", by("block-size-mismatch")),
-        _begins("Mismatch between pool hostid and system hostid on imported pool.", by("hostid-mismatch")),
-        _begins("Errata #", by("pool-errata")),
-    ),
+# Of a pool that `zpool import` lists: nothing is wrong with it that keeps it from being imported.
+_KEEPS_NOTHING = frozenset(
+    ("HOSTID_MISMATCH", "FEAT_DISABLED", "VERSION_OLDER", "INCOMPATIBLE_FEAT", "COMPATIBILITY_ERR", "NON_NATIVE_ASHIFT", "RESILVERING")
 )
 
-_IDS: dict[str, Meaning] = {
-    "14": by(DOWN),  # CORRUPT_CACHE
-    "2Q": _MISSING,
-    "3C": _MISSING,
-    "4J": _MISSING,
-    "5E": _MISSING,
-    "6X": _MISSING,
-    "72": by(DOWN),
-    "8A": by(DAMAGE, DOWN),
-    "9P": by(ERRORS, DISK, AUXILIARY, LOSS, FILLING, DAMAGE, "vdev-degraded", "spare-in-use"),
-    "A5": by(DOWN, "features-disabled", "version-mismatch", "pool-read-only"),
-    "EY": by("hostid-mismatch", DOWN),
-    "HC": by("pool-suspended", "many-disks-offline"),
-    "JQ": by("pool-suspended", "many-disks-offline"),
-    "MM": by("pool-suspended"),
-    "K4": by("pool-down", "log-device-lost", "pool-suspended"),  # 0.7.9 to 0.7.13 print it for multihost, too
-    "ER": by("pool-errata"),
-}
-MESSAGE = Vocabulary("zpool_status", "message id behind see:", {"": GOOD} | {f"ZFS-8000-{code}": meaning for code, meaning in _IDS.items()})
+
+def _of_listed(reason: StatusReason) -> Meaning:
+    return NEUTRAL if reason.name in _KEEPS_NOTHING else by(IMPORT, frozenset(reason.slugs))
+
+
+def _reasons(meaning: Callable[[StatusReason], Meaning]) -> tuple[Form, ...]:
+    """A form for each sentence of each reason, and then for the beginning of each, as `status_reasons.reason_of` looks for them."""
+    whole = {pieces: reason for reason in REASONS for pieces in reason.sentences}
+    begun: dict[tuple[str, ...], StatusReason] = {}
+    for pieces, reason in whole.items():
+        if len(pieces) > 1:
+            begun.setdefault(pieces[:1], reason)
+    return tuple(_sentence(pieces, meaning(reason)) for said in (whole, begun) for pieces, reason in said.items())
+
+
+def _sentence(pieces: tuple[str, ...], meaning: Meaning) -> Form:
+    """Its pieces one after another, in letters of either case. Each is looked for once: an atomic group is not tried again."""
+    pattern = "".join(f"(?>.*?{re.escape(piece)})" for piece in pieces)
+    return Form(re.compile(f"(?is){pattern}.*"), f"{' … '.join(pieces)} …", meaning)
+
+
+STATUS = Vocabulary("zpool_status", "status:", {"": GOOD}, _reasons(_of_imported))
+
+
+def _ids() -> dict[str, Meaning]:
+    """What explains each message id: all that explains one of its reasons. 0.7.9 to 0.7.13 print K4 for a multihost suspension, too."""
+    slugs: dict[str, frozenset[str]] = {BY_NAME["BAD_LOG"].id: frozenset(("pool-suspended",))}
+    for reason in REASONS:
+        if reason.id:
+            slugs[reason.id] = slugs.get(reason.id, frozenset()) | _of_imported(reason).slugs
+    return {id: by(explained) for id, explained in slugs.items()}
+
+
+MESSAGE = Vocabulary("zpool_status", "message id behind see:", {"": GOOD} | _ids())
 
 ERRORS_LINE = Vocabulary(
     "zpool_status",
@@ -127,7 +125,7 @@ SCAN = Vocabulary(
             by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead", ERRORS),
         ),
         form(r"resilver(?: \([^)]*\))? paused since .*", "resilver paused since …", by(FILLING, "resilver-cancelled")),
-        form(r"resilver(?: \([^)]*\))? cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled")),
+        form(r"resilver(?: \([^)]*\))? cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING)),
         form(r"scrub completed after .* with 0 errors on .*", "scrub completed after 1h2m with 0 errors on …", GOOD),
         form(r"scrub completed after .* with [0-9]+ errors on .*", "scrub completed after 1h2m with 3 errors on …", _WITH_ERRORS),
         form(r"scrub stopped after .*", "scrub stopped after 1h2m …", NEUTRAL),
@@ -174,30 +172,7 @@ IMPORT_STATUS = Vocabulary(
     "zpool_import",
     "status:",
     {"": GOOD},
-    (
-        _begins("The pool was last accessed by another system.", NEUTRAL),
-        _begins("Some supported features are not enabled on the pool.", NEUTRAL),
-        _begins("Some supported and requested features are not enabled on the pool.", NEUTRAL),
-        _begins("The pool is formatted using", NEUTRAL),
-        _begins("One or more features are enabled on the pool despite not being requested", NEUTRAL),
-        _begins("Error reading or parsing the file(s) indicated by the 'compatibility' property.", NEUTRAL),
-        _begins("One or more devices are configured to use a non-native block size.", NEUTRAL),
-        _begins("One or more devices were being resilvered.", NEUTRAL),
-        _begins("The pool was destroyed, but can be imported", NEUTRAL),
-        _begins("One or more devices are missing from the system.", by(IMPORT)),
-        _begins("One or more devices contains corrupted data.", by(IMPORT)),
-        _begins("One or more devices are offlined.", by(IMPORT)),
-        _begins("One or more devices are faulted.", by(IMPORT)),
-        _begins("One or more failure domains are faulted.", by(IMPORT)),
-        _begins("The pool data is corrupted.", by(IMPORT)),
-        _begins("The pool metadata is", by(IMPORT)),
-        _begins("The pool uses the following feature(s) not supported", by(IMPORT)),
-        _begins("The pool can only be accessed in read-only mode on this system.", by(IMPORT)),
-        _begins("The pool is currently imported by another system.", by(IMPORT)),
-        _begins("The pool has the multihost property on.", by(IMPORT, "hostid-mismatch")),
-        _begins("An intent log record", by(IMPORT)),
-        _begins("Errata #", by("pool-errata", IMPORT)),
-    ),
+    (*_reasons(_of_listed), form(r"The pool was destroyed, but can be imported.*", "The pool was destroyed, but can be imported …", NEUTRAL)),
 )
 
 ALL = (STATUS, MESSAGE, ERRORS_LINE, SCAN, REMOVE, EXPAND, CHECKPOINT, IMPORT_STATUS)

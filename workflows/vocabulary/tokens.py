@@ -6,16 +6,17 @@ Words that are good or neutral are passed over where they are met, so that a hea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
+from agents.collectors.base import UnreadLine
 from agents.collectors.zpool_events import Event
 from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.vocabulary import devices, happenings, notes, sentences, states
 from workflows.vocabulary._words import Meaning, Vocabulary
 
 WORDS_SHOWN_MAX = 120
-NOT_UNDERSTOOD = "printed what cannot be read"  # as `workflows.facts.sources` says it of a text that its parser refused
+BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is told by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -47,14 +48,11 @@ class Token:
         return f"{self.source}:{_NUMBER.sub('#', self.name or self.text)}"
 
 
-Find = Callable[..., Iterator[Token]]
-
-
 def tokens(node: NodeFacts, imported: frozenset[int] = frozenset()) -> Iterator[Token]:
     """Every word of the node that is not well. `imported` are the guids of all pools that some node has imported."""
     for pool in node.pools_read:
         yield from of_pool(node, pool)
-    for listed in node.importable if known(node.importable) else ():
+    for listed in node.importable_read:
         if not listed.destroyed and listed.guid not in imported:
             yield from _importable(node, listed)
     for disk in node.disks if known(node.disks) else ():
@@ -66,12 +64,22 @@ def tokens(node: NodeFacts, imported: frozenset[int] = frozenset()) -> Iterator[
 
 
 def _texts(node: NodeFacts) -> Iterator[Token]:
-    """Whole texts that their parser refused: what they say is not known, and a person should see the line."""
-    for place, why in node.failures.items():
-        if NOT_UNDERSTOOD in why:
-            source = place.partition("/")[0]
-            reason = why.partition(NOT_UNDERSTOOD)[2].partition(" (")[0].strip(": ")
-            yield Token(source, "a text that was not understood", reason, place, why, None, key=place)
+    """Whole texts that their parser refused, and lines of `zpool status` that belong to no pool: what they say is not known."""
+    yield from _unread(node.unread, "zpool status")
+    by_line = any(token for pool in node.pools_read for token in pool.unread) or bool(node.unread)
+    for place, refused in node.not_understood.items():
+        source = place.partition("/")[0]
+        if by_line and (source in BY_LINE or (source == "zpool_status_guid" and "zpool_status" in node.not_understood)):
+            continue  # the run by guid prints the same lines
+        line = f"{refused.reason}: {refused.line.strip()}" if refused.line.strip() else refused.reason
+        yield Token(source, "a text that was not understood", refused.reason, place, line, None, key=place)
+
+
+def _unread(lines: Iterable[UnreadLine], where: str, pool: str = "", told: Container[str] = ()) -> Iterator[Token]:
+    """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that."""
+    for unread in lines:
+        if unread.line and not unread.rounded and unread.field not in told:
+            yield Token("zpool_status", "a line that was not understood", unread.line, where, unread.line, None, pool)
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
@@ -130,7 +138,7 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
         yield from said(sentences.MESSAGE, found.group() if found else pool.see, pool.name, f"see: {pool.see}")
     if pool.errors:
         yield from said(sentences.ERRORS_LINE, pool.errors, pool.name, f"errors: {pool.errors.partition(chr(10))[0]}")
-    for scan in pool.scans if known(pool.scans) else ():
+    for scan in pool.scans_read:
         if scan.text:
             yield from said(sentences.SCAN, scan.text, pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
     for words, line in (
@@ -140,8 +148,7 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
     ):
         if line:
             yield from said(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
-    for unread in (line for line in pool.unread if not line.rounded):  # a number that is rounded was understood as far as it goes
-        yield Token("zpool_status", "a line that was not understood", unread.line, pool.name, unread.line, None, pool.name)
+    yield from _unread(pool.unread, pool.name, pool.name, told=("state",))
 
 
 def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = False) -> Iterator[Token]:

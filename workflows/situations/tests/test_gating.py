@@ -30,7 +30,8 @@ def test_no_tree_whose_pool_is_gated_has_anything_that_replaces(seed):
     found = detect_all(facts)
     stands = any(one.gate for one in found) or fate(facts.nodes["oss01"], facts.nodes["oss01"].pools[0], facts).gates
     for one in found:
-        assert is_gated(one) == stands or one.subject.get("pool") != "ost_0"
+        # What nobody understands offers no replacement that could be held back.
+        assert is_gated(one) == stands or one.subject.get("pool") != "ost_0" or one.slug == "unexplained"
         assert not (stands and replaces(one))
 
 
