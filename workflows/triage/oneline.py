@@ -58,13 +58,14 @@ def _holds_several(line: str) -> bool:
 
 def _is_escaped(line: str) -> bool:
     """Whether a string of a program holds an output with its line breaks escaped. The JSON that a tool itself prints is no such string."""
-    if line.count("\\n") < ESCAPED_MIN or _TOOLS_JSON.search(line[:TOOLS_JSON_LOOKED_AT]):
+    if line.count("\\n") < ESCAPED_MIN or _TOOLS_JSON.search(line[:TOOLS_JSON_LOOKED_AT]) or _TOOLS_FIELD.match(line):
         return False
     return '"' in line or "'" in line or "pool:" in line
 
 
 TOOLS_JSON_LOOKED_AT = 400  # characters
 _TOOLS_JSON = re.compile(r'\{.{0,200}"(?:output_version|smartctl|json_format_version|Controllers|blockdevices)" ?:')
+_TOOLS_FIELD = re.compile(r' {2,40}"(?:status|action|see|moreinfo|comment|errors)": "')  # of `zpool status -j`, each on a line of its own
 
 
 def _is_header_with_rows(line: str) -> bool:
