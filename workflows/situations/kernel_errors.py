@@ -6,6 +6,7 @@ error counted they are watched; a pool that repaired a block has no need of a ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ CORRECTED_MANY = 10
 OF_ITSELF = ("medium", "hardware")  # what a disk says of itself, whatever stands between
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
+NO_DISK = re.compile(r"(?:fd|sr|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
 ERROR_NUMBERS = {
     "5": "I/O error",
     "6": "no such device",
@@ -115,8 +117,8 @@ def _disks(log: Log) -> Iterator[Situation]:
     for event in log.log.events:
         if log.is_recent(event) and (why := _why(event)):
             name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
-            if name:
-                base = strip_partition(name.rsplit("/", 1)[-1])[0]
+            base = strip_partition(name.rsplit("/", 1)[-1])[0]
+            if base and not NO_DISK.fullmatch(base):
                 grouped.setdefault(names.get(base) or base, []).append((why, event))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_told_already(log, one.name, one.why))]

@@ -146,7 +146,7 @@ def test_less_knowledge_raises_nothing(field):
 
 def test_the_real_collectors_see_it_on_a_twin(tmp_path):
     """Four members pulled within a minute: their disks are gone, so what they hung on comes from the labels of the others."""
-    node = demo.oss03(0.0)
+    node = demo.oss03(Clock().at)
     for member in [d for d in node.disks if d.paths[0].sas_address][7:14:2]:
         pull(node, member.wwid)
     host = twin(tmp_path, node, Clock())
