@@ -120,6 +120,12 @@ def belongs(source: str, before: str, line: str) -> bool:
     return form is None or (bool(before.strip()) and not READERS[source].strict) or bool(form.match(line))
 
 
+def goes_on(source: str, line: str) -> bool:
+    """Whether a line looks like one of this output by itself, however deep it stands: tables have headings that stand deeper than their rows."""
+    form = _GOES_ON.get(source)
+    return form is not None and bool(form.match(line))
+
+
 def is_inside(source: str, begun: str) -> bool:
     """Whether the output of `source` has lines that only look like the beginning of `begun`."""
     return begun in READERS and source in READERS[begun].inside
@@ -157,6 +163,6 @@ def situations(said: Iterable[Said], node: str, facts: NodeFacts | None) -> tupl
 
 
 __all__ = [
-    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
+    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "goes_on", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
     "sights", "situations", "unreadable",
 ]  # fmt: skip

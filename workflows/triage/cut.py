@@ -64,7 +64,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     node = ""
     turns = turns or {}
     for i, line in enumerate(lines):
-        if i in turns:
+        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line)):
             node = turns[i] or node
             pieces.append(_turned(pieces[-1], node, i + 1))
         if not line:
@@ -112,10 +112,10 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return kernel_file(line.partition(":")[0])
     if (line == "{" or line.startswith(('{"', '{ "'))) and (of_json := _json(lines[i : i + JSON_LOOKED_AT])):
         return of_json, ""
-    if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
-        return "zpool_status", ""  # its beginning is not here
     if of_person := pasted.begins(lines, i):
         return of_person, ""
+    if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)):
+        return "zpool_status", ""  # its beginning is not here
     for source, form, second in _SIGNS if _SIGN.match(line) else ():
         found = form.match(line)
         if found and (not second or re.match(second, after)):
