@@ -156,9 +156,9 @@ def test_a_decimal_comma_is_one():
 
 def test_what_is_missing_is_not_known():
     [pool] = answered("status/degr2")["pools"]
-    assert pool["errors"] is None
-    assert pool["unknown"]["errors"]
     assert pool["scan"] is None
+    assert pool["unknown"]["scan"]
+    assert pool["losses_survived"] is None or pool["losses_survived"] <= 0  # a mirror with one row may lack the other
 
 
 def test_two_pools_of_one_name_are_two():
