@@ -54,6 +54,17 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             *(": enclosure logical id(", ": task abort: SUCCESS scmd(9a9a9a9b)"),
         ),
     },
+    "No shelf of the lab answers `--page=es`. After sg_ses's own format strings.": {
+        "ses.py": (
+            "Enclosure Status diagnostic page: INVOP=9, INFO=9, NON-CRIT=9, CRIT=9, UNRECOV=9 generation code: 9x9 status descriptor list",
+            "Ident=9, Do not remove=9, DC overvoltage=9, DC undervoltage=9 DC overcurrent=9, Hot swap=9, Fail=9, Requested on=9, Off=9 "
+            "Overtmp fail=9, Temperature warn=9, AC fail=9, DC fail=9",
+            "Ident=9, Do not remove=9, Hot swap=9, Fail=9, Requested on=9 Off=9, Actual speed=9 rpm, Fan at intermediate speed",
+            "Ident=9, Fail=9, OT failure=9, OT warning=9, UT failure=9 UT warning=9 Temperature=9 C",
+            "Predicted failure=9, Disabled=9, Swap=9, status: {}",
+            *("Power supply", "Temperature sensor", "] Overall descriptor:"),
+        ),
+    },
     "Of a pool that a report tells of and a rehearsal plays: neither 2.1.11 nor 2.3.2 could be brought to say it (docs/lab.md). After OpenZFS's source.": {
         "status.py": (
             "Attach the missing device and online it using 'zpool online'.",
