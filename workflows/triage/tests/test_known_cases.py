@@ -75,7 +75,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "matrix/08-degraded-no-member-says-why": ("vdev-degraded",),
     "matrix/09-leaf-degraded-without-a-note": ("member-degraded",),
     "matrix/10-errors-list-unavailable-permission-denied": ("data-errors act",),
-    "matrix/11-errors-list-unavailable-suspended": ("errors-not-listed act", GATE),
+    "matrix/11-errors-list-unavailable-suspended": ("pool-suspended act", GATE),
     "matrix/12-scrub-ended-with-errors-none-listed-now": ("scrub-errors",),
     "matrix/13-log-device-unavail": ("log-device-lost watch",),
     "matrix/14-cache-device-unavail": ("cache-device-lost watch",),
