@@ -112,7 +112,7 @@ class _Reader:
                 self._key, self._pieces = "config", tree
             else:
                 self._begin("config", "")
-            self.pools[-1].unread.append(UnreadLine(line.strip(), "config", why))
+            self.pools[-1].unread.append(UnreadLine(line.strip(), "config", why, missing=not tree))
         self._pieces.append(f"\n{line}")
 
     def _below(self, line: str) -> None:

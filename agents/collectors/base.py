@@ -30,6 +30,7 @@ class UnreadLine:
     field: str  # what it could have said: "scan", "config", "errors", "counters", ...; "" when that is not known
     reason: str
     rounded: bool = False  # it was understood, and only its numbers are not exact
+    missing: bool = False  # it was understood, and another line before it is not there
 
 
 @dataclass(frozen=True)

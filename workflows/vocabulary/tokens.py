@@ -76,16 +76,19 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
 
 
 def _unread(lines: Iterable[UnreadLine], where: str, pool: str = "", told: Container[str] = ()) -> Iterator[Token]:
-    """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that."""
+    """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that.
+
+    Where rows are missing below a vdev, its name stands for the line: nothing that was printed is unknown then.
+    """
     for unread in lines:
-        if unread.line and not unread.rounded and unread.field not in told:
+        if unread.line and not unread.rounded and not unread.missing and unread.field not in told:
             yield Token("zpool_status", "a line that was not understood", unread.line, where, unread.line, None, pool)
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     """What the pool's own rows and lines say, the kernel's word for it, and the lines that were not understood."""
     said = _Sayer(pool.name)
-    if not (known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread):  # else only the kernel tells of it
+    if pool.state and not (known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread):  # else only the kernel tells of it
         yield from said(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     row_state, row_note = pool.row_state, pool.row_note
     if row_state not in ("", pool.state):
@@ -148,7 +151,8 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
     ):
         if line:
             yield from said(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
-    yield from _unread(pool.unread, pool.name, pool.name, told=("state",))
+    rows = {pool.name, *(vdev.name for _, top in pool.tops_read for vdev in top.walk())}
+    yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, told=("state",))
 
 
 def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = False) -> Iterator[Token]:
