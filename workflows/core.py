@@ -74,6 +74,18 @@ class Cure:
     save_first: str = ""  # what is lost by it and must be written down before: "clear wipes the error counters"
     runbook: str = ""  # slug of the runbook that does it
 
+    def told(self) -> dict[str, Any]:
+        """The same for JSON, as docs/guide/triage-json.md has it; what there is not is null."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "commands": [list(argv) for argv in self.argv],
+            "releases": self.releases or None,
+            "needs": self.needs or None,
+            "save_first": self.save_first or None,
+            "runbook": self.runbook or None,
+        }
+
 
 @dataclass(frozen=True)
 class Situation:

@@ -18,8 +18,8 @@ from app.fleet.severity import SEVERITY_ORDER, WORST_FIRST, worst_first
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
 from workflows.facts import NodeFacts, PoolFacts, known
+from workflows.fate import Fate, fate
 from workflows.judgement import Concern, Judgement, judge_node, judge_pool
-from workflows.redundancy import pool_margin
 
 router = Router(tags=["fleet"])
 REMEMBERED = 100  # stays of one disk
@@ -62,6 +62,9 @@ class JudgementOut(Schema):
 
 class PoolOut(Schema):
     judgement: JudgementOut
+    verdict: str = Field(description="What the pool does for its users: serving, reduced, hung, suspended, down, held, moved or unknown")
+    verdict_reason: str
+    no_replacement: bool = Field(description="No member of the pool may be replaced for now")
     name: str
     guid: str | None
     state: str
@@ -88,6 +91,18 @@ class EvidenceOut(Schema):
     line: str
 
 
+class AdviceOut(Schema):
+    """One thing that helps. `commands` name vdevs by guid; `releases` are those of OpenZFS they are right for."""
+
+    kind: str
+    text: str
+    commands: list[list[str]]
+    releases: str | None
+    needs: str | None
+    save_first: str | None = Field(description="What is lost by it, and must be written down before")
+    runbook: str | None
+
+
 class AnswerOut(Schema):
     runbook: str
     why: str
@@ -111,7 +126,9 @@ class SituationFull(SituationOut):
     meaning: str
     sure: bool
     subject: dict[str, str]
+    no_replacement: bool = Field(description="While it stands, no member of its pool is to be replaced")
     evidence: list[EvidenceOut]
+    advice: list[AdviceOut] = Field(description="What helps, first things first")
     answers: list[AnswerOut]
     open_runs: list[int]
 
@@ -243,15 +260,18 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
         "zfs_userland": rows.said(facts.zfs_userland),
         "zfs_module": rows.said(facts.zfs_module),
         "disks": len(facts.disks) if known(facts.disks) else None,
-        "pools": [pool_line(pool, judge_pool(facts, pool, about)) for pool in facts.pools_read],
+        "pools": [pool_line(pool, judge_pool(facts, pool, about), fate(facts, pool)) for pool in facts.pools_read],
         "not_known": list(dict.fromkeys((*(one.reason for one in (facts.pools, facts.disks) if not known(one)), *judged.unknown))),
     }
 
 
-def pool_line(pool: PoolFacts, judged: Judgement) -> dict:
-    left = pool_margin(pool)
+def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> dict:
+    left = rows.losses_left(pool)
     return {
         "judgement": judgement(judged),
+        "verdict": verdict.verdict,
+        "verdict_reason": verdict.reason,
+        "no_replacement": verdict.gates,
         "name": pool.name,
         "guid": str(pool.guid) if known(pool.guid) else None,
         "state": pool.state,
@@ -289,6 +309,7 @@ def situation(request, pk: Number):
     """One situation with the lines that show it, and the runbooks that answer it."""
     one = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
     told = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
+    told |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
     runs = Run.objects.filter(situation_key=one.key, ended_at=None).values_list("pk", flat=True)
     return situation_line(one) | told | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from app.fleet.drive_rows import drive
 from app.fleet.judging import worse
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.census import size
 from workflows.facts.source_states import SILENT_SECONDS, source_states
+from workflows.fate import Verdict as FateVerdict
+from workflows.fate import losses, pool_losses
 from workflows.judgement import Concern, Judgement, judge_pool
-from workflows.redundancy import class_margins, pool_margin
+from workflows.redundancy import CANNOT_SERVE
 
 TONES = {
     "ONLINE": "good",
@@ -69,6 +71,44 @@ def left_words(state: str, value: int | Unknown) -> tuple[str, str]:
     return words, "good" if state == "ONLINE" and value == 1 else how
 
 
+# What `workflows.fate` says that a pool does for its users, in words for its page
+FATE_WORDS: dict[FateVerdict, str] = {
+    "serving": "",  # the state says it already
+    "reduced": "it serves with less redundancy than it was made with",
+    "hung": "commands about it do not return",
+    "suspended": "its I/O is suspended",
+    "down": "it is down",
+    "held": "another host has it too",
+    "moved": "its members are there under other names",
+    "unknown": "what it does for its users is not known",
+}
+FATE_TONES: dict[FateVerdict, str] = {
+    "serving": "good",
+    "reduced": "watch",
+    "hung": "bad",
+    "suspended": "bad",
+    "down": "bad",
+    "held": "bad",
+    "moved": "bad",
+    "unknown": "watch",
+}
+
+
+def losses_left(pool: PoolFacts) -> Known[int]:
+    """How many more losses the pool survives, for showing; of one that serves nothing, what its vdevs would survive says nothing."""
+    if pool.state in CANNOT_SERVE and not (known(left := pool_losses(pool)) and left < 0):
+        return Unknown(f"{pool.name} is {pool.state} and serves nothing.")
+    return pool_losses(pool)
+
+
+def left_of_top(pool: PoolFacts, role: str, top: VdevFacts) -> tuple[str, str]:
+    """The same of a top-level vdev. Where a line of the pool was not understood, that line may be a member that is lost."""
+    left = losses(pool, top) if known(pool.tops) else pool.tops
+    if role == "log" and known(left) and left < 0:
+        return "out of service; no data of the pool is missing", "watch"
+    return left_words(top.state, left)
+
+
 @dataclass(frozen=True)
 class VdevRow:
     """One line of the vdev tree."""
@@ -115,14 +155,10 @@ class VdevRow:
 
 
 def vdev_rows(pool: PoolFacts, node: NodeFacts) -> tuple[VdevRow, ...]:
-    """The pool's tree, line by line, with redundancy left on each top-level vdev."""
-    if not known(pool.tops):
-        return ()
+    """The pool's tree as far as it was understood, line by line, with the losses that each top-level vdev survives."""
     rows: list[VdevRow] = []
-    margins = class_margins(pool)
-    for i, (group, top) in enumerate(pool.tops):
-        left = left_words(top.state, margins[i][2] if known(margins) else margins)
-        rows += _branch(top, 1, node, left, "" if group == "data" else group)
+    for group, top in pool.tops_read:
+        rows += _branch(top, 1, node, left_of_top(pool, group, top), "" if group == "data" else group)
     for vdev in pool.spares:
         rows += _branch(vdev, 1, node, NOT_COUNTED, "spare")
     for vdev in pool.caches:
@@ -271,7 +307,7 @@ def pool_rows(node: NodeFacts, about: Sequence[Concern]) -> tuple[PoolRow, ...]:
 
 def pool_row(pool: PoolFacts, judged: Judgement) -> PoolRow:
     """Its colour is the worse of its state and of what the rule says of it."""
-    words, how = left_words(pool.state, pool_margin(pool))
+    words, how = left_words(pool.state, losses_left(pool))
     running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
     text = running[0].text if running else ""
     return PoolRow(pool, worse(tone(pool.state), judged.tone), words, how, text, running[0].percent if running else None)

@@ -5,7 +5,7 @@ from operator import attrgetter
 from app.fleet.models import NO_POOL
 from workflows.core import Situation
 from workflows.facts import FleetFacts, known
-from workflows.redundancy import pool_margin
+from workflows.fate import pool_losses
 
 SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
 SEVERITY_WORDS = {"act": "act now", "watch": "keep watching", "info": "to know"}
@@ -29,5 +29,5 @@ def margin(seen: Situation, fleet: FleetFacts) -> int:
     if not names:
         return NO_POOL
     node = fleet.nodes.get(seen.node)
-    pools = [pool for pool in node.pools if pool.name in names] if node is not None and known(node.pools) else []
-    return min((left if known(left := pool_margin(pool)) else 0 for pool in pools), default=0)
+    pools = [pool for pool in node.pools_read if pool.name in names] if node is not None else []
+    return min((left if known(left := pool_losses(pool)) else 0 for pool in pools), default=0)

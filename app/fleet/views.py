@@ -18,6 +18,7 @@ from workflows import advice
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.census import census
 from workflows.facts.findings import disks_of, findings, of_node, of_pool
+from workflows.fate import fate
 from workflows.judgement import Judgement, judge_disk, judge_pool
 
 TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough
@@ -87,7 +88,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     found = next((p for p in pools if p.name == pool_name), None)
     if found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
-    judged = judge_pool(facts, found, judging.concerns(situations))
+    judged, verdict = judge_pool(facts, found, judging.concerns(situations)), fate(facts, found, fleet)
     words = [
         (k, v)
         for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
@@ -102,6 +103,9 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "pool": found,
         "guid": rows.said(found.guid),
         "row": rows.pool_row(found, judged),
+        "fate": verdict,
+        "fate_words": rows.FATE_WORDS[verdict.verdict],
+        "fate_tone": rows.FATE_TONES[verdict.verdict],
         "not_known": judged.unknown,
         "scans": [s for s in found.scans if s.state != "none"] if known(found.scans) else [],
         "tree_unknown": rows.why_unknown(found.tops),
@@ -221,6 +225,9 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "topics": f"node:{this.node.name}",
         "situation": this,
         "meaning": this.data["meaning"],
+        "cures": this.data.get("cures", []),  # rows from before advice stood apart have none
+        "gate": this.data.get("gate", False),
+        "pool": this.data.get("subject", {}).get("pool", ""),
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,

@@ -192,7 +192,9 @@ RESILVERED = (ScanFacts("resilver", "finished", "resilvered 9.1T in 17:12:00 wit
 
 def after(*children, scans=RESILVERED):
     """The pool after the replacement, with these leaves in the lost one's place."""
-    return with_pool(state="ONLINE", scans=scans, tops=(("data", replace(TOP, children=(*(children or (NEW_LEAF,)), *MEMBERS))),))
+    members = (*(children or (NEW_LEAF,)), *MEMBERS)
+    state = "ONLINE" if all(child.state == "ONLINE" for child in members) else "DEGRADED"
+    return with_pool(state="ONLINE", scans=scans, tops=(("data", replace(TOP, state=state, children=members)),))
 
 
 REPLACED = after()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agents.collectors.base import UnreadLine
-from workflows.core import Cure, Situation
+from workflows.core import Situation
 from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, Unknown, VdevFacts, known
 from workflows.facts.dataloss import NONE as NO_DATA_ERRORS
 from workflows.facts.dataloss import data_errors
@@ -247,22 +247,10 @@ def _situation(one: Situation, found: Triage) -> dict[str, Any]:
         "sure": one.sure,
         "no_replacement": one.gate,
         "cause": one.cause or None,
-        "advice": [_cure(cure) for cure in one.cures],
+        "advice": [cure.told() for cure in one.cures],
         "runbooks": list(manuals(one)),
         "evidence": [{"source": line.source, "text": line.line} for line in one.evidence],
         "lines": [{"file": mark.name, "line": mark.line} for mark in found.marks(one)],
-    }
-
-
-def _cure(cure: Cure) -> dict[str, Any]:
-    return {
-        "kind": cure.kind,
-        "text": cure.text,
-        "commands": [list(argv) for argv in cure.argv],
-        "releases": cure.releases or None,
-        "needs": cure.needs or None,
-        "save_first": cure.save_first or None,
-        "runbook": cure.runbook or None,
     }
 
 
