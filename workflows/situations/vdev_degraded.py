@@ -43,9 +43,7 @@ def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Situation]:
 def _only_the_pool(pool: PoolFacts) -> bool:
     """Whether the pool is DEGRADED and nothing in it says why."""
     whole = all(vdev.state == "ONLINE" for _, top in pool.tops_read for vdev in top.walk())
-    busy = any(
-        scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused") for scan in pool.scans_read
-    )
+    busy = any(scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused") for scan in pool.scans_read)
     return pool.state == "DEGRADED" and bool(pool.tops_read) and whole and not busy
 
 

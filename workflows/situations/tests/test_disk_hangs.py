@@ -64,7 +64,9 @@ def test_aborts_that_come_again_are_watched_and_one_is_chance(times, severities)
 def test_the_agents_own_question_tells_it():
     found = only(told(*silent("sde")))
     assert (found.severity, found.subject["wwid"]) == ("act", SDE)
-    assert ("zdb_label/sde1", f"The node's ZFS label of sde1 was not read: {STUCK.format('sde')}.") in [(e.source, e.line) for e in found.evidence]
+    assert ("zdb_label/sde1", f"The node's ZFS label of sde1 was not read: {STUCK.format('sde')}.") in [
+        (e.source, e.line) for e in found.evidence
+    ]
 
 
 @pytest.mark.parametrize(

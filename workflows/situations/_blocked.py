@@ -1,0 +1,149 @@
+"""Which pools that nobody has imported do not come in as they should, and why: decided by what the listing and the labels show.
+
+In this order: a disk whose label tells another story, features, the hostid, the rows that are not ONLINE and their notes, whole top-level
+vdevs that are missing, and last the note of the pool itself. `import_blocked` puts it in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
+from workflows.facts.census import imported_pools
+from workflows.facts.divergence import Row, rows
+
+IN_USE, DESTROYED = 0, 2  # a label's state
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """One pool on one node, and why it does not come in as it should.
+
+    `why` is "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting",
+    "incomplete", "destroyed", "claim" or "unclear".
+    """
+
+    node: NodeFacts
+    name: str
+    guid: int
+    why: str
+    listed: ImportableFacts | None
+    table: tuple[Row, ...]
+    suspects: tuple[Suspect, ...]
+    namesakes: tuple[ImportableFacts, ...] = ()  # other pools of this name in the same listing
+
+    @property
+    def diverging(self) -> tuple[Suspect, ...]:
+        return tuple(s for s in self.suspects if s.diverges)
+
+    @property
+    def lost(self) -> tuple[VdevFacts, ...]:
+        """The leaves that the listing does without."""
+        return tuple(leaf for _, top in self.listed.tops for leaf in lost_of(top)) if self.listed else ()
+
+    @property
+    def ours(self) -> bool:
+        """Whether this node used it last, or keeps it in its cache file."""
+        cached = self.node.cached if known(self.node.cached) else ()
+        own = int(self.node.hostid, 16) if known(self.node.hostid) else None
+        return any(pool.guid == self.guid for pool in cached) or any(row.label.hostid == own for row in self.table)
+
+
+def blocked(fleet: FleetFacts) -> Iterator[Blocked]:
+    """Every pool that some node sees and no node has imported, and that does not come in as it should."""
+    imported = imported_pools(fleet)
+    for node in fleet.nodes.values():
+        yield from (one for one in (*_listed(node), *_unlisted(node)) if one.guid not in imported)
+
+
+def _listed(node: NodeFacts) -> Iterator[Blocked]:
+    here = {pool.name for pool in node.pools if not known(pool.guid)} if known(node.pools) else set()
+    listed = node.importable_read
+    for pool in listed:
+        table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
+        why = _why(pool, found)
+        if not why and not pool.destroyed:
+            why = "waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else ""
+        if why and not (why == "incomplete" and pool.name in here):  # it may have been imported since it was listed
+            namesakes = tuple(other for other in listed if other.name == pool.name and other.guid != pool.guid)
+            yield Blocked(node, pool.name, pool.guid, why, pool, table, found, namesakes)
+
+
+HOSTID = re.compile(r"hostid is not set|multihost property on|zgenhostid")
+OF_NOBODY = re.compile(r"must be exported from \S+ \(hostid=0\)")
+NEWER = re.compile(r"feature\(s\) not supported|unsupported feature|newer(?:, incompatible)? version|incompatible version|required feature")
+WRONG_LABEL = ("corrupted data", "invalid label")  # notes of a row whose name was opened, and led to something else
+BAD_LOG = ("bad intent log", "intent log record")
+
+
+def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
+    said = f"{pool.status} {pool.action}"
+    if OF_NOBODY.search(said):
+        return "claim"
+    if "currently imported by another system" in said or "must be exported from" in said:
+        return ""  # another system has it
+    if any(suspect.diverges for suspect in found):
+        return "diverged"
+    if pool.destroyed:
+        return "destroyed"
+    if NEWER.search(f"{said} {pool.note}"):
+        return "features"
+    if HOSTID.search(said):
+        return "hostid"
+    return _by_rows(pool)
+
+
+def _by_rows(pool: ImportableFacts) -> str:
+    """By which rows are not there, and what stands behind them."""
+    down, lost = pool.state in ("FAULTED", "UNAVAIL"), [leaf for kind, top in pool.tops if kind != "log" for leaf in lost_of(top)]
+    if any(len(lost_of(top)) > tolerates(top) for kind, top in pool.tops if kind != "log"):
+        opened = [leaf for leaf in lost if any(note in leaf.note for note in WRONG_LABEL) or leaf.state == "FAULTED"]
+        return "names" if opened and len(opened) == len(lost) else "missing"
+    if any(note in f"{pool.note} {pool.status}" for note in BAD_LOG) or any(lost_of(top) for kind, top in pool.tops if kind == "log"):
+        return "missing-log" if down else ""
+    if down and (pool.more_devices or "missing device" in pool.note):
+        return "missing-top"
+    if down and lost:
+        return "half-missing"
+    if pool.state == "FAULTED" or (down and "corrupted data" in pool.note):
+        return "damage"
+    return "unclear" if down else ""
+
+
+def lost_of(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
+    """Leaves that are not there, each place once: of a spare in use or a replacement one child is enough."""
+    if not vdev.children:
+        return () if vdev.state in ("ONLINE", "AVAIL", "DEGRADED") else (vdev,)
+    lost = tuple(leaf for child in vdev.children for leaf in lost_of(child))
+    here = any(not lost_of(child) for child in vdev.children)
+    return () if vdev.kind in ("spare", "replacing") and here else lost
+
+
+def _is_incomplete(pool: ImportableFacts) -> bool:
+    return any(lost_of(top) for _, top in pool.tops)
+
+
+def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) -> bool:
+    """Whether this node had it when it went down: never exported, and every label was written by this host."""
+    if not known(node.hostid) or pool.state not in ("ONLINE", "DEGRADED") or not table:
+        return False
+    return all(row.label.state == IN_USE and row.label.hostid == int(node.hostid, 16) for row in table)
+
+
+def _unlisted(node: NodeFacts) -> Iterator[Blocked]:
+    """`zpool import` does not answer, and disks carry labels of a pool that nobody has imported."""
+    if known(node.importable) or not known(node.pools) or "zpool_import" not in node.failures:
+        return
+    here = {pool.guid for pool in node.pools if known(pool.guid)}
+    if not all(known(pool.guid) for pool in node.pools):
+        return  # a label may be of one of these
+    labels = {label.pool_guid: label for disk in (node.disks if known(node.disks) else ()) if known(disk.labels) for label in disk.labels}
+    for guid, label in labels.items():
+        if guid is not None and guid not in here and label.state != DESTROYED:
+            yield Blocked(node, label.pool_name or str(guid), guid, "silence", None, rows(node, guid), suspects(node, guid))
+
+
+def tolerates(top: VdevFacts) -> int:
+    return top.parity if top.kind in ("raidz", "draid") else len(top.children) - 1 if top.kind == "mirror" else 0
