@@ -11,7 +11,7 @@ import pytest
 
 from agents.collectors._vdevs import STATES
 from agents.collectors.base import Capture
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, node_facts
+from workflows.facts import FleetFacts, NodeFacts, node_facts
 from workflows.facts.tests.played import captures
 from workflows.judgement import Judgement, concerns, judge_node, judge_pasted
 from workflows.situations import detect_all
