@@ -96,6 +96,10 @@ def situation(asked: argparse.Namespace, portal: Ask) -> int:
             text(found["meaning"]),
             "",
         ]
+        if found.get("no_replacement"):
+            lines += [text("No member of its pool may be replaced for now."), ""]
+        if advice := found.get("advice", ()):  # a portal of before tells none
+            lines += ["What helps, first things first", *(line for place, cure in enumerate(advice, 1) for line in _cure(place, cure)), ""]
         lines += (
             ["Evidence"]
             + [text(f"{e['source']} {e['digest'] if asked.digests else e['digest'][:10]}: {e['line']}", "  ") for e in found["evidence"]]
@@ -247,6 +251,13 @@ def _content(name: str) -> str:
             f"{name} cannot be read: {error.strerror}.", "Give the file of an output, or - for what is piped in.", USAGE
         ) from None
     return raw.decode("utf-8", "backslashreplace")
+
+
+def _cure(place: int, cure: dict) -> list[str]:
+    """One thing that helps: what to do, and below it the commands and what they take."""
+    lines = [text(f"{place}. {cure['text']}", "  ")] + [text(" ".join(argv), "      ") for argv in cure["commands"]]
+    about = (("right for OpenZFS", cure["releases"]), ("before", cure["needs"]), ("save first", cure["save_first"]))
+    return lines + [text(f"{name}: {what}", "     ") for name, what in about if what]
 
 
 def _triaged(found: dict) -> str:

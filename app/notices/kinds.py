@@ -135,7 +135,13 @@ def _first_sentence(row: Situation) -> str:
 
 
 def _next(row: Situation) -> str:
+    """The first thing that helps and the runbook that does it, as far as there are any."""
     titles = [RUNBOOKS[a["runbook"]].title for a in row.data.get("answers", ()) if a["runbook"] in RUNBOOKS]
+    cures = row.data.get("cures", ())
+    first = f"First: {cures[0]['text']}" if cures else ""
+    gate = "No member of its pool may be replaced for now." if row.data.get("gate") else ""
+    if first or gate:
+        return " ".join(part for part in (gate, first, f"Its page offers the runbook “{titles[0]}”." if titles else "") if part)
     return f"Its page offers the runbook “{titles[0]}”." if titles else "Its page shows the evidence; no runbook answers it."
 
 
