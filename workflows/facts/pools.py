@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.collectors import _scans as scans
 from agents.collectors._rows import NOT_READ
+from agents.collectors._vdevs import first_line
 from agents.collectors.base import UnreadLine
 from workflows.facts.labels import LabelIndex, Written
 from workflows.facts.model import ImportableFacts, Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
@@ -192,8 +193,9 @@ def _sure_if(value: Known[bool], pool: Any, odd: UnreadLine | None) -> Known[boo
 
 def _suspended(pool: Any) -> bool:
     """By its state, or by what stands where the state hides it: `status:`, or the reason why damaged data could not be listed."""
-    said = (pool.status, pool.errors)
-    return pool.state == "SUSPENDED" or any("suspended" in words for words in said) or "in response to IO failures" in pool.status
+    if pool.state == "SUSPENDED" or "suspended" in pool.status or "in response to IO failures" in pool.status:
+        return True
+    return "I/O is currently suspended" in first_line(pool.errors or "")  # below it stand names of files, which may hold any words
 
 
 def _scan(scan: Any) -> ScanFacts:

@@ -172,7 +172,10 @@ IMPORT_STATUS = Vocabulary(
     "zpool_import",
     "status:",
     {"": GOOD},
-    (*_reasons(_of_listed), form(r"The pool was destroyed, but can be imported.*", "The pool was destroyed, but can be imported …", NEUTRAL)),
+    (
+        *_reasons(_of_listed),
+        form(r"The pool was destroyed, but can be imported.*", "The pool was destroyed, but can be imported …", NEUTRAL),
+    ),
 )
 
 ALL = (STATUS, MESSAGE, ERRORS_LINE, SCAN, REMOVE, EXPAND, CHECKPOINT, IMPORT_STATUS)

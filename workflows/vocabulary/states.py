@@ -27,7 +27,10 @@ _INSIDE = _states(_BELOW | DOWN, LOSS | DOWN | {"spare-in-use"})
 _LOG = _states(_BELOW | DOWN | {"log-device-lost"}, DOWN | {"log-device-lost"})
 _CACHE = _states(frozenset(("cache-device-lost",)), frozenset(("cache-device-lost",)))
 _SPARE = _states(
-    frozenset(("spare-unavailable",)), frozenset(("spare-unavailable",)), AVAIL=GOOD, INUSE=by("spare-in-use", "spare-unused", "spare-unavailable", "pool-down")
+    frozenset(("spare-unavailable",)),
+    frozenset(("spare-unavailable",)),
+    AVAIL=GOOD,
+    INUSE=by("spare-in-use", "spare-unused", "spare-unavailable", "pool-down"),
 )
 _ALLOCATION = _states(_BELOW | DOWN | {"aux-without-redundancy"}, DOWN | LOSS)
 

@@ -88,7 +88,9 @@ def _unread(lines: Iterable[UnreadLine], where: str, pool: str = "", told: Conta
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     """What the pool's own rows and lines say, the kernel's word for it, and the lines that were not understood."""
     said = _Sayer(pool.name)
-    if pool.state and not (known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread):  # else only the kernel tells of it
+    if pool.state and not (
+        known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread
+    ):  # else only the kernel tells of it
         yield from said(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     row_state, row_note = pool.row_state, pool.row_note
     if row_state not in ("", pool.state):

@@ -417,3 +417,16 @@ def test_an_expansion_that_waits_for_a_resilver_that_runs_is_waited_for():
     one = next(s for s in found(status(*RAIDZ2, scan=scan, extra=(expand, figures))) if s.slug == "expansion-stuck")
     assert one.cures[0].kind == "wait"
     assert not any(cure.kind == "clear" for cure in one.cures)
+
+
+def test_a_suspension_is_told_by_why_the_damage_cannot_be_listed_and_not_by_the_name_of_a_file():
+    why = status(*MIRROR, errors="List of errors unavailable: pool I/O is currently suspended")
+    named = status(*MIRROR, errors="Permanent errors have been detected in the following files:\n\n        /oak/suspended")
+    assert [s.slug for s in found(why)] == ["pool-suspended"]
+    assert [s.slug for s in found(named)] == ["data-errors"]
+
+
+def test_a_resilver_is_told_though_a_line_elsewhere_was_not_understood():
+    scan = "resilver in progress since Sun Nov 22 10:00:00 2026\n\t312G / 312G scanned, 5.78G / 312G issued at 1.45G/s\n\t524M resilvered, 1.85% done, 00:03:31 to go"
+    said = {s.slug for s in found(status(*RAIDZ2, scan=scan, extra=("polish: half of it",)))}
+    assert said == {"resilver-running", "unexplained"}

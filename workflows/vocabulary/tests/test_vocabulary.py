@@ -8,9 +8,11 @@ from importlib import import_module
 import pytest
 
 from agents.collectors import kernel_log
+from workflows.facts.status_reasons import REASONS
 from workflows.situations import SITUATIONS
 from workflows.vocabulary import VOCABULARIES, page
 from workflows.vocabulary.happenings import KERNEL
+from workflows.vocabulary.sentences import STATUS
 
 FORMS = [(one.position, form) for one in VOCABULARIES for form in one.forms]
 
@@ -52,3 +54,11 @@ def test_no_pattern_is_worse_than_linear(position, form):
 
     short, long = min(seconds(20_000) for _ in range(3)), min(seconds(80_000) for _ in range(3))
     assert long < 0.005 or long < 10 * short
+
+
+@pytest.mark.parametrize("reason", REASONS, ids=lambda reason: reason.name)
+def test_every_sentence_of_a_status_is_explained_by_what_its_reason_names(reason):
+    for pieces in reason.sentences:
+        meaning = STATUS.meaning(f"{' and '.join(pieces).capitalize()} and more.")
+        assert meaning is not None
+        assert set(reason.slugs) <= meaning.slugs
