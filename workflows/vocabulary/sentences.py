@@ -104,6 +104,10 @@ ERRORS_LINE = Vocabulary(
 _REPAIRED = by("scrub-repaired", "scrub-errors", ERRORS, DISK, DAMAGE, LOSS)
 _WITH_ERRORS = by(DAMAGE, DOWN)
 _SCAN = r"(?:error |thorough )?scrub"
+_FILL = r"(?:resilver|rebuild)(?: \([^)]*\))?"
+_FULL = r"(?:resilvered|rebuilt)(?: \([^)]*\))?"
+_GOES = r"in progress(?: since|,| for)"  # the last two: before 2011, behind `scrub:`
+_AFTER = r"completed(?: after)?"  # the same
 SCAN = Vocabulary(
     "zpool_status",
     "scan:",
@@ -114,22 +118,20 @@ SCAN = Vocabulary(
         form(rf"{_SCAN} repaired .* with [0-9]+ errors on .*", "scrub repaired 0B in 00:10:00 with 3 errors on …", _WITH_ERRORS),
         form(r"scrubbed 0 error blocks? in .* on .*", "scrubbed 0 error blocks in 00:10:00 on …", GOOD),
         form(r"scrubbed [0-9]+ error blocks? in .* on .*", "scrubbed 3 error blocks in 00:10:00 on …", NEUTRAL),
-        form(rf"{_SCAN} in progress since .*", "scrub in progress since …", NEUTRAL),
+        form(rf"{_SCAN} {_GOES} .*", "scrub in progress since …", NEUTRAL),
         form(rf"{_SCAN} paused since .*", "scrub paused since …", by("scrub-paused")),
         form(rf"{_SCAN} cancell?ed on .*", "scrub canceled on …", NEUTRAL),
-        form(r"resilvered .* with 0 errors on .*", "resilvered 10G in 00:10:00 with 0 errors on …", GOOD),
-        form(r"resilvered .* with [0-9]+ errors on .*", "resilvered 10G in 00:10:00 with 3 errors on …", _WITH_ERRORS),
-        form(
-            r"resilver(?: \([^)]*\))? in progress since .*",
-            "resilver in progress since …",
-            by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead", ERRORS),
-        ),
-        form(r"resilver(?: \([^)]*\))? paused since .*", "resilver paused since …", by(FILLING, "resilver-cancelled")),
-        form(r"resilver(?: \([^)]*\))? cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING)),
-        form(r"scrub completed after .* with 0 errors on .*", "scrub completed after 1h2m with 0 errors on …", GOOD),
-        form(r"scrub completed after .* with [0-9]+ errors on .*", "scrub completed after 1h2m with 3 errors on …", _WITH_ERRORS),
-        form(r"scrub stopped after .*", "scrub stopped after 1h2m …", NEUTRAL),
-        form(r"resilver completed after .* with 0 errors on .*", "resilver completed after 1h2m with 0 errors on …", GOOD),
+        form(rf"{_FULL} .* with 0 errors on .*", "resilvered 10G in 00:10:00 with 0 errors on …", GOOD),
+        form(rf"{_FULL} .* with [0-9]+ errors on .*", "resilvered 10G in 00:10:00 with 3 errors on …", _WITH_ERRORS),
+        form(rf"{_FILL} {_GOES} .*", "resilver in progress since …", by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead", ERRORS)),
+        form(rf"{_FILL} paused since .*", "resilver paused since …", by(FILLING, "resilver-cancelled")),
+        form(rf"{_FILL} cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING)),
+        form(rf"scrub {_AFTER} .*with 0 errors on .*", "scrub completed after 1h2m with 0 errors on …", GOOD),
+        form(rf"scrub {_AFTER} .*with [0-9]+ errors on .*", "scrub completed after 1h2m with 3 errors on …", _WITH_ERRORS),
+        form(r"scrub stopped.*", "scrub stopped after 1h2m …", NEUTRAL),
+        form(rf"resilver {_AFTER} .*with 0 errors on .*", "resilver completed after 1h2m with 0 errors on …", GOOD),
+        form(rf"resilver {_AFTER} .*with [0-9]+ errors on .*", "resilver completed after 1h2m with 3 errors on …", _WITH_ERRORS),
+        form(r"resilver stopped.*", "resilver stopped after 1h2m …", by("resilver-cancelled", FILLING)),
     ),
     note="when the last scrub was, `scrub-overdue` watches",
 )
