@@ -192,7 +192,7 @@ def _sure_if(value: Known[bool], pool: Any, odd: UnreadLine | None) -> Known[boo
 
 def _suspended(pool: Any) -> bool:
     """By its state, or by what stands where the state hides it: `status:`, or the reason why damaged data could not be listed."""
-    said = (pool.status, pool.errors)
+    said = (pool.status, pool.errors or "")
     return pool.state == "SUSPENDED" or any("suspended" in words for words in said) or "in response to IO failures" in pool.status
 
 
