@@ -59,6 +59,7 @@ ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[
 ROWS_MIN = 2
 UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
 NO_OUTPUT = "This is no output we know."
+SILENT = "The command stands here without its output."
 AGAIN = {
     "zpool_status": "zpool status -P -p",
     "zpool_status_guid": "zpool status -g -p",
@@ -90,6 +91,7 @@ class Read:
     line: str = ""  # the line the parser stumbled over
     notes: tuple[str, ...] = ()
     unread: tuple[tuple[int, str], ...] = ()  # (line number, why) of the lines of it that were not understood
+    recognised: bool = False  # left out, and known for what it is: what it could have said of trouble is not known
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Triage:
         if self.understood:
             yield from self._judged.reasons
         for read in self.reads:
-            if read.outcome == "partly" or read.outcome == "not read":
+            if read.outcome in ("partly", "not read") or read.recognised:
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
 
     @property
@@ -277,15 +279,16 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     if pieces:
         source = "zdb_children" if pieces.children else "zpool_rows"
         return replace(read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {UNFINISHED}" if pieces.rows else "")
-    if not piece.source:
-        if piece.command and SEVERAL.search(piece.command):
-            return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
-        if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
-            return replace(read, reason=instead)
-        why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
-        return replace(read, reason=piece.hint or (UNFINISHED if _is_inside_a_tree(piece.lines) else why))
+    if not piece.source and piece.command and SEVERAL.search(piece.command):
+        return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
     if not piece.lines:
-        return replace(read, outcome="not read", reason="The command stands here without its output.")
+        return replace(read, reason=SILENT)
+    if not piece.source:
+        if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
+            return replace(read, reason=instead, recognised=bool(piece.lines))
+        why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
+        inside = _is_inside_a_tree(piece.lines)
+        return replace(read, reason=piece.hint or (UNFINISHED if inside else why), recognised=bool(piece.hint) or inside)
     if [line.strip() for line in piece.lines] == [ALL_WELL]:
         return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
@@ -310,7 +313,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
-    how = replace(read, outcome="partly", unread=where, reason=NOT_ALL, line=odd[0].line) if odd else replace(read, outcome="read")
+    why = mended.refused or NOT_ALL
+    how = replace(read, outcome="partly", unread=where, reason=why, line=odd[0].line) if odd else replace(read, outcome="read")
     return replace(how, source=source, key=key, notes=notes)
 
 

@@ -194,6 +194,8 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     """Whether a line that begins `source` begins a new output, or goes on with the one before."""
     if piece.command and not piece.begun and (_family(piece.source), source) == ("zpool_status", "zpool_import"):
         return False  # it prints the id of some pools too
+    if piece.command and piece.source and not piece.begun and source in pasted.READERS:
+        return False  # the command says better than a heading whose output it is
     if (
         source == "zpool_status"
         and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")

@@ -14,7 +14,7 @@ from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFa
 from workflows.facts.dataloss import NONE as NO_DATA_ERRORS
 from workflows.facts.dataloss import data_errors
 from workflows.fate import fate, pool_losses
-from workflows.triage.answer import NO_OUTPUT, Read, Triage
+from workflows.triage.answer import NO_OUTPUT, SILENT, Read, Triage
 from workflows.triage.next import manuals
 
 VERSION = 1
@@ -67,7 +67,8 @@ def _texts(found: Triage) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _is_prose(read: Read) -> bool:
-    return read.outcome == "left out" and not read.source and not read.command and read.reason == NO_OUTPUT
+    """Lines of nobody's output: somebody's words, and a command that printed nothing."""
+    return read.outcome == "left out" and (read.reason == SILENT or (not read.source and not read.command and read.reason == NO_OUTPUT))
 
 
 def _lines(read: Read) -> dict[str, Any]:

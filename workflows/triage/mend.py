@@ -53,19 +53,19 @@ def read(source: str, lines: Sequence[str]) -> Mended:
             return tried
         first = tried
         all_tried.append(tried)
-    found = partly.best((tried, partly.reading(source, tried.text)) for tried in all_tried)
+    found = partly.best((tried, _as_far_as(source, tried)) for tried in all_tried)
     if found is not None:
         made, reading = found
-        if made.refused:
-            return _without_trees(made, reading)
         return replace(made, value=reading.value, unread=reading.every_unread)
     return replace(first, value=Unparsed(first.refused, first.value.line)) if first.refused else first
 
 
-def _without_trees(made: Mended, reading: Reading) -> Mended:
-    """What stands around rows that could be nested in more than one way: the pool's state, its scan and its errors."""
-    value = tuple(pool._replace(vdevs=pool.vdevs._replace(children=()), sections=()) for pool in reading.value)
-    return replace(made, value=value, unread=(UnreadLine("", "config", made.refused), *reading.every_unread))
+def _as_far_as(source: str, tried: Mended) -> Reading | None:
+    """What is understood, and why a tree was left out."""
+    reading = partly.reading(source, tried.text)
+    if reading is None or not tried.refused:
+        return reading
+    return replace(reading, unread=(UnreadLine("", "config", tried.refused), *reading.unread))
 
 
 def _as_is(lines: Sequence[str]) -> Change:

@@ -134,8 +134,9 @@ class _Writer:
             self.notes += found.notes
             self.rebuilt |= found.rebuilt
             self.refused += [found.refused] if found.refused else []
+            told = found.rows[:1] if found.refused else found.rows  # below the pool's own row nothing says what belongs to what
             least = len(found.rows[0]) - len(found.rows[0].lstrip())
-            self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in found.rows]
+            self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in told]
             if self._empty:
                 self.out.append("")
         self._empty = False

@@ -142,7 +142,7 @@ def _marked(line: str) -> _Worn | None:
         closed = body[1:].rstrip()
         return _Worn(mark, _cells(closed[:-1], mark) if closed.endswith(mark) else body[1:], blank=True)
     if mark in "+|" or mark in _CORNERS:
-        return _Worn("|", "") if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
+        return _Worn("|", "", blank=True) if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
     return None
 
 
