@@ -49,7 +49,7 @@ def said_of_a_situation(capsys, **more):
 
 
 def test_a_situation_says_what_helps_in_its_order_and_what_to_save_first(capsys):
-    out = said_of_a_situation(capsys, advice=[{**CURE, "text": "Wait."}, CURE], no_replacement=True)
+    out = said_of_a_situation(capsys, advice=[{**CURE, "text": "Wait.", "commands": [], "save_first": None}, CURE], no_replacement=True)
     assert out.index("1. Wait.") < out.index("2. Clear it.") < out.index("save first: the error counters")
     assert "zpool clear tank 77" in out
     assert "right for OpenZFS: 0.8 and newer" in out
