@@ -27,3 +27,34 @@ class Fleet:
 def test_situations_are_listed_worst_first_and_nothing_urgent_is_left_out_for_what_is_not(capsys, most, ids):
     looks.situations(argparse.Namespace(most=most, node="", closed=False, json=False), Fleet)
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ids
+
+
+CURE = {"kind": "clear", "text": "Clear it.", "commands": [["zpool", "clear", "tank", "77"]], "releases": "0.8 and newer"}
+CURE |= {"needs": None, "save_first": "the error counters", "runbook": None}
+SITUATION = {"id": 4, "severity": "act", "node": "oss01", "title": "a title", "opened_at": NOW, "meaning": "A meaning."}
+SITUATION |= {"evidence": [], "answers": [], "open_runs": []}
+
+
+class One:
+    def __init__(self, **more):
+        self.found = SITUATION | more
+
+    def get(self, *path):
+        return self.found
+
+
+def said_of_a_situation(capsys, **more):
+    looks.situation(argparse.Namespace(id=4, digests=False, json=False), lambda: One(**more))
+    return capsys.readouterr().out
+
+
+def test_a_situation_says_what_helps_in_its_order_and_what_to_save_first(capsys):
+    out = said_of_a_situation(capsys, advice=[{**CURE, "text": "Wait.", "commands": [], "save_first": None}, CURE], no_replacement=True)
+    assert out.index("1. Wait.") < out.index("2. Clear it.") < out.index("save first: the error counters")
+    assert "zpool clear tank 77" in out
+    assert "right for OpenZFS: 0.8 and newer" in out
+    assert "No member of its pool may be replaced for now." in out
+
+
+def test_a_situation_of_a_portal_that_tells_no_advice_is_shown_all_the_same(capsys):
+    assert "What helps" not in said_of_a_situation(capsys)

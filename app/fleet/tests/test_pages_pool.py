@@ -107,3 +107,32 @@ def test_a_suspended_pool_calls_members_online_whose_disks_are_gone_and_the_page
     [group, *leaves] = rows.vdev_rows(pool, here)
     assert {(row.vdev.state, row.tone, row.marks) for row in leaves} == {("ONLINE", "bad", ("its disk is gone",))}
     assert (group.vdev.state, group.tone, group.left) == ("ONLINE", "bad", "data is missing")
+
+
+def shown_pool(name="ost_0", captures=()):
+    intake.receive(node("oss01").name, payload("oss01", captures), timezone.now())
+    reader = Client()
+    reader.force_login(User.objects.create_user("reader"))
+    return reader.get(reverse("pool", args=["oss01", name])).content.decode()
+
+
+def told(captures, **texts):
+    """These captures with other texts of `zpool status`, by the words that are exchanged."""
+    return [
+        replace(one, text=one.text.replace(*texts["status"])) if one.source.startswith("zpool_status") and one.text else one
+        for one in captures
+    ]
+
+
+def test_a_pool_that_serves_with_less_says_so_first():
+    page = shown_pool(captures=collect(CapturedHost(step("disk-removed/2-removed"))))
+    assert "It serves with less redundancy than it was made with." in page
+    assert "No member may be replaced for now." not in page
+
+
+def test_a_line_that_was_not_understood_stands_on_the_page_and_the_rest_of_the_tree_too():
+    captures = told(collect(CapturedHost(step("disk-removed/2-removed"))), status=("REMOVED  ", "PONDERING"))
+    page = shown_pool(captures=captures)
+    assert "raidz2-0" in page
+    assert "PONDERING" in page
+    assert "Not known to be good" in page

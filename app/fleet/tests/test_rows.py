@@ -70,3 +70,23 @@ def test_each_vdev_has_the_redundancy_that_the_guards_count():
     assert shown == ["1 more disk may fail", "2 more disks may fail"]
     assert rows.left_words("ONLINE", 1) == ("1 more disk may fail", "good")
     assert rows.left_words("DEGRADED", 1) == ("1 more disk may fail", "watch")
+
+
+def test_a_pool_that_serves_nothing_is_not_said_to_survive_more_losses():
+    down = replace(REPLACED.nodes["oss01"].pools[0], state="FAULTED")
+    assert rows.pool_row(down, UNJUDGED).left == f"redundancy not known: {POOL.name} is FAULTED and serves nothing."
+
+
+def test_a_log_that_is_lost_is_no_missing_data():
+    whole = REPLACED.nodes["oss01"].pools[0]
+    log = replace(whole.tops[0][1].children[0], state="UNAVAIL")
+    pool = replace(whole, state="DEGRADED", tops=(*whole.tops, ("log", log)))
+    assert rows.left_of_top(pool, "log", log) == ("out of service; no data of the pool is missing", "watch")
+    assert rows.pool_row(pool, UNJUDGED).left == "2 more disks may fail"
+
+
+def test_of_a_pool_with_a_line_that_was_not_understood_no_vdev_says_what_it_survives():
+    whole = REPLACED.nodes["oss01"].pools[0]
+    pool = replace(whole, tops=Unknown("a line was not understood"), partial_tops=whole.tops)
+    [top, *_] = rows.vdev_rows(pool, NODE)
+    assert (top.left, top.left_tone) == ("redundancy not known: a line was not understood", "watch")
