@@ -8,8 +8,10 @@ Sources: OpenZFS module/ and cmd/zed, Linux drivers/scsi, drivers/ata, drivers/n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 LINE_MAX = 1000  # characters of a line that are looked at; the kernel prints no longer ones
+REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 
 _HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
 _SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] )?(?:tag#\d+ )?"
@@ -201,13 +203,22 @@ _SPL = re.compile(r"^SPLError: \d+:\d+:\([\w.-]+:\d+:\w+\(\)\) ")  # before 0.6.
 
 def classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """Kind and named parts of a line; None where it says nothing of our matters that a pattern knows."""
-    said = _SPL.sub("", said[:LINE_MAX], count=1)
-    if not any(hint in said for hint in _HINTS):
+    return _classified(said[:LINE_MAX])
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _classified(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    if said.startswith("SPLError"):
+        said = _SPL.sub("", said, count=1)
+    for hint in _HINTS:
+        if hint in said:
+            break
+    else:
         return None
     for kind, pattern in _PATTERNS.items():
         found = pattern.fullmatch(said)
         if found:
-            return kind, tuple((_NAMES.get(name, name), value) for name, value in found.groupdict().items() if value is not None)
+            return kind, tuple([(_NAMES.get(name, name), value) for name, value in found.groupdict().items() if value is not None])
     return None
 
 
@@ -216,7 +227,11 @@ _NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what"}  # a name may stand 
 
 def counts(said: str) -> bool:
     """Whether a line that no pattern knows is about ZFS, or tells trouble of a disk, an HBA or a shelf."""
-    said = said[:LINE_MAX]
+    return _counted(said[:LINE_MAX])
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _counted(said: str) -> bool:
     if _EXPECTED.match(said):
         return False
-    return _ZFS.search(said) is not None or (_TROUBLE.search(said) is not None and _HARDWARE.search(said) is not None)
+    return _ZFS.search(said) is not None or (_HARDWARE.search(said) is not None and _TROUBLE.search(said) is not None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 SECOND = 1_000_000
+REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _BEFORE = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)  # days of a year before a month; of a leap year, as no year is told
 _MONTH = f"(?P<month>{'|'.join(MONTHS)})"
@@ -45,6 +47,11 @@ class Stamped:
 
 def stamped(line: str) -> Stamped | None:
     """The parts of a line that begins with a time; None for any other."""
+    return _stamped(line) if line[:1].isalnum() or line[:1] in ("<", "[") else None
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _stamped(line: str) -> Stamped | None:
     found = _BOOT.fullmatch(line)
     if found:
         said = _BY.fullmatch(found.group(3))  # journald -o short-monotonic names host and kernel after it

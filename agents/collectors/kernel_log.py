@@ -127,7 +127,7 @@ def begins(line: str) -> bool:
     """Whether a line is a kernel's beyond doubt: by its stamp and who speaks, or without one by what it says."""
     one = stamped(line)
     if one is None:
-        return classify(line) is not None and not line.startswith((" ", "\t"))
+        return not line.startswith((" ", "\t")) and classify(line) is not None
     return one.ours and (
         line.lstrip("<0123456789>").startswith("[") or " kernel" in line[:120] or classify(one.said) is not None or counts(one.said)
     )
