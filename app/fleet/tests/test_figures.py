@@ -31,4 +31,8 @@ def test_sixty_disks_are_cut_to_those_that_wait_longest():
 def test_what_nobody_measured_is_said_so():
     unknown = Unknown("zpool_status was not collected.")
     said = figures.of(PoolFacts("ost_0", unknown, "ONLINE", unknown, unknown, unknown), played("healthy-raidz2"))
-    assert (said["waits"], said["waits_unknown"], said["fill"]) == ([], "The node's zpool iostat was not read.", "The node's zpool list was not read.")
+    assert (said["waits"], said["waits_unknown"], said["fill"]) == (
+        [],
+        "The node's zpool iostat was not read.",
+        "The node's zpool list was not read.",
+    )
