@@ -6,6 +6,7 @@ pairs that see each other's shelf. One node of each kind is a twin that the coll
 
 from __future__ import annotations
 
+import re
 from typing import Iterator, List, Tuple
 
 from agents.twin.build import add_pool, member, sd_name, top
@@ -13,6 +14,7 @@ from agents.twin.model import Bay, Disk, Enclosure, Knobs, Node, Path, Pool, Sca
 from agents.twin.scenarios import leaf_on, pull
 
 WIDTH = 10  # of each raidz2
+HEX_GUID = re.compile(r"0x([0-9a-f]{14,16})\b")
 TEN_TB = 9796820402176
 PREFIX = "load"
 LOST_AT_ONCE = 12
@@ -50,7 +52,18 @@ def renamed(text: str, number: int) -> str:
     for mine, theirs in ((PATTERN, number), (PARTNER, partner)):
         for old, new in zip(_names(mine), _names(theirs)):
             text = text.replace(old, new)
+        text = _with_guids(text, mine, theirs)
     return text
+
+
+def _with_guids(text: str, mine: int, theirs: int) -> str:
+    """The guids that `zpool events` prints in hexadecimal are its own too: nothing of their decimal digits stands there."""
+
+    def anew(found: re.Match[str]) -> str:
+        told = str(int(found.group(1), 16))
+        return f"0x{int(_guids(theirs) + told[len(_guids(mine)) :]):x}" if told.startswith(_guids(mine)) else found.group()
+
+    return HEX_GUID.sub(anew, text)
 
 
 def _names(number: int) -> Iterator[str]:
@@ -65,7 +78,12 @@ def _names(number: int) -> Iterator[str]:
     yield f"50050cc12bc{number:05x}"
     yield f"ZL{number:04d}"
     yield f"ZL{number:04d}".encode().hex()  # as the kernel has it from the disk
-    yield f"1{number:04d}77"  # of its guids
+    yield _guids(number)
+
+
+def _guids(number: int) -> str:
+    """How its guids begin, in decimal."""
+    return f"1{number:04d}77"
 
 
 def _hostid(number: int) -> int:
