@@ -58,7 +58,6 @@ OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything
 ESSENTIAL = "zpool_status"  # nothing else says how a pool is
-REASONS_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,6 @@ class Judgement:
     reasons: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()  # those of the reasons that say what is not known
-
-    @property
-    def is_good(self) -> bool:
-        return self.tone == "good"
 
     @property
     def words(self) -> str:

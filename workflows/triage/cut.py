@@ -126,7 +126,6 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
 JSON_LOOKED_AT = 12  # lines
 _STATUS_JSON = re.compile(r'"command": ?"zpool status"')
 _SMART_JSON = re.compile(r'"smartctl" ?: ?\{')
-JSON_CHARACTERS_LOOKED_AT = 400
 
 
 _OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvme|scsi)_[a-z0-9_]+)" ?:')  # also with its keys sorted
