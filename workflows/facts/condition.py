@@ -111,7 +111,10 @@ class ConditionFacts:
     def last_test(self) -> SelfTestFacts | None:
         """The newest self-test that came to an end by itself."""
         tests = self.self_tests if known(self.self_tests) else ()
-        return next((test for test in tests if test.result not in (1, 2, 15)), None)
+        for test in tests:
+            if test.result not in (1, 2, 15):
+                return test
+        return None
 
 
 def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts]:

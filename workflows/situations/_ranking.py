@@ -26,7 +26,11 @@ def ranked(
             listed = [_under(s, cause, s.slug in urgent) if _may_be_explained(s, slug) and explains(cause, s) else s for s in listed]
     explaining = {s.cause for s in listed}
     roots = sorted((s for s in listed if not s.cause), key=lambda s: (_urgency(s), s.key not in explaining))
-    return tuple(each for root in roots for each in (root, *sorted((s for s in listed if s.cause == root.key), key=_urgency)))
+    below: dict[str, list[Situation]] = {}
+    for situation in listed:
+        if situation.cause:
+            below.setdefault(situation.cause, []).append(situation)
+    return tuple(each for root in roots for each in (root, *sorted(below.get(root.key, ()), key=_urgency)))
 
 
 def _may_be_explained(situation: Situation, slug: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from typing import Any
@@ -243,7 +243,8 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
         reads += [_take(name, piece, nodes) for piece in cut(cleaned.lines, cleaned.turns)]
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
     found = detect_all(fleet, _of_pasted(nodes, fleet))
-    return Triage(tuple(reads), fleet, tuple(_renamed(each, reads) for each in found), lines)
+    told = _told(reads)
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, told.get(each.node, ())) for each in found), lines)
 
 
 def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situation]:
@@ -489,9 +490,20 @@ def _dotted(wwid: str | None) -> str:
     return wwid.replace(":", ".", 1) if wwid and wwid.startswith(("naa:", "eui:")) else ""
 
 
-def _renamed(found: Situation, reads: Iterable[Read]) -> Situation:
-    """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once."""
-    told = {read.source for read in reads if read.node == found.node and read.outcome in TOLD}
+def _told(reads: Iterable[Read]) -> dict[str, set[str]]:
+    """node -> the sources of what was read of it."""
+    told: dict[str, set[str]] = {}
+    for read in reads:
+        if read.outcome in TOLD:
+            told.setdefault(read.node, set()).add(read.source)
+    return told
+
+
+def _renamed(found: Situation, told: Collection[str]) -> Situation:
+    """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once.
+
+    `told` are the sources of what was read of its node.
+    """
     named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in told else {})
     evidence = [replace(e, source=named.get(e.source, e.source)) for e in found.evidence]
     return replace(found, evidence=tuple({(e.source, e.line): e for e in reversed(evidence)}.values())[::-1])
