@@ -124,12 +124,14 @@ def told(captures, **texts):
     ]
 
 
+@pytest.mark.django_db
 def test_a_pool_that_serves_with_less_says_so_first():
     page = shown_pool(captures=collect(CapturedHost(step("disk-removed/2-removed"))))
     assert "It serves with less redundancy than it was made with." in page
     assert "No member may be replaced for now." not in page
 
 
+@pytest.mark.django_db
 def test_a_line_that_was_not_understood_stands_on_the_page_and_the_rest_of_the_tree_too():
     captures = told(collect(CapturedHost(step("disk-removed/2-removed"))), status=("REMOVED  ", "PONDERING"))
     page = shown_pool(captures=captures)
