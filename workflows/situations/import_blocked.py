@@ -20,6 +20,7 @@ from workflows.situations import _words
 from workflows.situations._blocked import Blocked, blocked, lost_of, tolerates
 
 SLUG = "import-blocked"
+GATES = True
 MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport", "rewind-import")
 LEAVES_SHOWN = 24
 
