@@ -212,8 +212,8 @@ EDGES = {
     "two in a row of bays": (
         "no-mass-event-is-under-way",
         with_leaf(LOST_LEAF, *MEMBERS[:2], *GONE[2:]),
-        "pass",
-        "0 of the disks of oss01",
+        "refuse",
+        "look at what they share before any of them",
     ),
     "two disks of a raidz3": ("no-mass-event-is-under-way", left_from("raidz", 3, LOST, TWIN), "pass", "2 of the disks"),
     "three disks of a raidz3": ("no-mass-event-is-under-way", left_from("raidz", 3, LOST, TWIN, 88), "refuse", "3 disks of oss01"),

@@ -181,7 +181,7 @@ EDGES = {
     "read-only": (importing.the_pool_is_read_only, with_pool(properties={"readonly": "on"}), {}, "pass", "read-only"),
     "not read-only": (importing.the_pool_is_read_only, with_pool(properties={"readonly": "off"}), {}, "refuse", "for writing"),
     "read-only or not": (importing.the_pool_is_read_only, with_pool(properties={}), {}, "unknown", "is not known"),
-    "it reads": (importing.the_pool_can_be_read, FLEET, {}, "pass", "is DEGRADED. It reports no errors."),
+    "it reads": (importing.the_pool_can_be_read, FLEET, {}, "pass", "Whether data is damaged was not read."),
     "it does not": (importing.the_pool_can_be_read, with_pool(state="SUSPENDED"), {}, "refuse", "is SUSPENDED"),
     "a rewind": (importing.a_rewind_is_offered, not_imported(), {"dry_run": "rewind"}, "pass", "Going back to"),
     "no rewind": (importing.a_rewind_is_offered, not_imported(), {"dry_run": "nothing"}, "refuse", "offers no rewind"),

@@ -283,7 +283,7 @@ EDGES = {
     ),
     "how the other is set": (suspended.both_nodes_are_set_alike, beside(tunables=SILENT), TWO, "unknown", "How oss02 is set"),
     "nobody else": (suspended.both_nodes_are_set_alike, beside(), {"partners": "none"}, "pass", "the same multihost"),
-    "how this one is set": (suspended.both_nodes_are_set_alike, fleet(NODE, beside().nodes["oss02"]), TWO, "unknown", "not collected"),
+    "how this one is set": (suspended.both_nodes_are_set_alike, fleet(NODE, beside().nodes["oss02"]), TWO, "unknown", "were not read"),
     "no other named": (suspended.both_nodes_are_set_alike, beside(), {"partners": " none "}, "pass", "the same multihost"),
     "suspended again": (suspended.it_is_not_suspended_again, with_pool(suspended=True), {}, "refuse", "is suspended again"),
     "suspended again or not": (suspended.it_is_not_suspended_again, with_pool(suspended=SILENT), {}, "unknown", "Nobody said."),
