@@ -22,19 +22,19 @@ _TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl
 # kind -> what the rest of a line looks like
 PATTERNS = {
     # mptscsih names no disk here; the line after it does. The command's address ties the result to its beginning.
-    "task-abort-begun": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: |mpt\dsas\w*: )attempting task abort!(?: ?\(?sc(?:md\(|=)(?P<scmd>\w+).*)?",
+    "task-abort-begun": r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: |mpt\dsas\w*: )attempting task abort!(?: ?\(?sc(?:md\(|=)(?P<scmd>\w+)\b.*)?",
     "task-abort": (
         r"(?:sd (?P<hctl>\d+:\d+:\d+:\d+): |mptscsih: ioc\d+: |mpt\dsas\w*: )?task abort: (?P<result>SUCCESS|FAILED)\b"
-        r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+).*|.*)"
+        r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+)\b.*|.*)"
     ),
     "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
-    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+).*",
+    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+)\b.*",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
     ),
-    "rejected": rf"(?:.*?{_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
+    "rejected": rf"(?:.*?(?<!\d){_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
     "unblocked": rf"(?:sd {_HCTL}: )?.*device_unblock and setting to running, handle\((?P<handle>0x[0-9a-f]+)\).*",
     "killed": r".*killing request.*",
     "hba": (
@@ -44,7 +44,7 @@ PATTERNS = {
     "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
     "suspended": (
         r"(?:WARNING: )?(?:Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*"
-        r"|catastrophic pool I/O failure, zpool=(?P<zpool>\S+).*)"
+        r"|catastrophic pool I/O failure, zpool=(?P<zpool>\S+)(?!\S).*)"
     ),
     "resumed": r"(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
     "zio-error": (
@@ -55,7 +55,7 @@ PATTERNS = {
     # ZFS itself
     "hung-io": (
         r"(?:WARNING: |panic: )?(?:.* determined I/O to pool '(?P<pool>.+)' is hung.*"
-        r"|I/O to pool '(?P<zpool>.+)' appears to be hung(?: on vdev guid (?P<vdev_guid>\d+)(?: at '(?P<vdev>[^']+)')?)?.*)"
+        r"|I/O to pool '(?P<zpool>.+)' appears to be hung(?: on vdev guid (?P<vdev_guid>\d+)(?!\d)(?: at '(?P<vdev>[^']+)')?)?.*)"
     ),
     "panic": (
         r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*|Kernel panic - not syncing.*"
@@ -70,17 +70,18 @@ PATTERNS = {
         r"|system hostid not set|could not claim every device|had I/O errors writing the claim).*"
     ),
     "vdev-io-failure": (
-        r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+))?.*"
+        r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
     ),
-    "checksum": r"checksum mismatch, zpool=(?P<pool>\S+) path=(?P<vdev>\S+).*",
-    "vdev-problem": r"vdev (?:problem|failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))? type=(?P<type>\S+).*",
-    "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+).*",
-    "vdev-state": r"vdev (?:state changed|is removed), pool_guid=(?P<pool_guid>\d+) vdev_guid=(?P<vdev_guid>\d+).*",
+    "checksum": r"checksum mismatch, zpool=(?P<pool>\S+) path=(?P<vdev>\S+)(?!\S).*",
+    "vdev-problem": r"vdev (?:problem|failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))? type=(?P<type>\S+)(?!\S).*",
+    "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+)(?!\d).*",
+    "vdev-state": r"vdev (?:state changed|is removed), pool_guid=(?P<pool_guid>\d+) vdev_guid=(?P<vdev_guid>\d+)(?!\d).*",
     "zed": (
-        r"eid=(?P<eid>\d+) class=(?P<class>[\w.]+)(?: subclass=\S+)?(?: pool(?:_guid)?=(?P<pool>'[^']*'|\S+))?(?: vdev(?:_path|_guid)?=(?P<vdev>\S+))?"
-        r"(?:.*? vdev_state=(?P<state>[A-Z]+))?.*"
+        r"eid=(?P<eid>\d+) class=(?P<class>[\w.]+)(?![\w.])(?: subclass=\S+(?!\S))?(?: pool(?:_guid)?=(?P<pool>'[^']*'|\S+(?!\S)))?"
+        r"(?: vdev(?:_path|_guid)?=(?P<vdev>\S+)(?!\S))?"
+        r"(?:.*? vdev_state=(?P<state>[A-Z]+)(?![A-Z]))?.*"
     ),
-    "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+).*",
+    "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+)(?![\w ]).*",
     # disks
     "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
@@ -92,14 +93,14 @@ PATTERNS = {
     ),
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
-    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+).*",
+    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
     "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
-    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+.* timeout.*|Abort status.*)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
+    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|Abort status.*)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
     "nvme-down": (
         r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*)"
@@ -117,10 +118,10 @@ PATTERNS = {
         r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
-    "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+).*",
-    "pcie-error": r".*(?:PCIe Bus Error: severity=(?P<severity>[A-Za-z]+).*|AER: .*\berror.*)",
+    "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
+    "pcie-error": r".*(?:PCIe Bus Error: severity=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*)",
     "memory": (
-        r"(?:EDAC \S+ ?\d*: \d+ (?P<ecc>CE|UE)\b.*|.*mce: \[Hardware Error\]: .*|\{\d+\}\[Hardware Error\]: .*|MCA: .*|Memory failure: .*"
+        r"(?:EDAC \S+(?: \d*)?: \d+ (?P<ecc>CE|UE)\b.*|.*mce: \[Hardware Error\]: .*|\{\d+\}\[Hardware Error\]: .*|MCA: .*|Memory failure: .*"
         r"|\[Hardware Error\]: .*)"
     ),
 }  # fmt: skip
@@ -185,7 +186,7 @@ _EXPECTED = re.compile(
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth)"
-    r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_]+.*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
+    r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
 )
 _ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")

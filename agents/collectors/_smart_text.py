@@ -211,7 +211,7 @@ _IDENTITY = {
 }
 _EUI = re.compile(r"Namespace [0-9]{1,4} (?:IEEE EUI-64|EUI-64): +([0-9a-f]{6}) ([0-9a-f]{10})$")
 _HIDDEN = re.compile(r"[\[<*(]|^[xX-]+$|removed|redacted", re.IGNORECASE)  # what people put where the serial number was
-_OLD = re.compile(r"Device: (\S.*?)  +Version: ")
+_OLD = re.compile(r"Device: (\S.*?)(?<! )  +Version: ")
 
 
 def _identity(told: Told, line: str) -> bool:

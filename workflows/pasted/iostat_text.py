@@ -87,7 +87,7 @@ def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
 
 
 _OTHER = re.compile(
-    r" *(?:extended device statistics|avg-cpu:|Linux |FreeBSD |SunOS |[-= ]*errors|cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
+    r"[-= ]*errors| *(?:extended device statistics|avg-cpu:|Linux |FreeBSD |SunOS |cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
 )
 
 
@@ -193,7 +193,7 @@ READER = Reader(
     first=r" *extended device statistics|Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
     tools=("iostat",),
     asks=lambda tool, rest: not any(re.fullmatch(r"-\w*[cE]\w*", word) for word in rest),
-    goes_on=r" *extended device|[Dd]evice|avg-cpu|\S+ +[0-9]+[.,]?[0-9]* +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
+    goes_on=r" *extended device|[Dd]evice|avg-cpu|\S+ +[0-9]+(?:[.,][0-9]*)? +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
     parse=parse,
     situations=situations,
     notes=notes,

@@ -96,11 +96,11 @@ class Maps:
 
 
 _MAP = re.compile(r"(?:[a-z]+: )?(\S+) (?:\(([^)\s]+)\) ?)?(dm-[0-9]+|undef)?(?: ([^,]{0,64},.{0,64}))?$")
-_PATH = re.compile(r"[ |`\\+_*-]*([0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+) +(\S+) +[0-9#]+:[0-9#]+ *(.*)$")
+_PATH = re.compile(r"[ |`\\+_*-]*([0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+) +(\S+) +[0-9#]+:[0-9#]+(?![0-9#]) *(?! )(.*)$")
 _OTHER = re.compile(
     r"[ |`\\+_*-]*(?:policy=|round-robin|queue-length|service-time|historical)|\[?(?:size|features)=|[A-Z][a-z]{2} [0-9 ]{1,2} [0-9:]{8} \||-{3,}"
 )
-_OLD_PATH = re.compile(r"\[ *([a-z/ ]+?) *\]")
+_OLD_PATH = re.compile(r"\[([a-z/ ]+)\]")
 
 
 def parse(lines: Sequence[str]) -> Maps | Unparsed:
@@ -127,7 +127,7 @@ def _path(line: str) -> Path | None:
     if found is None:
         return None
     hctl, device, rest = found.groups()
-    states = _OLD_PATH.findall(rest) if "[" in rest else rest.replace("i/o ", "i/o_").split()
+    states = [state.strip() for state in _OLD_PATH.findall(rest)] if "[" in rest else rest.replace("i/o ", "i/o_").split()
     states = [state.replace("i/o_", "i/o ") for state in states if state]
     dm = next((state for state in states if state in DM and (state != "undef" or states.index(state) == 0)), None)
     others = [state for i, state in enumerate(states) if dm is None or i != states.index(dm)]

@@ -47,7 +47,7 @@ class Nvme:
 
 _LISTED = re.compile(r"(/dev/nvme[0-9]+n[0-9]+) +(?:/dev/ng\S+ +)?(\S+) +(\S.*)$")
 _HEADING = re.compile(r"Smart Log for NVME device: ?(\S+)|SMART/Health Information Log")
-_FIGURE = re.compile(r"([A-Za-z][\w /()#-]*?) *: *(\S.*)$")
+_FIGURE = re.compile(r"([A-Za-z][\w /()#-]*?)(?<! ) *: *(\S.*)$")
 
 
 def parse(lines: Sequence[str]) -> Nvme | Unparsed:
@@ -170,7 +170,7 @@ def notes(value: Nvme) -> tuple[str, ...]:
 
 READER = Reader(
     name="nvme",
-    first=r"Node +(?:Generic +)?SN +Model|Smart Log for NVME device|SMART/Health Information Log$|/dev/nvme[0-9]+n[0-9]+ +(?:/dev/ng\S+ +)?\S+ +\S.* +[0-9.]+ +[KMGT]?B / |\{",
+    first=r"Node +(?:Generic +)?SN +Model|Smart Log for NVME device|SMART/Health Information Log$|/dev/nvme[0-9]+n[0-9]+ +(?:/dev/ng\S+ +)?\S+ +\S.* [0-9.]+ +[KMGT]?B / |\{",
     confirm=lambda lines, i: (
         not lines[i].startswith("{") or bool(re.search(r'"critical_warning"|"DevicePath"|"Devices"', "".join(lines[i : i + 6])))
     ),

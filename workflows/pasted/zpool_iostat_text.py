@@ -219,7 +219,7 @@ READER = Reader(
     first=r" *(?:(?:pool|vdev) +)?capacity +operations +bandwidth|pool +alloc +free +read +write",
     tools=("zpool",),
     asks=lambda tool, rest: tuple(rest[:1]) == ("iostat",) and not any(re.fullmatch(r"-\w*[wr]\w*", word) for word in rest),
-    goes_on=r" *(?:(?:pool|vdev) +)?capacity|-{3,}|(?: *\S+ +)(?:-|[0-9][0-9.,]*[BKMGTPE]?) +(?:-|[0-9])| *(?:pool|vdev)? *(?:alloc|used) |\S+ +-",
+    goes_on=r" *(?:(?:pool|vdev) +)?capacity|-{3,}|(?: *\S+ +)(?:-|[0-9][0-9.,]*[BKMGTPE]?) +(?:-|[0-9])| *(?:(?:pool|vdev) *)?(?:alloc|used) |\S+ +-",
     parse=parse,
     situations=situations,
     notes=notes,

@@ -209,7 +209,7 @@ def _is_heading(lines: Sequence[str], i: int) -> bool:
 
 READER = Reader(
     name="zpool_list_text",
-    first=r"NAME +(?:[A-Z]+ *)+$",
+    first=r"NAME +[A-Z][A-Z ]*$",
     confirm=_is_heading,
     tools=("zpool",),
     asks=lambda tool, rest: rest[:1] == ["list"] or tuple(rest[:1]) == ("list",),

@@ -18,8 +18,8 @@ GUID = "GUID"  # stands in a command for a number that this text does not give
 NEW_DISK = "/dev/disk/by-id/NEW_DISK"  # stands in a command for a disk that only the operator knows
 # Names that lead to another disk after the next boot: Linux, FreeBSD, and illumos where they carry no WWN.
 _MOVES = re.compile(
-    r"(?:/dev/(?:r?dsk/)?)?(?:(?:sd|hd|vd|xvd)[a-z]{1,4}|nvme[0-9]+n[0-9]+|(?:dm-|md|nbd|loop|zd|mmcblk|da|ada|nda|nvd|mfid|vtbd|xbd|aacd|ad)[0-9]+"
-    r"|c[0-9]+t[0-9]{1,3}d[0-9]+|c[0-9]+d[0-9]+)(?:p?[0-9]+|[sp][0-9]+[a-h]?)?(?:\.eli|\.nop)?"
+    r"(?:/dev/(?:r?dsk/)?)?(?:(?:sd|hd|vd|xvd)[a-z]{1,4}|nvme[0-9]{1,20}n[0-9]{1,20}|(?:dm-|md|nbd|loop|zd|mmcblk|da|ada|nda|nvd|mfid|vtbd|xbd|aacd|ad)[0-9]{1,20}"
+    r"|c[0-9]{1,20}t[0-9]{1,3}d[0-9]{1,20}|c[0-9]{1,20}d[0-9]{1,20})(?:p?[0-9]{1,20}|[sp][0-9]{1,20}[a-h]?)?(?:\.eli|\.nop)?"
 )
 _STAMP = re.compile(r"\b[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}([0-9]{1,2}) ([0-9]{2}:[0-9]{2}:[0-9]{2}) ([0-9]{4})\b")
 

@@ -27,7 +27,7 @@ SLUG = "pool-down"
 MANUALS: tuple[str, ...] = ("read-only-import",)
 GATES = True
 NAMED = 6
-_FEATURE = re.compile(r"[a-z0-9.]+\.[a-z]+:[A-Za-z0-9_]+")
+_FEATURE = re.compile(r"(?<![a-z0-9.])[a-z0-9.]+\.[a-z]+:[A-Za-z0-9_]+")
 
 TITLES = {
     "log": "its intent log cannot be read",

@@ -14,7 +14,7 @@ SLUG = "refused-command"
 MANUALS: tuple[str, ...] = ()
 _GUID = re.compile(r"\b[0-9]{15,20}\b")
 _ALONE = re.compile(r"zdb -e \S+ -d (\S+)")
-_ACTIVE = re.compile(r"(\S+) is part of active pool '([^']+)'")
+_ACTIVE = re.compile(r"(?<!\S)(\S+) is part of active pool '([^']+)'")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -24,7 +24,7 @@ _OTHERS = (
     ("invalid vdev specification", re.compile(r"invalid vdev specification")),
     ("load key", re.compile(r"Key load error: .*")),
     ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
-    ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+).*|failed to check state for (?P<of>\S+).*")),
+    ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+)(?!\S).*|failed to check state for (?P<of>\S+)(?!\S).*")),
     ("labelclear", re.compile(r"use '-f' to override the following error:")),
     ("zpool", re.compile(r"The ZFS modules (?:are not loaded|cannot be auto-loaded).*|/dev/zfs and /proc/self/mounts are required.*|Permission denied the ZFS utilities.*")),
     ("zpool", re.compile(r"(?:internal error: )?failed to initialize (?:the libzfs|ZFS) library.*|[Uu]nable to open /dev/zfs.*")),
