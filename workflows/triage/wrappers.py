@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import NamedTuple
 
+from agents.collectors import kernel_log
 from workflows.triage.commands import asked
 from workflows.triage.cut import begins
 from workflows.triage.fields import FIELDS, HEADER
@@ -216,12 +217,21 @@ def _logged(line: str) -> _Worn | None:
     return _Worn(f"{found.group(1)} {found.group(2)}", found.group(3).replace("#011", "\t"), found.group(1))
 
 
+def _is_of_kernel(line: str, rest: str) -> bool:
+    """Whether the stamp is the kernel log's own, which its reader keeps; one before a stamp of the kernel's is a logger's."""
+    said = _SYSLOG.match(line)
+    if said and said.group(2) in _KERNEL:
+        return True
+    own = kernel_log.stamped(line)
+    return own is not None and kernel_log.classify(own.said.strip()) is not None and kernel_log.stamped(rest) is None
+
+
 def _stamped(line: str) -> _Worn | None:
     line = line.lstrip(" \t")
     if line[:1] not in "[(0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":
         return None
     found = _STAMPED.match(line)
-    if not found:
+    if not found or _is_of_kernel(line, found.group(1) or ""):
         return None
     rest = found.group(1) or ""
     level = _LEVEL.match(rest)

@@ -287,7 +287,8 @@ def _kernel(node: NodeFacts) -> Iterator[Token]:
     for event in log.events:
         meaning = happenings.KERNEL.meaning(event.kind)
         if meaning is None or not meaning.is_well:
-            pool, disk = event.field("pool") or "", event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("hba")
+            pool = (event.field("pool") or "").strip("'")  # zed quotes it
+            disk = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("hba")
             where = pool or disk or "the kernel"
             yield Token("kernel_log", happenings.KERNEL.position, event.line, where, event.line, meaning, pool, name=event.kind)
     for event in log.unexplained:
