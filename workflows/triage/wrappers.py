@@ -231,11 +231,12 @@ def _stamped(line: str) -> _Worn | None:
     if line[:1] not in "[(0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":
         return None
     found = _STAMPED.match(line)
-    if not found or _is_of_kernel(line, found.group(1) or ""):
+    if not found:
         return None
     rest = found.group(1) or ""
     level = _LEVEL.match(rest)
-    return _Worn("stamp", (level.group(1) or "") if level else rest)
+    rest = (level.group(1) or "") if level else rest
+    return None if _is_of_kernel(line, rest) else _Worn("stamp", rest)
 
 
 _IN_FILE = re.compile(r"([\w./+@-]{1,200}):(?:([0-9]{1,7}):)?(.*)")
@@ -244,7 +245,7 @@ _BESIDE_FOUND = re.compile(r"([\w./+@-]{1,200}?)-[0-9]{1,7}-(.*)")  # what grep 
 
 def _from_file(line: str) -> _Worn | None:
     """A file's name and perhaps a number, as grep prints them."""
-    if line.startswith(("/sys/", "/proc/", "/etc/")):  # they say what their lines are
+    if line.startswith(("/sys/", "/proc/", "/etc/")) or kernel_log.stamped(line):  # they say what their lines are; a date is no file
         return None
     found = _IN_FILE.match(line)
     if found and ("." in found.group(1) or "/" in found.group(1)):
