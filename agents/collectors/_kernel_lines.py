@@ -41,6 +41,7 @@ PATTERNS = {
         r"(?P<hba>mpt\dsas(?:_cm)?\d+|mpt(?:base|scsih|sas): ioc\d+): .*"
         r"(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset|diag reset|non-operational).*"
     ),
+    "hba-silent": r"(?P<hba>mpt(?:base|scsih|sas): ioc\d+): ERROR - Doorbell (?:INT|ACK) timeout .*",
     "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
     "suspended": (
         r"(?:WARNING: )?(?:Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*"

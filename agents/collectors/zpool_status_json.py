@@ -108,9 +108,9 @@ class _Fields:
     def __init__(self, said: dict[str, Any], unread: list[UnreadLine], of: str) -> None:
         self.said, self.unread, self._of = said, unread, of
 
-    def miss(self, key: str, why: str, rounded: bool = False) -> None:
+    def miss(self, key: str, why: str, rounded: bool = False, missing: bool = False) -> None:
         line = f'{self._of}: "{key}": {json.dumps(self.said[key])[:80]}' if key in self.said else f"{self._of}: {key}"
-        self.unread.append(UnreadLine(line, _FIELD_OF.get(key, "config"), why, rounded))
+        self.unread.append(UnreadLine(line, _FIELD_OF.get(key, "config"), why, rounded, missing))
 
     def word(self, key: str) -> str:
         """A name; "" where there is none."""
@@ -250,7 +250,7 @@ def _counters(fields: _Fields) -> tuple[tuple[int, int, int] | None, tuple[str, 
 def _state(fields: _Fields) -> str:
     """The word the text prints. JSON gives the kernel's own words for a vdev that cannot be opened or was closed."""
     if "state" not in fields.said:  # fill_vdev_info() finds no vdev by a name that -L has resolved
-        fields.miss("state", "no state is told of it, as happens with -L; ask without")
+        fields.miss("state", "no state is told of it, as happens with -L; ask without", missing=True)
         return ""
     state, aux = fields.word("state"), fields.said.get("aux")
     if state == "CANT_OPEN":

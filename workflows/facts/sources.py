@@ -88,10 +88,13 @@ class Sources:
         return {where: value.reason for where, value in why.items() if not known(value)}
 
     def not_understood(self) -> dict[str, Unparsed]:
-        """Every text that its parser refused as a whole, with the parser's own reason and line."""
+        """Every text that its parser refused as a whole, with the parser's own reason and line.
+
+        Not one whose every line was understood, and that only has rounded numbers or was asked in a form that tells less.
+        """
         texts = {where: body["text"] for where, body in self._bodies.items() if body["outcome"] == "data"}
         parsed = {where: _parsed(where.partition("/")[0], text) for where, text in texts.items()}
-        return {where: value for where, value in parsed.items() if isinstance(value, Unparsed)}
+        return {where: value for where, value in parsed.items() if isinstance(value, Unparsed) and not _tells_less(where, texts[where])}
 
     def absent(self) -> dict[str, str]:
         """Every source that this node has not, and why; one that was not asked so that no disk wakes is not among them."""
@@ -180,6 +183,14 @@ def _parsed(source: str, text: str) -> Any:
     if hasattr(collector, "read"):
         return _read(source, text).whole
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
+
+
+def _tells_less(where: str, text: str) -> bool:
+    source = where.partition("/")[0]
+    if not hasattr(COLLECTORS.get(source), "read"):
+        return False
+    unread = _read(source, text).every_unread
+    return bool(unread) and all(line.rounded or line.missing for line in unread)
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

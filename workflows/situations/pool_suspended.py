@@ -20,6 +20,7 @@ from workflows.facts.census import title
 from workflows.facts.past import SECOND, Place, disks_in_trouble, last_suspension, places
 from workflows.facts.versions import release, release_numbers
 from workflows.situations import _words
+from workflows.vocabulary.happenings import RESUMED
 
 SLUG = "pool-suspended"
 MANUALS: tuple[str, ...] = ("suspended-pool", "many-disks-offline")
@@ -81,9 +82,6 @@ def _in_events(node: NodeFacts) -> Iterator[str]:
         elif event.kind in RESUMED:
             stopped[name] = False
     yield from (name for name, now in stopped.items() if now and name)
-
-
-RESUMED = ("sysevent.fs.zfs.vdev_clear", "sysevent.fs.zfs.pool_import", "sysevent.fs.zfs.pool_export", "sysevent.fs.zfs.pool_destroy")
 
 
 def kind_of(node: NodeFacts, pool: PoolFacts) -> str:

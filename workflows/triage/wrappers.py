@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import NamedTuple
 
+from agents.collectors import kernel_log
 from workflows.triage.commands import asked
 from workflows.triage.cut import begins
 from workflows.triage.fields import FIELDS, HEADER
@@ -216,6 +217,15 @@ def _logged(line: str) -> _Worn | None:
     return _Worn(f"{found.group(1)} {found.group(2)}", found.group(3).replace("#011", "\t"), found.group(1))
 
 
+def _is_of_kernel(line: str, rest: str) -> bool:
+    """Whether the stamp is the kernel log's own, which its reader keeps; one before a stamp of the kernel's is a logger's."""
+    said = _SYSLOG.match(line)
+    if said and said.group(2) in _KERNEL:
+        return True
+    own = kernel_log.stamped(line)
+    return own is not None and kernel_log.classify(own.said.strip()) is not None and kernel_log.stamped(rest) is None
+
+
 def _stamped(line: str) -> _Worn | None:
     line = line.lstrip(" \t")
     if line[:1] not in "[(0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":
@@ -225,7 +235,8 @@ def _stamped(line: str) -> _Worn | None:
         return None
     rest = found.group(1) or ""
     level = _LEVEL.match(rest)
-    return _Worn("stamp", (level.group(1) or "") if level else rest)
+    rest = (level.group(1) or "") if level else rest
+    return None if _is_of_kernel(line, rest) else _Worn("stamp", rest)
 
 
 _IN_FILE = re.compile(r"([\w./+@-]{1,200}):(?:([0-9]{1,7}):)?(.*)")
@@ -234,7 +245,7 @@ _BESIDE_FOUND = re.compile(r"([\w./+@-]{1,200}?)-[0-9]{1,7}-(.*)")  # what grep 
 
 def _from_file(line: str) -> _Worn | None:
     """A file's name and perhaps a number, as grep prints them."""
-    if line.startswith(("/sys/", "/proc/", "/etc/")):  # they say what their lines are
+    if line.startswith(("/sys/", "/proc/", "/etc/")) or kernel_log.stamped(line):  # they say what their lines are; a date is no file
         return None
     found = _IN_FILE.match(line)
     if found and ("." in found.group(1) or "/" in found.group(1)):

@@ -60,6 +60,12 @@ EVENT = Vocabulary(
     },
 )
 
+# What a later event takes back: a member's loss by its return, a suspension by whatever ends it.
+LOST = ("resource.fs.zfs.statechange", "resource.fs.zfs.removed")
+BACK = ("resource.fs.zfs.statechange ONLINE", "resource.fs.zfs.statechange HEALTHY", "sysevent.fs.zfs.vdev_online")
+STOPPED = "ereport.fs.zfs.io_failure"
+RESUMED = tuple(f"sysevent.fs.zfs.{name}" for name in ("vdev_clear", "pool_import", "pool_export", "pool_destroy"))
+
 _KERNEL_NEUTRAL = (
     "target",
     "place",
@@ -87,6 +93,7 @@ KERNEL = Vocabulary(
     {
         **dict.fromkeys(_KERNEL_NEUTRAL, NEUTRAL),
         **dict.fromkeys(_KERNEL_TROUBLE, _TROUBLE),
+        "hba-silent": by("disk-hangs", "hba-fault", "many-disks-offline", "pool-suspended", past=True),
         **dict.fromkeys(("multihost-suspended", "suspended"), by("pool-suspended", "many-disks-offline", past=True)),
     },
     note="`hba-fault` counts the lines of an HBA's driver, which says FAULT at every boot of some; of lines that name ZFS, a pool, a member, an HBA or a shelf; what the kernel says while it finds its devices is neutral",

@@ -6,7 +6,7 @@ Words that are good or neutral are passed over where they are met, so that a hea
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import UnreadLine
@@ -263,14 +263,35 @@ def _bays(node: NodeFacts) -> Iterator[Token]:
 
 
 def _events(node: NodeFacts) -> Iterator[Token]:
-    for event in node.events if known(node.events) else ():
+    events = node.events if known(node.events) else ()
+    undone = _undone(events)
+    for place, event in enumerate(events):
         text = _class(event)
         meaning = happenings.EVENT.meaning(text)
-        if meaning is None or not meaning.is_well:
+        if place not in undone and (meaning is None or not meaning.is_well):
             pool, guid = event.text("pool") or "", event.number("vdev_guid")
             vdevs = frozenset(filter(None, (str(guid) if guid else "", event.text("vdev_path") or "")))
             line = f"{event.kind} of {pool or 'no pool'}, eid {event.eid}"
             yield Token("zpool_events", happenings.EVENT.position, text, pool or "ZFS", line, meaning, pool, vdevs)
+
+
+def _undone(events: Sequence[Event]) -> frozenset[int]:
+    """The places of the events that a later one took back: a lost state by the same member's return, a stop by the pool's clearing."""
+    undone: set[int] = set()
+    back: set[tuple[str, int | None]] = set()
+    resumed: set[str] = set()
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        pool, guid = event.text("pool") or "", event.number("vdev_guid")
+        if pool and event.kind in happenings.RESUMED:
+            resumed.add(pool)
+        elif event.kind in happenings.BACK or _class(event) in happenings.BACK:
+            back.add((pool, guid))
+        elif (event.kind in happenings.LOST and guid is not None and (pool, guid) in back) or (
+            event.kind == happenings.STOPPED and pool in resumed
+        ):
+            undone.add(place)
+    return frozenset(undone)
 
 
 def _class(event: Event) -> str:
@@ -287,7 +308,8 @@ def _kernel(node: NodeFacts) -> Iterator[Token]:
     for event in log.events:
         meaning = happenings.KERNEL.meaning(event.kind)
         if meaning is None or not meaning.is_well:
-            pool, disk = event.field("pool") or "", event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("hba")
+            pool = (event.field("pool") or "").strip("'")  # zed quotes it
+            disk = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("hba")
             where = pool or disk or "the kernel"
             yield Token("kernel_log", happenings.KERNEL.position, event.line, where, event.line, meaning, pool, name=event.kind)
     for event in log.unexplained:

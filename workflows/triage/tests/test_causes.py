@@ -259,7 +259,8 @@ WELL = WELL.replace(WELL[WELL.index("status:") : WELL.index("  scan:")], "")
 
 
 def test_an_old_event_of_a_pool_that_is_whole_today_is_none():
-    assert not of_events(record(CHANGED, 1, vdev_state='"FAULTED" (0x5)'), record("ereport.fs.zfs.checksum", 2), tree=WELL)
+    found = of_events(record(CHANGED, 1, vdev_state='"FAULTED" (0x5)'), record("ereport.fs.zfs.checksum", 2), tree=WELL)
+    assert [one.slug for one in found] == ["scrub-overdue"]  # its tree says that it was never scrubbed
 
 
 def test_errors_of_one_member_are_watched_and_of_many_are_one_cause_and_a_gate():
