@@ -64,7 +64,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     node = ""
     turns = turns or {}
     for i, line in enumerate(lines):
-        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line)):
+        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
             node = turns[i] or node
             pieces.append(_turned(pieces[-1], node, i + 1))
         if not line:
