@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workflows.core import Evidence, Situation
+from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.hanging import Hanging, hanging, silent_reasons
-from workflows.situations import _words, import_blocked
+from workflows.situations import _cures, _words, import_blocked
 from workflows.situations._log import Log
 
 SLUG = "disk-hangs"
@@ -76,7 +76,26 @@ def _situation(node: NodeFacts, one: Hanging) -> Situation:
         evidence=tuple(_evidence(node, one)),
         subject=_subject(node, one, seat),
         sure=one.hangs_now and not one.once and (bool(one.aborts) or one.disk is not None),
+        cures=tuple(_cures_of(node, one, seat)),
     )
+
+
+def _cures_of(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[Cure]:
+    """Nothing here reads the disk: what does hangs as well."""
+    if one.once:
+        yield _cures.wait("Have it asked again. Pull nothing before it was.")
+        return
+    name = _words.where(one.disk) if one.disk is not None else _name(one)
+    yield _cures.look("See in the kernel's log whether it answered since, and whether others beside it do not.", ("dmesg",))
+    yield _cures.reseat(name)
+    if seat is not None and lookup.serves_nothing(seat.leaf) and seat.leaf.state != "OFFLINE":
+        yield _cures.online(seat.pool, seat.leaf)
+    if one.hangs_now:
+        yield Cure(
+            "other",
+            "If it still does not answer, pull it at its bay, or have its slot switched off: what waits for it goes on then.",
+            needs=f"Its serial number or WWID was compared in the bay.{' ' + _words.margin_sentence(seat.pool, seat.top) if seat is not None else ''}",
+        )
 
 
 def _how(one: Hanging) -> str:
@@ -159,6 +178,7 @@ def _several(node: NodeFacts, found: list[Hanging]) -> Situation:
         evidence=tuple(line for one in found for line in _evidence(node, one)),
         subject={"node": node.node},
         sure=False,
+        cures=(_cures.look("See what these disks share.", ("lsscsi", "-v"), ("dmesg",)), _cures.reseat("what they share")),
     )
 
 

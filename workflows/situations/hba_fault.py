@@ -17,7 +17,7 @@ from agents.collectors.kernel_log import KernelEvent
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.past import SECOND
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 from workflows.situations._log import Log, all_well, logs
 
 SLUG = "hba-fault"
@@ -148,7 +148,7 @@ def _situation(fault: Fault) -> Situation:
         evidence=log.evidence(tuple(sorted(shown, key=lambda e: e.at_us))),
         subject={"node": log.node.node, "hba": fault.hba} | ({"host": fault.host} if fault.host else {}),
         sure=bool(fault.lines),
-        cures=_cures(),
+        cures=_cures_of(log),
         gate=acute,
     )
 
@@ -177,10 +177,18 @@ def _may_have_taken_disks(log: Log) -> bool:
     return not log.node.pools or sum(lookup.serves_nothing(leaf) for leaf in leaves) > 1
 
 
-def _cures() -> tuple[Cure, ...]:
+def _cures_of(log: Log) -> tuple[Cure, ...]:
+    lost = [
+        (pool, leaf)
+        for pool in log.node.pools_read
+        for _, top in pool.tops_read
+        for leaf in top.leaves()
+        if leaf.state in ("FAULTED", "REMOVED", "UNAVAIL")
+    ]
+    back = tuple(command for pool, leaf in lost for command in _cures.command(pool, leaf, "online"))
     return (
-        Cure("look", "See whether all lost disks share one HBA, cable, expander or power supply: `lsscsi -v` and /sys/class/sas_host tell."),
+        Cure("look", "See whether all lost disks share one HBA, cable, expander or power supply: `lsscsi -v` and /sys/class/sas_host tell.", (("lsscsi", "-v"), ("dmesg",))),
         Cure("reseat", "Check the temperature of the HBA, reseat it and its cables, and compare its firmware with the other nodes'."),
-        Cure("online", "When the disks are back and quiet, bring each member online by its guid; ZFS fills in only what it missed.", needs="The HBA has been quiet for some minutes."),
+        Cure("online", "When the disks are back and quiet, bring each member online by its guid; ZFS fills in only what it missed.", back, needs="The HBA has been quiet for some minutes, and no pool is suspended."),
         Cure("clear", "Clear the error counters only after that, and scrub.", save_first="`zpool clear` wipes the error counters: keep `zpool status -v` first."),
     )  # fmt: skip

@@ -267,6 +267,13 @@ def _cures(one: Blocked) -> Iterator[Cure]:
         yield Cure("import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=nobody)
     if one.why == "features":
         yield Cure("upgrade", "Install a release that has these features, or attach the disks to a node that has it.")
+    if one.why == "silence":
+        yield Cure(
+            "look",
+            "Find the disk that does not answer: the kernel's log names commands that time out. Start no second scan meanwhile.",
+            (("dmesg",),),
+        )
+        yield Cure("reseat", "Take that disk out at its bay, or mend its cable, and list the pools once more: a scan waits for every disk.")
     if one.why in ("damage", "diverged"):
         yield Cure(
             "look",

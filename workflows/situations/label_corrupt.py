@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from workflows.core import Evidence, Situation
+from workflows.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.census import title
 from workflows.facts.damage import Damage, damages
+from workflows.situations import _cures
 from workflows.situations.labels_missing import lost_their_end
 
 SLUG = "label-corrupt"
@@ -64,7 +65,28 @@ def _situation(damage: Damage) -> Situation:
         evidence=tuple(_evidence(damage)),
         subject=_subject(damage),
         sure=damage.kind not in ("gone", "other") or not _stale_devid(damage),
+        cures=tuple(_cures_of(damage)),
     )
+
+
+def _cures_of(damage: Damage) -> Iterator[Cure]:
+    """Looks, and what must not be done meanwhile; the loss of a member has cures of its own."""
+    if damage.kind == "torn":
+        yield _cures.wait("Nothing need be done: ZFS takes the newer copies and writes all four again.")
+        return
+    if damage.kind == "unread":
+        yield _cures.reseat(title(damage.disk))
+        return
+    yield Cure(
+        "look",
+        f"Read all four copies once more, by a name of the disk that does not move: `zdb -l` of the partition (today {damage.partition}). Write nothing to it.",
+        save_first="What `zdb -l` prints, of this disk and of one of its siblings.",
+    )
+    if damage.kind in ("gone", "other") and damage.leaf is not None and not lookup.serves_nothing(damage.leaf):
+        yield Cure(
+            "other",
+            f"Neither export {damage.pool} nor reboot this node before that is understood: the pool still uses the disk, and the next import would not find it.",
+        )
 
 
 def _severity(damage: Damage) -> Literal["act", "watch", "info"]:

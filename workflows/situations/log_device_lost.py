@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from workflows.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.situations import _pools
+from workflows.situations import _cures, _pools
 from workflows.situations._lost import Lost
 from workflows.situations._pools import NEW_DISK, Said, cure
 from workflows.situations.wwid_mismatch import mismatch
@@ -43,7 +43,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
         f"{pool.name}: the log {'mirror lost' if left else 'device'} {names}{'' if left else f' is {lost[0].state}'}",
         " ".join(_meaning(node, pool, top, lost, left)),
         tuple(_pools.row(node, leaf) for leaf in lost),
-        tuple(_cures(pool, top, lost, left)),
+        tuple(_cures_of(pool, top, lost, left)),
     )
     subject = {"top": top.name, "role": "log"} | ({"vdev_guid": _pools.key_of(lost[0])} if len(lost) == 1 else {})
     vdevs = (top, *lost) if top.children else lost
@@ -71,11 +71,12 @@ def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevF
         "now and are slower. The last seconds of synchronous writes before a crash are not protected by it any more: what only it held when it "
         "failed is lost if the node crashes before that was written out, and an import after a crash may then need `zpool import -m`."
     )
-    yield "Bring it back, replace it, or remove it. A log of two devices (a mirror) survives the loss of one."
+    yield "Bring it back; if it is dead, another device takes its place, or the log is removed. A log of two devices (a mirror) survives the loss of one."
 
 
-def _cures(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[Cure]:
+def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[Cure]:
     still = _pools.pool_is_there(pool)
+    yield _cures.reseat(f"the log device {', '.join(map(_pools.short, lost))}")
     for leaf in lost:
         needs = " ".join(part for part in (_pools.guid_needed(leaf), still) if part)
         if leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"):
@@ -89,6 +90,14 @@ def _cures(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: l
             yield cure("online", why, *_pools.of(pool, leaf, "online", "POOL", "VDEV"), needs=_pools.guid_needed(leaf))
         if still:
             continue
+        if leaf.state == "FAULTED":
+            yield cure(
+                "clear",
+                "When the way to it is mended, clear its errors: ZFS takes it back and counts from 0. Counts that grow again are the device's own.",
+                *_pools.of(pool, leaf, "clear", "POOL", "VDEV"),
+                needs=needs,
+                save_first=_cures.COUNTERS,
+            )
         yield cure(
             "replace",
             "If it is dead, put another device in its place.",

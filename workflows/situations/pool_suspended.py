@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
 from agents.wwid import normalise, strip_partition
-from workflows.core import Answer, Evidence, Situation
+from workflows.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
 from workflows.facts.census import title
 from workflows.facts.past import SECOND, Place, disks_in_trouble, last_suspension, places
 from workflows.facts.versions import release, release_numbers
-from workflows.situations import _words
+from workflows.situations import _cures, _words
 from workflows.vocabulary.happenings import RESUMED
 
 SLUG = "pool-suspended"
@@ -115,6 +115,7 @@ def _situation(found: Suspended) -> Situation:
         answers=_answers(found),
         subject=subject,
         sure=bool(found.kind),
+        cures=tuple(_cures_of(found)),
         gate=True,
     )
 
@@ -218,8 +219,69 @@ def _clear(found: Suspended) -> str:
     )
 
 
-def _others(found: Suspended) -> str:
-    """Whether another node has the pool, as far as nodes report."""
+KEEP = "What `zpool status -P -p -v`, `zpool status -g -p` and `dmesg` print now: the counters and the cause are gone afterwards."
+NOBODY = "No other host has the pool, and the automatic import of its partner is stopped."
+
+
+def _cures_of(found: Suspended) -> Iterator[Cure]:
+    """The path first, then what resumes it on this release. Where another host has the pool, nothing does."""
+    pool = found.pool.name
+    yield _cures.look(
+        "Keep what the tree, ZFS's events and the kernel say now: they name the disk that began it.",
+        ("zpool", "status", "-P", "-p", "-v", pool),
+        ("zpool", "events", "-v", pool),
+        ("dmesg",),
+    )
+    if _holders(found)[0]:
+        yield Cure(
+            "other", f"Another host has {pool} imported: do not resume it here. Fence this node: switch it off, so that it writes nothing."
+        )
+        return
+    yield _cures.reseat("the disks that did not answer")
+    yield from _resuming_after_io(found) if found.kind == IO else _resuming_after_multihost(found)
+    yield _cures.scrub(found.pool, f"When {pool} serves again, scrub it: only a scrub that ends with 0 errors says that its data is whole.")
+
+
+def _resuming_after_io(found: Suspended) -> Iterator[Cure]:
+    pool = found.pool.name
+    yield Cure(
+        "clear",
+        f"When the disks are there again and quiet, resume {pool}, once: what was waiting is written then. If the command hangs, something is still broken. From "
+        "0.8.0 to 2.2.3 it is refused (invalid argument) where multihost is on: then the node must be rebooted.",
+        (("zpool", "clear", pool),),
+        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY} With multihost on, 0.7 does not look whether one has.",
+        save_first=KEEP,
+    )
+
+
+def _resuming_after_multihost(found: Suspended) -> Iterator[Cure]:
+    """What is said of a suspension whose cause is not known, too."""
+    pool, numbers = found.pool.name, release_numbers(found.node.zfs_module)
+    if not known(numbers):
+        yield _cures.look(
+            "Learn the release of the module that runs: what `zpool clear` does depends on it. Until then do not use it.",
+            ("cat", "/sys/module/zfs/version"),
+        )
+    if known(numbers) and numbers >= CHECKS_FIRST:
+        yield Cure(
+            "clear",
+            f"When the sick disk answers again or is out, resume {pool}, once: this release looks first whether another host writes to it.",
+            (("zpool", "clear", pool),),
+            releases="2.2.4 and newer",
+            needs=NOBODY,
+            save_first=KEEP,
+        )
+    yield Cure(
+        "other",
+        f"{'If that is refused, reboot' if known(numbers) and numbers >= CHECKS_FIRST else 'Reboot'} this node, and then import {pool} on one host only. A clean "
+        "shutdown can hang on it: then switch the node off.",
+        needs=f"{NOBODY} The other pools of this node may go down with it.",
+        save_first=KEEP,
+    )  # fmt: skip
+
+
+def _holders(found: Suspended) -> tuple[list[str], list[str]]:
+    """Other nodes that have the pool, and those of which that is not known."""
     holders, silent = [], []
     for name, node in found.fleet.nodes.items():
         if name == found.node.node:
@@ -228,6 +290,12 @@ def _others(found: Suspended) -> str:
             silent.append(name)
         elif any(_is_same(pool, found.pool) for pool in node.pools):
             holders.append(name)
+    return holders, silent
+
+
+def _others(found: Suspended) -> str:
+    """Whether another node has the pool, as far as nodes report."""
+    holders, silent = _holders(found)
     if holders:
         return f"{' and '.join(holders)} has {found.pool.name} imported: do not resume it here, fence this node."
     if silent:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Situation
+from workflows.core import Cure, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.progress import size
-from workflows.situations import _pools, _words
+from workflows.situations import _cures, _pools, _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-stuck"
@@ -33,7 +33,15 @@ def _standstill(one: Running) -> Situation:
         "Something holds it: a disk that answers slowly or not at all, scans that somebody suspended, or a pool that is itself stuck. "
         "Look for a disk that stands out, then at the kernel's log. Take nothing out of the pool: the disk that is being filled does not count yet."
     )
-    return _make(one.node, one.pool, "act", f"{one.pool.name}: the resilver has not moved for {minutes}", meaning, one.line())
+    return _make(
+        one.node,
+        one.pool,
+        "act",
+        f"{one.pool.name}: the resilver has not moved for {minutes}",
+        meaning,
+        one.line(),
+        cures=_of_standstill(one.pool),
+    )
 
 
 def _anew(one: Running) -> Situation:
@@ -42,7 +50,7 @@ def _anew(one: Running) -> Situation:
         "attached, comes back or drops out while it runs. Stop adding changes, one replacement at a time, and look for a disk that comes and goes. "
         "If it happens again it will not end by itself."
     )
-    return _make(one.node, one.pool, "watch", f"{one.pool.name}: the resilver began anew", meaning, one.line())
+    return _make(one.node, one.pool, "watch", f"{one.pool.name}: the resilver began anew", meaning, one.line(), cures=_of_anew(one.pool))
 
 
 def _left_over(fleet: FleetFacts) -> Iterator[Situation]:
@@ -73,7 +81,16 @@ def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFa
         f"Do not detach {old} before a scrub found no errors: it may hold the only good copy of something."
     )
     line = _words.evidence(node, "zpool_status", ended.text.replace("\n", " "))
-    return _make(node, pool, "act", f"{pool.name}: the resilver {how} and the replacement did not finish", meaning, line, f":{vdev.name}")
+    return _make(
+        node,
+        pool,
+        "act",
+        f"{pool.name}: the resilver {how} and the replacement did not finish",
+        meaning,
+        line,
+        f":{vdev.name}",
+        _of_unfinished(pool),
+    )
 
 
 def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: float) -> Situation:
@@ -86,10 +103,53 @@ def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: floa
         f"Detach neither: {new} does not hold what {old} held."
     )
     line = _words.evidence(node, "zpool_status", last or f"{vdev.name}  {vdev.state}")
-    return _make(node, pool, "act", f"{pool.name}: nothing fills the new disk of {vdev.name}", meaning, line, f":{new}")
+    return _make(
+        node, pool, "act", f"{pool.name}: nothing fills the new disk of {vdev.name}", meaning, line, f":{new}", _of_never_came(pool)
+    )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: str, line: object, more: str = "") -> Situation:
+def _of_standstill(pool: PoolFacts) -> tuple[Cure, ...]:
+    text = "Look for a disk that takes many times longer than its peers, and at what the kernel says of it."
+    return (
+        _cures.look(text, ("zpool", "iostat", "-v", "-l", pool.name, "5", "3"), ("dmesg",)),
+        _cures.reseat("the disk that stands out"),
+        _cures.wait("When that is mended it goes on by itself, from where it was. Take nothing out of the pool until it has ended."),
+    )
+
+
+def _of_anew(pool: PoolFacts) -> tuple[Cure, ...]:
+    return (
+        _cures.look("Look for a disk that comes and goes.", ("zpool", "events", "-v", pool.name), ("dmesg",)),
+        _cures.reseat("that disk"),
+        _cures.wait("Change nothing else in the pool until the resilver has ended."),
+    )
+
+
+def _of_unfinished(pool: PoolFacts) -> tuple[Cure, ...]:
+    return (
+        _cures.look("See which files could not be read; restore or delete them.", ("zpool", "status", "-v", pool.name)),
+        _cures.scrub(
+            pool, "Then scrub it, twice: the first pass may still list what is gone. The old half leaves when nothing is missing any more."
+        ),
+    )
+
+
+def _of_never_came(pool: PoolFacts) -> tuple[Cure, ...]:
+    return (
+        _cures.look("See that no disk comes and goes.", ("zpool", "events", "-v", pool.name), ("dmesg",)),
+        Cure(
+            "resilver",
+            "Begin the resilver that fills the new disk.",
+            (("zpool", "resilver", pool.name),),
+            releases="0.8 and newer",
+            needs="No scan of the pool is running, and no disk comes and goes.",
+        ),
+    )
+
+
+def _make(
+    node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: str, line: object, more: str = "", cures: tuple[Cure, ...] = ()
+) -> Situation:
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{pool.name}{more}",
@@ -99,4 +159,5 @@ def _make(node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: 
         meaning=meaning,
         evidence=(line,),  # type: ignore[arg-type]
         subject=_words.subject(node, pool),
+        cures=cures,
     )

@@ -64,7 +64,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     node = ""
     turns = turns or {}
     for i, line in enumerate(lines):
-        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line)):
+        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
             node = turns[i] or node
             pieces.append(_turned(pieces[-1], node, i + 1))
         if not line:
@@ -208,7 +208,7 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     if source == "smart":
         return _another_report(piece, line)
     if source == "ses":
-        return not _ELEMENT.match(line) and bool(_ID.match(line)) and piece.begun
+        return bool(_ID.match(line)) and any(map(_OF_SHELF.match, piece.lines))  # the shelf's make and model stand before its id
     if source == "zpool_events" and not line.startswith("TIME"):
         return False  # the next record
     if source in _ONE_BY_ONE:
@@ -219,6 +219,9 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
 _REPORT = re.compile(r"smartctl |[{]")
 _SECTION = re.compile(r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health")
 _ID = re.compile(r" *Primary enclosure logical identifier")
+_OF_SHELF = re.compile(
+    r" *Primary enclosure logical identifier|.*\bElement (?:type|[0-9]+ descriptor)|Enclosure [Ss]tatus diagnostic page:"
+)
 _ELEMENT = re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] ")
 
 

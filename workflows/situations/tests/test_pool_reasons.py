@@ -389,7 +389,7 @@ def test_a_lost_log_of_a_pool_that_is_down_is_brought_back_and_nothing_else():
         state="FAULTED",
     )
     one = next(s for s in found(text) if s.slug == "log-device-lost")
-    assert [cure.kind for cure in one.cures] == ["online"]
+    assert [cure.kind for cure in one.cures] == ["reseat", "online"]
     assert "bring this device back before" in one.meaning
 
 
