@@ -40,8 +40,6 @@ KNOWN = frozenset(
         "agents.collectors._vdevs._ROW",
         "agents.collectors._vdevs._BARE_ROW",
         "agents.collectors.dbgmsg._MESSAGE",
-        "agents.collectors.kernel_log._PATTERNS['task-abort-begun']",
-        "agents.collectors.kernel_log._PATTERNS['command-failed']",
         "agents.collectors.lsscsi._FORMS[1]",
         "agents.collectors.lsscsi._FORMS[2]",
         "agents.collectors.lsscsi._FORMS[3]",
