@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.lsscsi import ScsiDevice
-from agents.wwid import normalise, strip_partition
 from workflows import pasted
 from workflows.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
@@ -21,7 +20,7 @@ from workflows.judgement import Judgement, judge_pasted
 from workflows.pasted import Said, Where
 from workflows.refusals import Refusal
 from workflows.situations import detect_all
-from workflows.triage import clean, fragments, mend, partly, refused
+from workflows.triage import clean, fragments, listed_disks, mend, partly, refused
 from workflows.triage.commands import device
 from workflows.triage.cut import Piece, cut
 from workflows.triage.inquiry import inquiry
@@ -174,7 +173,7 @@ class _Said:
             return ()
         if source == "lsscsi":
             before_value = self.values.get(where, ())
-            value = completed([d for d in value if isinstance(d, ScsiDevice)], self.values.get(where, ()))
+            value = listed_disks.completed([d for d in value if isinstance(d, ScsiDevice)], self.values.get(where, ()))
             if before_value and not {d.hctl for d in before_value} & {d.hctl for d in value}:
                 value = (*before_value, *value)  # somebody grepped for one disk after the other
             if not value:
@@ -214,19 +213,6 @@ def _not_again(before: str, now: str) -> str:
     """The lines of before about what is not said now."""
     again = {line.partition(":")[0] for line in now.split("\n")}
     return "".join(f"{line}\n" for line in before.split("\n") if line and line.partition(":")[0] not in again)
-
-
-def completed(now: list[ScsiDevice], before: Iterable[ScsiDevice]) -> tuple[ScsiDevice, ...]:
-    """Devices with the columns of another column set, if both list the same devices at the same addresses."""
-    earlier = {(d.hctl, d.node): d for d in before}
-    if earlier.keys() != {(d.hctl, d.node) for d in now}:
-        return tuple(now)
-    return tuple(_filled(d, earlier[d.hctl, d.node]) for d in now)
-
-
-def _filled(now: ScsiDevice, before: ScsiDevice) -> ScsiDevice:
-    empty = [f.name for f in fields(now) if getattr(now, f.name) in (None, "", ()) and getattr(before, f.name)]
-    return replace(now, **{name: getattr(before, name) for name in empty})
 
 
 def triage(texts: Iterable[tuple[str, str]]) -> Triage:
@@ -410,7 +396,7 @@ def _facts(node: str, said: _Said) -> NodeFacts:
     devices = (*said.values.get("lsscsi", ()), *_seen(said))
     if "block" not in captures and devices:
         of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
-        text, renamed = _block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
+        text, renamed = listed_disks.block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
         captures["block"] = Capture("block", "", "data", text)
         for where in of_disks:
             source, _, old = where.partition("/")
@@ -448,46 +434,6 @@ def _boot_not_read(facts: NodeFacts) -> NodeFacts:
         return facts
     found = tuple(replace(tunable, boot_read=False) for tunable in facts.tunables.known_names)
     return replace(facts, tunables=replace(facts.tunables, known_names=found))
-
-
-def _block(devices: Iterable[Any], labelled: Iterable[str]) -> tuple[str, Mapping[str, str]]:
-    """What lsscsi told, in the grammar of the block source, so that it joins like an agent's. Its size is rounded and left out.
-
-    A label that was asked for by a by-id link is put to the disk with that WWID; the second value says under which name.
-    """
-    disks = [d for d in devices if d.type == "disk" and (d.node or "").startswith("/dev/")]
-    named = {d.node.removeprefix("/dev/"): d for d in disks}
-    by_wwid = {_wwid(d): name for name, d in reversed(named.items()) if _wwid(d)}
-    lines, renamed = [f"/sys/block:{' '.join(named)}"], {}
-    for name, d in named.items():
-        base = f"/sys/block/{name}"
-        lines.append(f"{base}/device -> /sys/devices/{d.hctl}")
-        words = (("wwid", _dotted(_wwid(d))), ("vendor", d.vendor), ("model", d.model), ("rev", d.rev))
-        lines += [f"{base}/device/{field}:{value}" for field, value in words if value]
-        if (d.transport or "").startswith("sas:0x"):
-            lines.append(f"{base}/device/sas_address:{d.transport.removeprefix('sas:')}")
-    for asked in labelled:
-        base, number = strip_partition(asked)
-        disk = base if base in named else by_wwid.get(normalise(base))
-        if disk is None:
-            continue
-        partition = disk if number is None else f"{disk}{'p' if disk[-1].isdigit() else ''}{number}"
-        if number is not None:
-            lines.append(f"/sys/block/{disk}/{partition}/partition:{number}")
-        if partition != asked:
-            renamed[asked] = partition
-    return "\n".join(lines) + "\n", renamed
-
-
-def _wwid(device: ScsiDevice) -> str | None:
-    """By whichever column set told it; -t tells the port's address, which is not the disk's name."""
-    lu_name = f"0x{device.lu_name}" if device.lu_name and re.fullmatch("[0-9a-f]{16}|[0-9a-f]{32}", device.lu_name) else None
-    return next((wwid for raw in (device.scsi_id, device.wwn, lu_name) if raw and (wwid := normalise(raw))), None)
-
-
-def _dotted(wwid: str | None) -> str:
-    """The kernel's own spelling of a WWID: "naa.5000…"."""
-    return wwid.replace(":", ".", 1) if wwid and wwid.startswith(("naa:", "eui:")) else ""
 
 
 def _told(reads: Iterable[Read]) -> dict[str, set[str]]:
