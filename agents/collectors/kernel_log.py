@@ -39,7 +39,11 @@ class KernelEvent:
     printed: str = ""  # its stamp as it stands there: "138671.416334", "Nov 25 02:37:04"; "" of a line without one
 
     def field(self, name: str) -> str | None:
-        return next((value for each, value in self.fields if each == name), None)
+        """The named part of its line; None where it has none of that name."""
+        for each, value in self.fields:
+            if each == name:
+                return value
+        return None
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,10 @@ def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tup
     line = (*above, vdev)
     yield line
     for child in vdev.children:
-        yield from lineages(child, line)
+        if child.children:
+            yield from lineages(child, line)
+        else:
+            yield (*line, child)
 
 
 def _pick(things: tuple, field: str, wanted: object, complaint: str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from agents.collectors.base import Unparsed, UnreadLine
@@ -109,13 +110,21 @@ class VdevFacts:
     columns: tuple[tuple[str, str], ...] = ()  # what `zpool status -c` adds: column and value
     gone: Known[bool] = False  # called in service by a suspended pool, whose tree stands still, while the kernel has no running disk for it
 
+    @cached_property
+    def _all(self) -> tuple[VdevFacts, ...]:
+        """Kept, because a tree is walked by every detector."""
+        return (self, *(vdev for child in self.children for vdev in child._all))
+
+    @cached_property
+    def _leaves(self) -> tuple[VdevFacts, ...]:
+        return tuple(vdev for vdev in self._all if not vdev.children)
+
     def walk(self) -> Iterator[VdevFacts]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        """This vdev and all below it, each before those below it."""
+        return iter(self._all)
 
     def leaves(self) -> tuple[VdevFacts, ...]:
-        return tuple(v for v in self.walk() if not v.children)
+        return self._leaves
 
     @property
     def figures(self) -> tuple[str, ...]:
