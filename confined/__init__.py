@@ -21,6 +21,8 @@ MEMORY_BYTES = 512 * 1024 * 1024  # of address space
 WALL_SECONDS = 30  # on a machine that has other things to do
 NICE = 5  # a page that somebody waits for comes first
 
+NO_ROOM = pickle.dumps((False, None))  # what is sent where memory did not suffice; made while there is some
+
 T = TypeVar("T")
 
 
@@ -69,10 +71,11 @@ def run(function: Callable[..., T], *args: Any, context: BaseContext | None = No
 
 def _child(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     _limit()
-    try:
+    answer = NO_ROOM
+    with contextlib.suppress(MemoryError):
         answer = pickle.dumps((True, function(*args)))
-    except MemoryError:
-        answer = pickle.dumps((False, None))
+    if answer is NO_ROOM:
+        _lift_memory()  # saying so takes some, too
     sender.send_bytes(answer)
     sender.close()
 
@@ -85,5 +88,10 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(ValueError, OSError):  # macOS has no limit of address space
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     os.nice(NICE)
+
+
+def _lift_memory() -> None:
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))

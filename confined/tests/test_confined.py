@@ -35,6 +35,12 @@ def test_too_much_memory_is_stopped():
     assert stopped.value.why == "memory"
 
 
+def test_memory_that_fills_bit_by_bit_is_told_of_as_memory():
+    with pytest.raises(confined.Stopped) as stopped:
+        confined.run(_fill_slowly)
+    assert stopped.value.why == "memory"
+
+
 def test_too_much_time_is_stopped(monkeypatch):
     monkeypatch.setattr(confined, "WALL_SECONDS", 0.2)
     with pytest.raises(confined.Stopped) as stopped:
@@ -55,3 +61,9 @@ def _spin():
 
 def _fill():
     return len(bytearray(2 * confined.MEMORY_BYTES))
+
+
+def _fill_slowly():
+    held = []
+    while True:
+        held.append([str(len(held))] * 10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -24,7 +25,7 @@ from workflows.triage import clean, fragments, listed_disks, mend, partly, refus
 from workflows.triage.commands import device
 from workflows.triage.cut import Piece, cut
 from workflows.triage.inquiry import inquiry
-from workflows.triage.marks import Mark, Stretch, marks
+from workflows.triage.marks import Finder, Mark, Stretch
 from workflows.triage.next import Command, missing
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
@@ -104,10 +105,12 @@ class Triage:
 
     def marks(self, situation: Situation) -> tuple[Mark, ...]:
         """The lines of the paste that the situation was read from."""
+        return self._finder.marks(situation.evidence)
+
+    @cached_property
+    def _finder(self) -> Finder:
         read = [read for read in self.reads if read.outcome in TOLD]
-        return marks(
-            situation.evidence, [Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read]
-        )
+        return Finder(Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read)
 
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workflows.core import Evidence
 
@@ -31,39 +31,51 @@ class Stretch:
     source: str
 
 
-def marks(evidence: Iterable[Evidence], stretches: Sequence[Stretch]) -> tuple[Mark, ...]:
-    """The lines of the same node that say what the evidence says, in their order. None when the words are nowhere as such."""
-    found = {mark for each in evidence for mark in _of(each, stretches)}
-    return tuple(sorted(found, key=lambda mark: (mark.name, mark.line)))
+Place = tuple[Mark, frozenset[str]]  # a line, and its words
 
 
-def _of(evidence: Evidence, stretches: Sequence[Stretch]) -> list[Mark]:
-    words = _words(evidence.line)
-    specific = {word for word in words if len(word) >= SPECIFIC_LETTERS}
-    mine = [stretch for stretch in stretches if stretch.node == evidence.node]
-    same = [stretch for stretch in mine if _family(stretch.source) == _family(evidence.source)] or mine
-    as_it_stands = [
-        Mark(stretch.name, stretch.first + place)
-        for stretch in same
-        for place, line in enumerate(stretch.lines)
-        if evidence.line and line.strip() == evidence.line.strip()
-    ]
-    if as_it_stands:
-        return as_it_stands[:LINES_EACH]
-    scored = [
-        (score, Mark(stretch.name, stretch.first + place))
-        for stretch in same
-        for place, line in enumerate(stretch.lines)
-        if (score := _score(words, specific, line))
-    ]
-    best = max((score for score, _ in scored), default=0)
-    return [mark for score, mark in scored if score == best][:LINES_EACH]
+@dataclass
+class _Lines:
+    """The lines of some stretches: by all they say, and by each word that names something."""
+
+    exact: dict[str, list[Mark]] = field(default_factory=dict)
+    by_word: dict[str, list[Place]] = field(default_factory=dict)
+
+    def add(self, stretch: Stretch) -> None:
+        for number, line in enumerate(stretch.lines, stretch.first):
+            mark, words = Mark(stretch.name, number), frozenset(_words(line))
+            self.exact.setdefault(line.strip(), []).append(mark)
+            for word in words:
+                if len(word) >= SPECIFIC_LETTERS:
+                    self.by_word.setdefault(word, []).append((mark, words))
 
 
-def _score(words: set[str], specific: set[str], line: str) -> int:
-    """How many words of the evidence a line has; nothing when it has none that names something."""
-    here = _words(line)
-    return len(words & here) if specific & here else 0
+class Finder:
+    """Finds lines by what evidence says. The lines are looked through once, however many situations ask."""
+
+    def __init__(self, stretches: Iterable[Stretch]) -> None:
+        self._lines: dict[tuple[str, str], _Lines] = {}  # by node and source, and by node alone, where the source is ""
+        self._order: dict[Mark, int] = {}
+        for stretch in stretches:
+            for kind in dict.fromkeys((_family(stretch.source), "")):
+                self._lines.setdefault((stretch.node, kind), _Lines()).add(stretch)
+            for number in range(stretch.first, stretch.first + len(stretch.lines)):
+                self._order.setdefault(Mark(stretch.name, number), len(self._order))
+
+    def marks(self, evidence: Iterable[Evidence]) -> tuple[Mark, ...]:
+        """The lines of the same node that say what the evidence says, in their order. None when the words are nowhere as such."""
+        found = {mark for each in evidence for mark in self._of(each)}
+        return tuple(sorted(found, key=lambda mark: (mark.name, mark.line)))
+
+    def _of(self, evidence: Evidence) -> list[Mark]:
+        """The line as it stands there; else those that share most words with it, and one that names something."""
+        lines = self._lines.get((evidence.node, _family(evidence.source))) or self._lines.get((evidence.node, ""), _Lines())
+        if evidence.line and (as_it_stands := lines.exact.get(evidence.line.strip())):
+            return as_it_stands[:LINES_EACH]
+        words = _words(evidence.line)
+        shared = {mark: len(words & here) for word in words for mark, here in lines.by_word.get(word, ())}
+        best = max(shared.values(), default=0)
+        return sorted((mark for mark, score in shared.items() if score == best), key=self._order.__getitem__)[:LINES_EACH]
 
 
 def _words(text: str) -> set[str]:
