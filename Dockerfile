@@ -13,6 +13,7 @@ COPY --from=packages /opt/venv /opt/venv
 WORKDIR /srv/slotlight
 COPY manage.py ./
 COPY agents agents
+COPY twin twin
 COPY workflows workflows
 COPY confined confined
 COPY app app
@@ -24,7 +25,10 @@ RUN SECRET_KEY=only-for-building python manage.py collectstatic --noinput --verb
  && python -m compileall -q agents workflows app \
  && useradd --system --uid 10001 --user-group slotlight \
  && install -d -o slotlight -g slotlight -m 700 /keys
+# The image has no git to say when its sources were changed, and packages of the agent are ordered by that.
+ARG SLOTLIGHT_SOURCE_DATE=
+ENV SLOTLIGHT_SOURCE_DATE=$SLOTLIGHT_SOURCE_DATE
 USER slotlight
 VOLUME /keys
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "app.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--timeout-graceful-shutdown", "3", "--no-access-log", "--no-server-header"]
+CMD ["python", "-m", "uvicorn", "app.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--timeout-graceful-shutdown", "3", "--no-access-log", "--no-server-header", "--no-proxy-headers"]

@@ -28,7 +28,7 @@ def pytest_runtest_teardown():
 def _migrate(url: str) -> None:
     from django.core.management import call_command
 
-    from app.database import point_at
+    from app.core.database import point_at
 
     point_at(url)
     call_command("migrate", verbosity=0, interactive=False)
@@ -37,7 +37,7 @@ def _migrate(url: str) -> None:
 @pytest.fixture(scope="session")
 def ground(django_db_blocker):
     """The private servers, up and migrated; see `tests/ground.py`."""
-    from app.database import point_at
+    from app.core.database import point_at
     from tests.ground import Ground
 
     ground = Ground.place()
@@ -59,7 +59,7 @@ def django_db_setup(ground):
 @pytest.fixture
 def committed_db(ground, django_db_blocker):
     """A database of the test's own, where COMMIT is real. Yields its name; `ground.environment(name)` suits child processes."""
-    from app.database import point_at
+    from app.core.database import point_at
 
     name = f"{SHARED_DATABASE}_{next(numbers)}"
     ground.clone(name)

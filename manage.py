@@ -11,4 +11,9 @@ if __name__ == "__main__":
         os.environ["SLOTLIGHT_AS_OWNER"] = "1"
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from app.ledger.forms import KeyLost
+
+    try:
+        execute_from_command_line(sys.argv)
+    except KeyLost as lost:
+        sys.exit(str(lost))

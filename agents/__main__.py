@@ -5,31 +5,36 @@ from __future__ import annotations
 import argparse
 import getpass
 import json
-import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from agents import VERSION, bell, places, policy
-from agents import install as installing
-from agents.crew import one_heap
-from agents.doctor import examine
-from agents.host import LocalHost
-from agents.identity import NoIdentity, enrol_node, load
-from agents.journal import FILE as JOURNAL
-from agents.journal import Journal, JournalError, start_new
-from agents.log import Log
-from agents.loop import Agent, Busy
-from agents.receipts import listed
-from agents.relay import serve
-from agents.reports import everything
-from agents.standing import RESTORED, Standing, open_session
-from agents.status import report_status
-from agents.transport import PortalDown, connector
-from agents.wire import canonical
+from agents import VERSION
+from agents.host import paths
+from agents.host.host import LocalHost
+from agents.host.worker_pool import one_heap
+from agents.orders import policy
+from agents.orders.journal import FILE as JOURNAL
+from agents.orders.journal import Journal, JournalError, start_new
+from agents.orders.receipts import listed
+from agents.orders.write_permission import RESTORED, Standing, open_session
+from agents.portal.reach import Unreachable, keep_ca, probe
+from agents.portal.reach import relay as relay_there
+from agents.portal.relay import serve
+from agents.portal.transport import PortalDown, connector
+from agents.portal.wire import canonical
+from agents.reporting.reports import everything
+from agents.service import install as installing
+from agents.service import log_lines as lines
+from agents.service import zed_hook
+from agents.service.agent import Agent, Busy
+from agents.service.doctor import examine
+from agents.service.status import report_status
+from agents.trust.identity import NoIdentity, enrol_node, load
+from agents.trust.known_log import Log
 
-DEFAULT_FOLDER = places.FOLDER
+DEFAULT_FOLDER = paths.FOLDER
 RUN_HELP = "files that are gone after a reboot; one for all agents of the node (default: %(default)s)"
 
 
@@ -40,11 +45,11 @@ def cli() -> None:
 
 def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    lines.begin()
     os.umask(0o077)
     try:
-        return args.command(args)
-    except (NoIdentity, Busy, PortalDown, installing.CannotInstall, JournalError, ValueError) as error:
+        return int(args.command(args))
+    except (NoIdentity, Busy, PortalDown, installing.CannotInstall, Unreachable, JournalError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:  # a read-only or damaged file system: systemd tries again, and each time says what is so
@@ -55,7 +60,13 @@ def main(argv: Sequence[str]) -> int:
 
 
 def enrol(args: argparse.Namespace) -> int:
-    identity = enrol_node(LocalHost(), args.dir, args.portal, args.node, args.token, args.ca, args.again)
+    is_here = args.dir == DEFAULT_FOLDER  # the service's own: its relay must be able to read the certificates
+    ca = keep_ca(args.ca) if is_here else os.path.abspath(args.ca) if args.ca else ""
+    relay = relay_there() if is_here else ""
+    probe(args.portal, ca, relay)  # before the token is spent
+    identity = enrol_node(LocalHost(), args.dir, args.portal, args.node, args.token, ca, args.again, relay)
+    if is_here:
+        installing.configure("/", args.portal, ca)
     print(f"{identity.node} is enrolled. Its key is {identity.key_id}; the portal must show the same.")
     if not identity.can_check:
         print("The portal handed over no keys of its own: this node is only observed. Update the portal, then enrol --again.")
@@ -165,8 +176,8 @@ def show_policy(args: argparse.Namespace) -> int:
 
 def zed(args: argparse.Namespace) -> int:
     if args.ring:
-        return 0 if bell.ring(args.dir) else 1
-    print(bell.hook(args.dir), end="")
+        return 0 if zed_hook.ring(args.dir) else 1
+    print(zed_hook.hook(args.dir), end="")
     return 0
 
 
@@ -181,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, function, text: str) -> argparse.ArgumentParser:
+    def command(name: str, function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(command=function)
         return sub
@@ -204,15 +215,15 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("doctor", doctor, "say what this node lacks for the agent to see and do everything")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
-    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
     sub = command("run", run, "report and carry out orders until told to stop")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
-    sub.add_argument("--config", default=places.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")
-    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--config", default=paths.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")
+    sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
     sub.add_argument("--relay", default="", metavar="SOCKET", help="go through the relay that listens there, and use no network")
     sub = command("relay", relay, "carry an agent's connections to its portal, as a user without rights")
-    sub.add_argument("--socket", default=places.RELAY_SOCKET, metavar="SOCKET", help="where to listen (default: %(default)s)")
+    sub.add_argument("--socket", default=paths.RELAY_SOCKET, metavar="SOCKET", help="where to listen (default: %(default)s)")
     sub = command("once", once, "ask every source once and say what came")
     sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
     sub = command("pending", pending, "list orders that are not finished or not acknowledged")
@@ -222,12 +233,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--accept", action="store_true", help="a person has looked: end the alarm")
     sub = command("journal", journal, "say whether the journal is whole and the one that was written last")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
-    sub.add_argument("--run-dir", default=places.RUN, metavar="DIR", help=RUN_HELP)
+    sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
     sub.add_argument("--accept", action="store_true", help="a person has looked: go on with it as it is")
     sub.add_argument("--start-new", action="store_true", help="put a journal that cannot be read aside and begin another")
     sub = command("policy", show_policy, "say what the portal may do here")
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
-    sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{bell.HOOK_NAME}")
+    sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{zed_hook.HOOK_NAME}")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--ring", action="store_true", help="ring now instead; ends with 1 when no agent listens")
     command("version", version, "print the version")

@@ -1,4 +1,4 @@
-"""The door: connections that wait go to `app.live`, heartbeats to `app.nodes.heartbeats`, everything else to Django, and nobody sends
+"""The door: connections that wait go to `app.streams`, heartbeats to `app.nodes.heartbeats`, everything else to Django, and nobody sends
 more than is allowed."""
 
 import asyncio
@@ -7,9 +7,11 @@ import resource
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import django
+from django.conf import settings
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -18,10 +20,10 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import set_script_prefix
 
-from app import garbage
-from app.limits import AGENTS, body_bytes_max
-from app.measures import measured
-from app.threads import Threads
+from app.core import access_log, gc_tuning, proxies
+from app.core.limits import AGENTS, body_bytes_max
+from app.core.request_metrics import measured
+from app.core.threads import Threads
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
 os.environ.setdefault("SLOTLIGHT_KEEP_CONNECTIONS_SECONDS", "600")
@@ -56,6 +58,7 @@ class Pages(ASGIHandler):
         request, response = self.create_request(scope, body)
         if request is not None:
             response = self.get_response(request)
+            scope[access_log.WHO] = access_log.who(request)
         content = b"".join(response)
         response._handler_class = self.__class__
         response.close()  # and with it the request, and what it holds
@@ -87,18 +90,30 @@ pages, doors = Pages(_threads), Doors(_threads)
 # A report that changes something is almost all computing: of more at a time none is done sooner, and pages wait among them.
 reports = Doors(Threads(3, "report"))
 
-from app import live  # noqa: E402  (it reads settings and models, which exist only from here on)
-from app.errors import too_large  # noqa: E402
+_asked = ThreadPoolExecutor(2, "readiness")
+
+from app import readiness as ready  # noqa: E402
+from app import streams  # noqa: E402  (they read settings and models, which exist only from here on)
+from app.core import errors  # noqa: E402
 from app.nodes import heartbeats  # noqa: E402
+from app.notices import alarms  # noqa: E402
 
 DESCRIPTORS_BESIDE = 1000  # requests, databases, files
 DROPPED_TIMES = 4
-WAITING = {"/events": live.events, f"{AGENTS}orders": live.orders_poll}
+ASKED_SECONDS = 5
+WITHOUT_DATABASE = ("/static/", "/metrics", AGENTS)  # agents are told in their own words, and keep what they have
+WAITING = {"/events": streams.events, f"{AGENTS}orders": streams.orders_poll}
 
 
+@access_log.told
 async def application(scope, receive, send):
     if scope["type"] == "lifespan":
         return await lifespan(receive, send)
+    proxies.behind(scope, settings.TRUSTED_PROXIES)
+    if scope["type"] == "http" and scope["path"] == "/readyz" and scope["method"] in ("GET", "HEAD"):
+        return await readiness(send, scope["method"])
+    if scope["type"] == "http" and (told := _away(scope["path"])):
+        return await stand_in(send, scope, told)
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
@@ -107,6 +122,32 @@ async def application(scope, receive, send):
         await _answer(scope, bounded(receive, scope, most), send)
     except TooLarge:
         await turn_away(scope, receive, send, most)
+
+
+async def readiness(send, method):
+    """In no page's thread: those may all wait for the database that this is asked about."""
+    status, body = await asyncio.get_running_loop().run_in_executor(_asked, ready.answer)
+    headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+
+def _away(path):
+    """The alarms to be told in place of what needs the database, while that does not answer: in a page's thread it would wait, and keep others."""
+    return alarms.away() if ready.stays_ill("database") and not path.startswith(WITHOUT_DATABASE) else []
+
+
+async def stand_in(send, scope, told):
+    headers, body = await asyncio.to_thread(errors.away, scope["path"], told)
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+async def keep_asking():
+    """So that it is known before somebody comes."""
+    while True:
+        await asyncio.sleep(ASKED_SECONDS)
+        await asyncio.get_running_loop().run_in_executor(_asked, ready.parts)
 
 
 async def _answer(scope, receive, send):
@@ -142,20 +183,23 @@ async def turn_away(scope, receive, send, most):
     left = DROPPED_TIMES * most
     while left > 0 and (message := await receive())["type"] == "http.request" and message.get("more_body", False):
         left -= len(message.get("body", b""))
-    headers, content = await asyncio.to_thread(too_large, scope["path"])
+    headers, content = await asyncio.to_thread(errors.too_large, scope["path"])
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 
 
 async def lifespan(receive, send):
+    asking = None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
             let_many_wait()
-            garbage.settle()
+            gc_tuning.settle()
             hang_up_on_signals(asyncio.get_running_loop())
+            asking = asyncio.create_task(keep_asking())
         else:
-            await live.FANOUT.stop()
+            asking.cancel()
+            await streams.FANOUT.stop()
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
@@ -164,7 +208,7 @@ async def lifespan(receive, send):
 def let_many_wait():
     """A descriptor for everybody who may wait; a login shell's limit would turn the thousandth page away."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = live.STREAMS_MAX + live.POLLS_MAX + DESCRIPTORS_BESIDE
+    wanted = streams.STREAMS_MAX + streams.POLLS_MAX + DESCRIPTORS_BESIDE
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
@@ -179,5 +223,5 @@ def hang_up_on_signals(loop):
 
 
 def hang_up(loop, server, number, frame):
-    loop.call_soon_threadsafe(live.FANOUT.hang_up)
+    loop.call_soon_threadsafe(streams.FANOUT.hang_up)
     server(number, frame)

@@ -4,7 +4,7 @@ import os
 
 from celery import Celery
 
-from app import pulse  # noqa: F401  (it hears the signals of worker and beat)
+from app.realtime import heartbeats  # noqa: F401  (it hears the signals of worker and beat)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "app.settings")
 

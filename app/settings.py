@@ -5,8 +5,11 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app import limits, oidc
-from app.database import database
+from celery.schedules import crontab
+from django.core.exceptions import ImproperlyConfigured
+
+from app.core import limits, oidc, proxies
+from app.core.database import database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -15,7 +18,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATABASE_URL = os.environ.get("DATABASE_URL", "postgresql:///slotlight")
 DATABASE_APP_ROLE = urlsplit(DATABASE_URL).username or ""
 AS_OWNER = os.environ.get("SLOTLIGHT_AS_OWNER") == "1"
-DATABASES = {"default": database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL) if AS_OWNER else DATABASE_URL)}
+STATEMENT_SECONDS_MAX = int(os.environ.get("SLOTLIGHT_STATEMENT_SECONDS", "30"))  # for any one statement, and for the wait for a lock
+_database = database(os.environ.get("DATABASE_OWNER_URL", DATABASE_URL)) if AS_OWNER else database(DATABASE_URL, STATEMENT_SECONDS_MAX)
+DATABASES = {"default": _database}
 # The web process (app/asgi.py) lets each of its few threads keep its connection: a new one costs three times what a request does.
 DATABASES["default"]["CONN_MAX_AGE"] = int(os.environ.get("SLOTLIGHT_KEEP_CONNECTIONS_SECONDS", "0"))
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
@@ -29,7 +34,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.postgres",
-    "app.static.StaticConfig",
+    "app.core.static.StaticConfig",
     "django_htmx",
     "template_partials",
     "lucide",
@@ -51,19 +56,22 @@ INSTALLED_APPS = [
     "app.api",
 ]
 MIDDLEWARE = [
-    "app.measures.measured",
+    "app.core.request_metrics.measured",
     "django.middleware.security.SecurityMiddleware",
-    "app.csp.content_security_policy",
+    "app.core.csp.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "app.runs.technician_pages.KeptToTheStep",
+    "app.runs.pages.technician.KeptToTheStep",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "app.accounts.known.middleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "app.core.pages.signed_out_of_a_part",
+    "app.core.errors.KeysLost",
 ]
 TEMPLATES = [
     {
@@ -79,8 +87,9 @@ TEMPLATES = [
         },
     }
 ]
-REPAIRS_BESIDE = "app.runs.repairs.under_way"  # which situations somebody works on, for the fleet's page
+REPAIRS_BESIDE = "app.runs.in_hand.under_way"  # which situations somebody works on, for the fleet's page
 OUTBOX = "app.notices.outbox.put"  # what somebody may have to be told, from apps that do not know notices
+TOLD_OF = "app.notices.told.of"  # who was told of a happening, for the page of a run that waits for an approver
 LIVE_BESIDE = "app.notices.stamps.beside"  # what pages show of runs and notices, for the stamps of apps that do not know them
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"
@@ -96,7 +105,7 @@ CACHES = {"default": {"BACKEND": "app.accounts.counts_once.CountsOnce"}}
 
 SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "var" / "ledger.key"))
 
-# Every door counts the bytes of its requests before Django sees them (`app/limits.py`); this is the largest of those limits.
+# Every door counts the bytes of its requests before Django sees them (`app/core/limits.py`); this is the largest of those limits.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(limits.BODIES.values())
 
 # Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
@@ -106,13 +115,16 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 HTTPS = os.environ.get("SLOTLIGHT_HTTPS") == "1"
+# Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, by address or network. Nobody else's are: anybody can write them.
+TRUSTED_PROXIES = proxies.networks(os.environ.get("SLOTLIGHT_TRUSTED_PROXIES", ""))
+if HTTPS and not TRUSTED_PROXIES:
+    raise ImproperlyConfigured(proxies.NAMELESS)
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("SLOTLIGHT_ORIGINS", "").split(",") if origin]
 SESSION_ENGINE = "app.accounts.signed_in"
 SESSION_COOKIE_AGE = 12 * 3600  # one long shift
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # asked from inside, behind the proxy
@@ -126,7 +138,7 @@ _tabler = Path(importlib.util.find_spec("jazzy_tabler").origin).parent / "static
 STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/tabler", _tabler)]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "app.static.Storage"},
+    "staticfiles": {"BACKEND": "app.core.static.Storage"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
@@ -162,9 +174,14 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = 240
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# Where checkpoints of the ledger are sent, so that a ledger that was put back shows (`app/ledger/outside.py`), and every how many hours.
+CHECKPOINTS_TO = tuple(os.environ.get("SLOTLIGHT_CHECKPOINTS_TO", "").split())
+CHECKPOINTS_HOURS = int(os.environ.get("SLOTLIGHT_CHECKPOINTS_HOURS", "1"))
 CELERY_BEAT_SCHEDULE = {
     "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0, "options": {"expires": 10}},
+    "send-checkpoints-out": {"task": "app.ledger.tasks.send_out", "schedule": crontab(minute=0, hour=f"*/{CHECKPOINTS_HOURS}")},
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
+    "ring-runs-at-the-rack": {"task": "app.runs.tasks.ring_due", "schedule": 2.0, "options": {"expires": 2}},
     "record-what-moved": {"task": "app.fleet.tasks.record_moves", "schedule": 15.0, "options": {"expires": 15}},
     "settle-situations": {"task": "app.fleet.tasks.settle_situations", "schedule": 60.0, "options": {"expires": 60}},
     "tell-who-must-know": {"task": "app.notices.tasks.sweep", "schedule": 10.0, "options": {"expires": 10}},
@@ -180,13 +197,16 @@ POOLS_IN_REPAIR_MAX = int(os.environ.get("SLOTLIGHT_POOLS_IN_REPAIR_MAX", "2")) 
 
 # Where people reach the portal ("https://slotlight.example"): what links in notices begin with.
 PORTAL_URL = os.environ.get("SLOTLIGHT_URL", "").rstrip("/")
+# Whether notices may go to the portal's own machine, such as a mail server there. A channel is typed by a person, and what listens on
+# loopback or a link-local address often trusts whoever reaches it.
+LOCAL_CHANNELS = os.environ.get("SLOTLIGHT_LOCAL_CHANNELS") == "1"
 LOOP_HOURS = int(os.environ.get("SLOTLIGHT_LOOP_HOURS", "4"))  # something switched on for longer is told of
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(levelname)s %(name)s: %(message)s"}},
-    "filters": {"tokens": {"()": "app.logs.WithoutTokens"}},
+    "formatters": {"line": {"()": "agents.service.log_lines.Line", "named": True}},
+    "filters": {"tokens": {"()": "app.core.logs.WithoutTokens"}},
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["tokens"]},
         "nowhere": {"class": "logging.NullHandler"},
@@ -201,6 +221,8 @@ LOGGING = {
             "propagate": False,
         },  # it names addresses and tokens; app/notices/sending.py reads it
         "urllib3": {"level": "WARNING"},  # below that it names whole addresses
+        "uvicorn": {"handlers": [], "propagate": True},  # it has put its own there, without a time
+        "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},  # app/core/access_log.py tells what is worth a line
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
         "fontTools": {"level": "WARNING"},  # else every PDF is a hundred lines

@@ -2,8 +2,8 @@
 
 from django.urls import include, path
 
-from app.health import health
-from app.progress import progress
+from app.core.health import health
+from app.core.job_progress import progress
 
 urlpatterns = [
     path("agent/v1/", include("app.nodes.urls")),  # first: nothing is asked for as often
@@ -22,6 +22,6 @@ urlpatterns = [
     path("", include("app.api.urls")),
 ]
 
-handler403 = "app.errors.forbidden"
-handler404 = "app.errors.not_found"
-handler500 = "app.errors.failed"
+handler403 = "app.core.errors.forbidden"
+handler404 = "app.core.errors.not_found"
+handler500 = "app.core.errors.failed"

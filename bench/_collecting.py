@@ -9,13 +9,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import agents.loop  # noqa: F401  what the running agent has in memory
+import agents.service.agent  # noqa: F401  what the running agent has in memory
 from agents.collectors import COLLECTORS, smart
-from agents.crew import one_heap
-from agents.identity import Identity
-from agents.reports import Reporter
-from agents.schedule import OWN, Schedule
-from agents.transport import Reply, _body
+from agents.host.worker_pool import one_heap
+from agents.portal.transport import Reply, _body
+from agents.reporting.reports import Reporter
+from agents.reporting.schedule import OWN, Schedule
+from agents.trust.identity import Identity
 from bench._node import HUNG, RootedHost
 
 QUIET_SECONDS = 1200  # of the virtual clock, while nothing changes

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
-from agents.twin.build import add_pool, guid_of, member, sd_name, top
-from agents.twin.model import Bay, Disk, Enclosure, Knobs, Node, Pool
-from agents.twin.model import Path as Port
-from agents.twin.scenarios import Clock, host
+from twin.build import add_pool, guid_of, member, sd_name, top
+from twin.model import Bay, Disk, Enclosure, Knobs, Node, Pool
+from twin.model import Path as Port
+from twin.scenarios import Clock, host
 
 DISKS, WIDTH = 100, 10
 TEN_TB = 9796820402176

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agents.host import LocalHost, Ran, Region
+from agents.host.host import LocalHost, Ran, Region
 
 DISKS, PATHS = 400, 2
 WIDTH = 10  # of each raidz2

@@ -81,7 +81,7 @@ def show_checking(ground) -> None:
     """As the app role: walk everything, prove one event, export a run."""
     from django.conf import settings
 
-    from app.database import point_at
+    from app.core.database import point_at
     from app.ledger import audit, services
     from app.ledger.bundle import bundle, unpacked_size
     from app.ledger.models import LedgerEvent

@@ -31,11 +31,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agents.collectors.base import Capture
-from agents.receipts import listed
-from agents.sets import place, set_digest, spoken
-from agents.times import iso
-from agents.transport import _body
-from agents.wire import fingerprint, sign_request, verify_answer
+from agents.domain.times import iso
+from agents.orders.receipts import listed
+from agents.portal.transport import _body
+from agents.portal.wire import fingerprint, sign_request, verify_answer
+from agents.reporting.capture_set import place, set_digest, spoken
 from bench._hundred import captures, name_of
 
 ROOT = Path(__file__).resolve().parent.parent

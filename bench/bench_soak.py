@@ -15,17 +15,17 @@ import threading
 import time
 from pathlib import Path
 
-from agents.crew import WORKERS, one_heap
-from agents.host import LocalHost
+from agents.host.host import LocalHost
+from agents.host.worker_pool import WORKERS, one_heap
 from agents.operations import zpool_replace
-from agents.rhythm import Rhythm
-from agents.schedule import Schedule
-from agents.spool import Spool
+from agents.portal.transport import PortalDown, Reply
+from agents.reporting.report_loop import Rhythm
+from agents.reporting.schedule import Schedule
+from agents.reporting.spool import Spool
 from agents.tests import rig
-from agents.transport import PortalDown, Reply
-from agents.twin import scenarios
-from agents.twin.host import TwinHost
-from agents.twin.store import Store
+from twin import scenarios
+from twin.host import TwinHost
+from twin.store import Store
 
 DAY_HOURS, DAYS, LOOK_EVERY_HOURS = 24, 2, 4
 AWAY_HOURS = range(6, 9)

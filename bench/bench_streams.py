@@ -23,7 +23,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.wire import fingerprint, sign_request
+from agents.portal.wire import fingerprint, sign_request
 from bench.bench_pages import p, sign_in
 from bench.bench_reports import Portal
 
@@ -169,7 +169,7 @@ async def _open(browsers: list[Browser], address: tuple[str, int], cookie: str) 
 
 async def rung(topic: str, browsers: list[Browser]) -> list[float]:
     """Milliseconds until each of them heard it."""
-    from app.doorbell import ring
+    from app.realtime.publish import ring
 
     for browser in browsers:
         browser.heard.pop(topic, None)

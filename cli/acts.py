@@ -15,6 +15,7 @@ ACTS: dict[str, tuple[str, str]] = {
     "choose": ("choose", "value"),
     "check": ("check", ""),
     "done": ("hands", "evidence"),
+    "correct": ("correct", "evidence"),
     "plan": ("plan", ""),
     "confirm": ("confirm", "text"),
     "approve": ("approve", ""),
@@ -38,6 +39,7 @@ FIRST: dict[str, tuple[str, str, str]] = {
     "take-over": ("holder", "the number of the run that holds it, and why", "RUN WORDS"),
 }
 JUDGING = ("approve", "reject")
+ACCEPTING = ("approve", "execute")  # what is lost by it is accepted by name
 
 
 def start(asked: argparse.Namespace, portal: Ask) -> int:
@@ -55,7 +57,7 @@ def _only_answer(door: Portal, situation: int) -> str:
         raise Trouble(
             f"Which runbook is not said. Those that answer situation {situation}: {listed}.", f"slotlight start {situation} RUNBOOK", USAGE
         )
-    return answers[0]
+    return str(answers[0])
 
 
 def run(asked: argparse.Namespace, portal: Ask) -> int:
@@ -70,7 +72,7 @@ def run(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
-def _act(asked: argparse.Namespace, door: Portal, found: dict) -> dict:
+def _act(asked: argparse.Namespace, door: Portal, found: dict[str, Any]) -> dict[str, Any]:
     word, field = ACTS[asked.act]
     words = " ".join(asked.said)
     body: dict[str, Any] = {"version": found["version"] if asked.version is None else asked.version}
@@ -82,12 +84,18 @@ def _act(asked: argparse.Namespace, door: Portal, found: dict) -> dict:
             f"slotlight run {asked.id} {asked.act} {field.upper()}".strip(),
             USAGE,
         )
+    if asked.act == "correct":
+        body["step"] = (found.get("correctable") or {}).get("step", "")
     if asked.act in ASKED_FIRST and not asked.yes:
         _sure(asked, found)
+    if asked.act in ACCEPTING:
+        body["accepted"] = asked.accepted if asked.yes else found.get("must_accept", "")
     if asked.act in JUDGING:
         reason = {"reason": words} if words else {}
-        return door.post("approvals", asked.id, word, **body, plan_digest=found["plan_digest"], **reason)
-    return door.post("runs", asked.id, "acts", word, **body, **({field: words} if field else {}))
+        given: dict[str, Any] = door.post("approvals", asked.id, word, **body, plan_digest=found["plan_digest"], **reason)
+    else:
+        given = door.post("runs", asked.id, "acts", word, **body, **({field: words} if field else {}))
+    return given
 
 
 def _first(asked: argparse.Namespace, words: str) -> tuple[str, str]:
@@ -100,11 +108,13 @@ def _first(asked: argparse.Namespace, words: str) -> tuple[str, str]:
     return first, rest.strip()
 
 
-def _sure(asked: argparse.Namespace, found: dict) -> None:
+def _sure(asked: argparse.Namespace, found: dict[str, Any]) -> None:
     """What is about to be agreed to, and a yes; a program says it with --yes."""
     if not sys.stdin.isatty():
         raise Trouble(f"{asked.act} asks a person first, and nobody is at this terminal.", "Add --yes if a program shall decide it.", USAGE)
     print(shown(found), file=sys.stderr)
+    if asked.act in ACCEPTING and found.get("must_accept"):
+        print(f"\n{text('By this you accept: ' + found['must_accept'])}", file=sys.stderr)
     print(f"\nYour {asked.act} {ASKED_FIRST[asked.act]}. Type {found['node']} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != found["node"]:
         raise Trouble("That is not the node's name. Nothing was done.", "", USAGE)
@@ -130,7 +140,7 @@ def loop(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
-def standing(found: dict) -> str:
+def standing(found: dict[str, Any]) -> str:
     head = {
         "Loop": f"{found['id']}, of run {found['run']} on {found['node']}",
         "What": found["what"],
@@ -145,18 +155,19 @@ def standing(found: dict) -> str:
     return f"{pairs(head)}\n\nTo close it: {how}"
 
 
-def against(found: dict) -> str:
+def against(found: dict[str, Any]) -> str:
     rows = [(one["value"], one["against"]) for one in found["options"] if not one["fits"]]
     return table(("CHOICE", "WHY IT CANNOT BE CHOSEN"), rows, "Nothing stands against any choice of this step.")
 
 
-def shown(found: dict) -> str:
+def shown(found: dict[str, Any]) -> str:
     head = {
         "Run": f"{found['id']}, version {found['version']}: {found['title']}",
         "Node": found["node"],
         "By": f"{found['requester']}, {when(found['created_at'])}",
         "Stands": f"{found['standing']} ({found['step']})" if found["step"] else found["standing"],
         "ALARM": found["alarm"],
+        "LOST": " ".join(found.get("lost", ())),
         "Note": found["note"],
         "Command": shlex.join(found["argv"]),
         "Plan": found["plan_digest"],
@@ -173,9 +184,19 @@ def shown(found: dict) -> str:
     lines += [text(f"fits  {one['value']}  {one['title']}") for one in found["options"] if one["fits"]]
     if others := sum(not one["fits"] for one in found["options"]):
         lines.append(f"{others} more cannot be chosen. Why: slotlight run {found['id']} why")
-    if found["phrase"]:
-        lines.append(f"To confirm: slotlight run {found['id']} confirm {clean(found['phrase'])}")
+    lines += _answers(found)
+    if found.get("must_accept"):
+        lines.append(text(f'With --yes this must be accepted word by word, as --accepted "{found["must_accept"]}"'))
     lines += [f"To take it from there: slotlight run {found['id']} take-over {one} WORDS" for one in found["held_by"]]
     words = {api: ours for ours, (api, _) in ACTS.items()}
     lines.append("Next: " + (", ".join(words.get(act, act) for act in found["acts"]) or "nothing; it has ended"))
     return "\n".join(lines)
+
+
+def _answers(found: dict[str, Any]) -> list[str]:
+    """What is asked for in words, and what was answered before and may still be corrected. A portal of before says neither."""
+    act = next((act for act in ("confirm", "done") if ACTS[act][0] in found["acts"]), "")
+    lines = [text(found["asks"]), f"So: slotlight run {found['id']} {act} WORDS"] if act and found.get("asks") else []
+    if before := found.get("correctable"):
+        lines.append(text(f"{before['was']} was answered before. If that is wrong: slotlight run {found['id']} correct WORDS"))
+    return lines

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from cli import acts, config, looks, verifier
+from cli import VERSION, acts, config, looks, verifier
 from cli.portal import Portal
 from cli.problems import DONE, Trouble
 from cli.problems import __doc__ as CODES
@@ -23,7 +23,7 @@ EXAMPLES = """\
   slotlight run 7 stop "wrong shelf"     end it
   slotlight loop 3 close "bay 5 is dark" say that something is switched off again
   slotlight ledger search --run 7
-  slotlight ledger bundle 7 && slotlight ledger verify slotlight-run-7.zip
+  slotlight ledger bundle 7 && slotlight ledger verify slotlight-run-7.zip --run 7 --key FINGERPRINT
 
 Exit codes: """
 
@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--json", action="store_true", help="what the API said, for programs")
+    whole.add_argument("--version", action="version", version=VERSION)
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     login = _command(commands, "login", "keep the portal's address and a token in a file of your own", _login)
     login.add_argument("url")
@@ -55,8 +56,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="ACT",
         help=", ".join(acts.ACTS) + "; why: what stands against choices",
     )
-    run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the phrase, the evidence, the reason")
+    run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the confirmation, the evidence, the reason")
     run.add_argument("--yes", action="store_true", help=f"do not ask before {', '.join(acts.ASKED_FIRST)}")
+    run.add_argument(
+        "--accepted", default="", metavar="WORDS", help="with --yes: what is lost, word by word as the run says it must be accepted"
+    )
     run.add_argument("--version", type=int, default=None, help="the version you have read; without it the run is shown and read now")
     loop = _command(commands, "loop", "one open loop; with close, say that it is over", acts.loop)
     loop.add_argument("id", type=int)
@@ -67,8 +71,8 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
-def _command(commands: Any, name: str, words: str, call: Callable) -> argparse.ArgumentParser:
-    made = commands.add_parser(name, help=words, description=words.capitalize() + ".")
+def _command(commands: Any, name: str, words: str, call: Callable[..., Any]) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words.capitalize() + ".")
     made.set_defaults(call=call)
     made.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return made
@@ -87,9 +91,11 @@ def _ledger(commands: Any) -> None:
     verify = _command(kinds, "verify", "check a bundle offline; needs no portal and no token", verifier.verify)
     verify.add_argument("bundle")
     verify.add_argument("--key", default="", help="the fingerprint of the ledger's key, from somewhere else than the bundle")
+    verify.add_argument("--kept", default="", help="a file with checkpoints of this ledger that were kept elsewhere")
+    verify.add_argument("--run", default="", help="the number of the run that was asked for")
 
 
-def _login(asked: argparse.Namespace, _portal: Callable) -> int:
+def _login(asked: argparse.Namespace, _portal: Callable[..., Any]) -> int:
     url = config.checked(asked.url)
     token = (getpass.getpass("Token (it is not shown): ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
     found = Portal(config.Config(url, token, ""))
@@ -101,7 +107,7 @@ def _login(asked: argparse.Namespace, _portal: Callable) -> int:
 def main(args: list[str]) -> int:
     asked = parser().parse_args(args)
     try:
-        return asked.call(asked, lambda: Portal(config.load(os.environ)))
+        return int(asked.call(asked, lambda: Portal(config.load(os.environ))))
     except Trouble as trouble:
         _say(trouble, asked.json)
         return trouble.code

@@ -5,7 +5,7 @@ import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from cli.problems import Trouble
@@ -51,7 +51,7 @@ def checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _read(file: Path) -> dict:
+def _read(file: Path) -> dict[str, Any]:
     seen = file.stat()
     if seen.st_uid != os.geteuid() or stat.S_IMODE(seen.st_mode) & 0o077:
         raise Trouble(

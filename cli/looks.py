@@ -24,16 +24,25 @@ def said(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> Non
 def status(asked: argparse.Namespace, portal: Ask) -> int:
     """Exit code 1 when something is to be acted on."""
     found = portal().get("status")
-    said(asked, found, lambda: pairs(_standing(found)))
-    return REFUSED if found["situations"].get("act") or found["orders_unknown"] else DONE
+    alarms = found.get("alarms", [])  # a portal that is older than this program has none
+    said(asked, found, lambda: "\n".join([*map(_alarm, alarms), pairs(_standing(found))]))
+    urgent = any(alarm["severity"] == "act" for alarm in alarms)
+    return REFUSED if urgent or found["situations"].get("act") or found["orders_unknown"] else DONE
 
 
-def _standing(found: dict) -> dict[str, object]:
-    counted = lambda values: ", ".join(f"{count} {name}" for name, count in values.items() if count) or "none"  # noqa: E731
+def _alarm(alarm: dict[str, Any]) -> str:
+    return f"ALARM: {text(alarm['title'])}.\n  {text(alarm['text'])}\n  {text(alarm['do'])}\n"
+
+
+def _counted(values: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in values.items() if count) or "none"
+
+
+def _standing(found: dict[str, Any]) -> dict[str, object]:
     return {
-        "Situations": counted(found["situations"]),
-        "Nodes": counted(found["nodes"]) + (f"; {found['silent']} SILENT" if found["silent"] else "; none silent"),
-        "Runs": counted(found["runs"]),
+        "Situations": _counted(found["situations"]),
+        "Nodes": _counted(found["nodes"]) + (f"; {found['silent']} SILENT" if found["silent"] else "; none silent"),
+        "Runs": _counted(found["runs"]),
         "Orders unknown": found["orders_unknown"] or "none",
         "Approvals": f"{found['approvals_waiting']} waiting" if found["approvals_waiting"] else "none waiting",
         "Open loops": found["open_loops"] or "none",
@@ -53,7 +62,7 @@ def nodes(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
-def _why(node: dict) -> str:
+def _why(node: dict[str, Any]) -> str:
     """Why a node without a situation is not called good; "" where it is, or the portal is too old to say."""
     return "" if node.get("tone", "good") == "good" else node["why"]
 
@@ -72,16 +81,23 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
 
 def situations(asked: argparse.Namespace, portal: Ask) -> int:
     """The worst first, and the urgent asked for first: what `--most` leaves out is never more urgent than what it shows."""
-    ask, found = portal(), []
+    ask = portal()
+    found: list[dict[str, Any]] = []
     for severity in SEVERITIES:
         more = {"severity": severity, "node": asked.node, "closed": "true" if asked.closed else ""}
         found += sorted(ask.all("situations", most=asked.most - len(found), **more), key=_by_what_is_left)
-    rows = [(s["id"], s["severity"].upper(), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
+    found.sort(key=lambda one: bool(one.get("reviewed")))
+    rows = [(s["id"], _how(s), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
     said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "No situation is open."))
     return DONE
 
 
-def _by_what_is_left(one: dict) -> tuple:
+def _how(one: dict[str, Any]) -> str:
+    """Its severity; what an administrator has reviewed is no open trouble. A portal of before does not say that."""
+    return "reviewed" if one.get("reviewed") else one["severity"].upper()
+
+
+def _by_what_is_left(one: dict[str, Any]) -> tuple[Any, ...]:
     return one["may_lose"] is None, one["may_lose"], one["opened_at"]
 
 
@@ -90,7 +106,7 @@ def situation(asked: argparse.Namespace, portal: Ask) -> int:
 
     def words() -> str:
         lines = [
-            text(f"{found['severity'].upper()}  {found['node']}: {found['title']}"),
+            text(f"{_how(found)}  {found['node']}: {found['title']}"),
             f"since {when(found['opened_at'])}",
             "",
             text(found["meaning"]),
@@ -189,7 +205,7 @@ def ledger(asked: argparse.Namespace, portal: Ask) -> int:
     return DONE
 
 
-def _short(body: dict) -> str:
+def _short(body: dict[str, Any]) -> str:
     said = {
         name: value[:10] + "…" if DIGEST.fullmatch(value) else value for name, value in body.items() if isinstance(value, str) and value
     }
@@ -253,14 +269,14 @@ def _content(name: str) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _cure(place: int, cure: dict) -> list[str]:
+def _cure(place: int, cure: dict[str, Any]) -> list[str]:
     """One thing that helps: what to do, and below it the commands and what they take."""
     lines = [text(f"{place}. {cure['text']}", "  ")] + [text(" ".join(argv), "      ") for argv in cure["commands"]]
     about = (("right for OpenZFS", cure["releases"]), ("before", cure["needs"]), ("save first", cure["save_first"]))
     return lines + [text(f"{name}: {what}", "     ") for name, what in about if what]
 
 
-def _triaged(found: dict) -> str:
+def _triaged(found: dict[str, Any]) -> str:
     lines = []
     for one in found["situations"]:
         lines += [text(f"{one['severity'].upper()}  {one['node']}: {one['title']}"), text(one["meaning"], "  ")]

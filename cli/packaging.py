@@ -1,27 +1,27 @@
-"""Builds the command line into one file that any Python 3.11 runs: cli/ and the ledger's verifier. The same source gives the same bytes."""
+"""Builds the command line into one file that any Python 3.11 runs: cli/ and the ledger's verifier. It is not part of it."""
 
-import io
-import zipfile
 from pathlib import Path
 
+from agents import RELEASE
+from agents.packaging import onefile
+from agents.packaging.builds import Sources
+from cli import BUILD_FILE, verifier
+
 NAME = "slotlight.pyz"
-LEFT_OUT = {"tests", "__pycache__"}
-SHEBANG = b"#!/usr/bin/env python3\n"
-START = b"import sys\n\nfrom cli.commands import main\n\nsys.exit(main(sys.argv[1:]))\n"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
+VERIFIER = verifier.in_the_tree(verifier.IN_THE_TREE)
+SOURCES = Sources(("cli", *(f"app/ledger/{name}.py" for name in ("verify", *VERIFIER.PARTS))), frozenset({"tests"}))
+START = onefile.start("slotlight", "cli.commands", (3, 11))
 
 
 def content(root: Path) -> bytes:
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sources(root)}
-    files |= {"cli/verify.py": (root / "app" / "ledger" / "verify.py").read_bytes(), "__main__.py": START}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(name, LONG_AGO)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, files[name])
-    return SHEBANG + buffer.getvalue()
+    files = onefile.read(root, sources(root))
+    files |= {"cli/verify.py": VERIFIER.program(), f"cli/{BUILD_FILE}": version_of(root).encode("ascii")}
+    return onefile.content(files | {"__main__.py": START})
+
+
+def version_of(root: Path) -> str:
+    return f"{RELEASE}+{SOURCES.build(root)}"
 
 
 def sources(root: Path) -> list[Path]:
-    return sorted(path for path in (root / "cli").rglob("*.py") if not LEFT_OUT.intersection(path.parts))
+    return [path for path in SOURCES.files(root) if path.parts[0] == "cli" and path != Path("cli/packaging.py")]

@@ -9,6 +9,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from cli import VERSION
 from cli.config import Config
 from cli.far import Far, told
 from cli.problems import DOWN, Trouble, of_answer
@@ -22,7 +23,7 @@ PAGE = 200
 class _StayHere(urllib.request.HTTPRedirectHandler):
     """A token is for the portal it was given for, and follows nobody elsewhere."""
 
-    def redirect_request(self, *_):
+    def redirect_request(self, *_: object) -> None:
         return None
 
 
@@ -38,7 +39,7 @@ class Portal:
     def post(self, *path: object, **body: object) -> Any:
         return json.loads(self.ask("POST", _path(path), json.dumps(body).encode()))
 
-    def all(self, *path: object, most: int = 1000, **query: object) -> Iterator[dict]:
+    def all(self, *path: object, most: int = 1000, **query: object) -> Iterator[dict[str, Any]]:
         """Every item of a list, page by page, up to `most`."""
         cursor, left = "", most
         while left > 0:
@@ -59,7 +60,11 @@ class Portal:
 
     @contextmanager
     def _answer(self, method: str, path: str, body: bytes | None, seconds: int) -> Iterator[HTTPResponse]:
-        headers = {"Authorization": f"Bearer {self.config.token}", "Content-Type": "application/json", "User-Agent": "slotlight-cli"}
+        headers = {
+            "Authorization": f"Bearer {self.config.token}",
+            "Content-Type": "application/json",
+            "User-Agent": f"slotlight-cli/{VERSION}",
+        }
         request = urllib.request.Request(f"{self.config.url}/api/v1/{path}", body, headers, method=method)
         try:
             with self._opener.open(request, timeout=seconds) as answer:
@@ -85,11 +90,11 @@ def _whole(answer: HTTPResponse, far: Far) -> bytes:
     return bytes(data)
 
 
-def _path(parts: tuple) -> str:
+def _path(parts: tuple[Any, ...]) -> str:
     return "/".join(quote(str(part), safe=":") for part in parts)
 
 
-def _problem(body: bytes) -> dict:
+def _problem(body: bytes) -> dict[str, Any]:
     try:
         said = json.loads(body)
     except ValueError:

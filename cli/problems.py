@@ -4,6 +4,8 @@
 4 there is no such thing · 5 the portal cannot be reached or cannot do it now · 6 somebody moved the run meanwhile
 """
 
+from typing import Any
+
 DONE, REFUSED, USAGE, NOT_ALLOWED, ABSENT, DOWN, MOVED = range(7)
 BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 413: USAGE, 422: USAGE, 429: DOWN}
 
@@ -11,12 +13,12 @@ BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 413: U
 class Trouble(Exception):
     """What is so, what to do next, and the exit code."""
 
-    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list | None = None, kind: str = "") -> None:
+    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
         super().__init__(said)
         self.said, self.do, self.code, self.verdicts, self.kind = said, do, code, verdicts or [], kind
 
 
-def of_answer(status: int, body: dict) -> Trouble:
+def of_answer(status: int, body: dict[str, Any]) -> Trouble:
     """The portal's own problem, as ours."""
     kind = str(body.get("type", "")).rpartition(":")[2]
     code = MOVED if kind == "run-moved" else BY_STATUS.get(status, DOWN if status >= 500 else REFUSED)

@@ -47,7 +47,7 @@ def run(function: Callable[..., T], *args: Any, context: BaseContext | None = No
 
     `context` says how the process is made: by default a fork, which only a program with a single thread may use.
     """
-    made = context or multiprocessing.get_context("fork")
+    made: Any = context or multiprocessing.get_context("fork")  # each kind has a `Process`; the type of all does not say so
     receiver, sender = made.Pipe(duplex=False)
     process = made.Process(target=_child, args=(sender, function, args), daemon=True)
     process.start()
@@ -66,7 +66,8 @@ def run(function: Callable[..., T], *args: Any, context: BaseContext | None = No
             process.kill()
     if not fitted:
         raise Stopped("memory")
-    return value
+    answer: T = value
+    return answer
 
 
 def _child(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:

@@ -38,8 +38,8 @@ class Portal:
         self.folder = Path(tempfile.mkdtemp(prefix="slotlight-lab-"))
         self.folder.chmod(0o755)  # as root the portal runs as somebody else, who must reach it
         self.environment = {name: value for name, value in os.environ.items() if name not in OURS}
-        self.environment |= {"NO_COLOR": "1", "SLOTLIGHT_HOSTS": f"{NAME},127.0.0.1", "SLOTLIGHT_HTTPS": "1"}
-        self.environment |= {"SLOTLIGHT_DATA": str(self.folder / "data")}
+        self.environment |= {"NO_COLOR": "1", "SLOTLIGHT_HOSTS": f"{NAME},127.0.0.1", "SLOTLIGHT_DATA": str(self.folder / "data")}
+        self.environment |= {"SLOTLIGHT_HTTPS": "1", "SLOTLIGHT_TRUSTED_PROXIES": "127.0.0.1"}
         self._start()
 
     def _start(self) -> None:

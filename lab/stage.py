@@ -14,6 +14,7 @@ POLICY = "/etc/slotlight/policy.json"
 # What the portal made of the node's reports, without a page in between. `known` values only; what is not known stands as its reason.
 FACTS = """
 import json
+from app.fleet.models import Node
 from app.fleet.services import facts_near
 from workflows.facts import known
 def said(value): return value if known(value) else {"unknown": value.reason}
@@ -24,8 +25,13 @@ def disk(d): return {"wwid": said(d.wwid), "serial": said(d.serial), "size": sai
 def many(values, one): return [one(v) for v in values] if known(values) else said(values)
 facts = facts_near([NODE]).nodes.get(NODE)
 print(json.dumps(facts and {"hostname": said(facts.hostname), "hostid": said(facts.hostid), "zfs": [said(facts.zfs_userland), said(facts.zfs_module)],
-    "pools": many(facts.pools, pool), "disks": many(facts.disks, disk), "bays": many(facts.bays, bay), "failures": dict(facts.failures)}))
+    "operations": sorted(facts.policy.operations) if known(facts.policy) and facts.policy.mode == "operate" else [],
+    "pools": many(facts.pools, pool), "disks": many(facts.disks, disk), "bays": many(facts.bays, bay), "failures": dict(facts.failures),
+    "asked": sorted(Node.objects.get(name=NODE).asked)}))
 """
+# What the agent says of a question that is still open, which on a machine short of CPU says nothing about the node.
+AGAIN_SECONDS = 1200  # a question that got no answer on a busy machine is asked again a quarter of an hour later
+OPEN = ("has not answered", "needs a tool that hangs")
 
 
 TEXTS = """
@@ -84,13 +90,14 @@ class Stage:
         """The line of the page, typed on the node as it stands there; returns what the node printed."""
         who.go("/add-node/")
         who.press("Make a token", name=self.node)
-        return self.sh(f"cd /tmp && {who.page.pre[0]}")
+        return self.sh(f"cd /tmp && {who.page.pre[0]}", seconds=600)  # it ends when the first report has arrived
 
     def allow(self, *operations: str) -> None:
         """The node's owner says what the portal may do there."""
         policy = {"mode": "operate", "operations": list(operations), "pools": ["*"]}
         self.machine.guest.put(POLICY, json.dumps(policy))
-        self.sh(f"chmod 0644 {POLICY}")
+        self.sh(f"chmod 0644 {POLICY} && sync {POLICY}")  # a power cut may come within the second
+        self.until(lambda facts: facts["operations"] == sorted(operations), "the node lets itself be operated")
 
     def catch(self, *argv: str, stop: str = "") -> None:
         """From now on the first command with these words is stopped as it begins; or in its place the processes of `stop`, by number or "parent"."""
@@ -118,6 +125,17 @@ class Stage:
             if time.monotonic() > end:
                 raise AssertionError(f"The portal never learnt that {what}. It holds: {json.dumps(facts, indent=1)}")
             time.sleep(ASK_AGAIN_SECONDS)
+
+    def answered(self) -> dict:
+        """The facts, once the first round of questions is over: none is open, and no source has come that was not there a look ago."""
+        seen: list[str] = []
+
+        def is_over(facts: dict) -> bool:
+            nonlocal seen
+            before, seen = seen, facts["asked"]
+            return bool(seen) and before == seen and not any(words in why for why in facts["failures"].values() for words in OPEN)
+
+        return self.until(is_over, "every question of the first round has an answer", AGAIN_SECONDS)
 
     def keep(self, moment: str) -> None:
         """With `--keep DIR`: every text that the portal holds of the node now, one file each, to be kept as test data."""

@@ -110,8 +110,10 @@ def _joined(words: list[str]) -> str:
 
 
 class Visitor:
-    def __init__(self, portal: Portal, name: str) -> None:
+    def __init__(self, portal: Portal, name: str, address: str = "", **says: str) -> None:
+        """Comes from `address`, if one is given, and `says` more headers of its own."""
         self.portal, self.name, self.cookies = portal, name, {}
+        self.source, self.says = (address, 0) if address else None, says
         self.page = Page(0, "/")
         self.go("/")
         self.press("Sign in", login=name, password=PASSWORD)
@@ -123,11 +125,12 @@ class Visitor:
     def _ask(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, Message, bytes]:
         context = ssl.create_default_context(cafile=str(self.portal.certificate))
         connection = http.client.HTTPSConnection(NAME, self.portal.port, timeout=ANSWER_SECONDS, context=context)
-        raw = socket.create_connection(("127.0.0.1", self.portal.port), ANSWER_SECONDS)
+        raw = socket.create_connection(("127.0.0.1", self.portal.port), ANSWER_SECONDS, self.source)
         connection.sock = context.wrap_socket(raw, server_hostname=NAME)
         headers = {
             "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
             "Referer": f"{self.portal.url}{self.page.path}",
+            **{name.replace("_", "-"): value for name, value in self.says.items()},
         }
         body = urlencode(form) if form is not None else None
         if body is not None:

@@ -7,12 +7,21 @@ from lab.guest import Guest
 from lab.visitor import NotThere, Page, Visitor
 
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
-HEAD = re.compile(r"(?:Now · step \d+ of \d+ (?:· on the way back )?)?(.*)", re.S)  # of the current step: its title and what follows
+PLACE = r"(?:Now · (?:phase \d+ of \d+: .{1,40}?|on the way back, step \d+ of \d+) )?"  # what stands before the title of the current step
 CHOOSE = ("Take this disk", "Go this way")
 BACK = re.compile(r"`(zpool online \S+ \d+)` on the node brings it back")
 PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
 ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
+
+
+def read_off_the_plan(page: Page) -> str:
+    """The end of the guid or of the serial number that goes out, as the step asks, and the pool: no page prints them in front of the field."""
+    out = re.search(r"Vdev guid (\d+) .*?Serial (\S+)", page.current)
+    pool = re.search(r"zpool \w+ (?:-\S+ )*(\w\S*) ", page.current)
+    if out is None or pool is None:
+        raise NotThere(f"The plan names no member that goes out, or no pool: {page.current}")
+    return f"{out[2 if 'serial number' in page.current.partition('Read it off the plan')[0][-120:] else 1][-6:]} {pool[1]}"
 
 
 class Walk:
@@ -53,7 +62,7 @@ class Walk:
 
     def confirm_and_approve(self, confirm: str, seconds: float = ORDER_SECONDS) -> None:
         page = self.asker.step(confirm, seconds)
-        self.asker.press("Confirm", text=page.codes[0])
+        self.asker.press("Confirm", text=read_off_the_plan(page))
         self.asker.step(APPROVE, seconds)
         self.approve()
 
@@ -109,7 +118,7 @@ class Walk:
 
     def _is_at(self, title: str) -> bool:
         """Whether this is the current step; "Back to" names it later too."""
-        return HEAD.match(self.asker.page.current)[1].startswith(title)
+        return bool(re.match(PLACE + re.escape(title), self.asker.page.current))
 
     def to_the_button_that_replaces(self, serial: str) -> None:
         """wwid-mismatch-replace, from the choice of the disk up to the command."""

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from launcher.servers import Servant
 
@@ -25,7 +26,7 @@ def _die_with_parent(farewell: int) -> Callable[[], None] | None:
     return ask
 
 
-def popen_options(user: Servant, farewell: signal.Signals) -> dict:
+def popen_options(user: Servant, farewell: signal.Signals) -> dict[str, Any]:
     """Arguments for `subprocess.Popen` or asyncio's: own session, run as `user`, `farewell` when we are killed.
 
     The own session keeps Ctrl-C from reaching every child at once; the order of stopping is ours to choose.

@@ -30,6 +30,8 @@ HELP = """\
     insert BAY SERIAL   put a disk from the shelf into a bay
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
 ./run bench [NAMES]     measurements, as tables
+./run frozen            compare guards, situations, commands and signed bytes with what was kept of them; --help says more
+./run house             figures of the code base: statements, lengths of functions, import cycles
 ./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
 ./run cli ARGS          the portal on the command line; `./run cli --help` says what it can do
 ./run triage FILE...     what pasted outputs of a node say is wrong; - reads what is piped in
@@ -75,6 +77,18 @@ def bench(args: list[str]) -> int:
     return 1 if failed else 0
 
 
+def frozen(args: list[str]) -> int:
+    """Compare what the code does with what was kept in tests/frozen/kept."""
+    os.chdir(ROOT)
+    os.execv(sys.executable, [sys.executable, "-m", "tests.frozen", *args])
+
+
+def house(args: list[str]) -> int:
+    """Print the figures of the code base."""
+    os.chdir(ROOT)
+    os.execv(sys.executable, [sys.executable, "-m", "tests.house", *args])
+
+
 def agent(args: list[str]) -> int:
     """The one file, or with --deb the package around it."""
     from agents.packaging import deb, zipapp
@@ -98,8 +112,8 @@ def lab(args: list[str]) -> int:
 
     if args[:1] == ["test"]:
         ensure(DEVELOPMENT)
-        return commands.test(args[1:])
-    return commands.main(args)
+        return int(commands.test(args[1:]))
+    return int(commands.main(args))
 
 
 def manage(args: list[str]) -> int:
@@ -126,11 +140,7 @@ def _manage(site: Installation, args: list[str]) -> int:
     environment = site.owner_environment()
     if site.postgres:  # psql, for dbshell
         environment["PATH"] = f"{site.postgres.bin}{os.pathsep}{environment.get('PATH', '')}"
-    code = subprocess.run([sys.executable, str(ROOT / "manage.py"), *args], env=environment, check=False).returncode
-    for path in site.keys.iterdir():  # a key made just now by root is for the portal to read
-        if path.stat().st_uid != site.user.uid:
-            os.chown(path, site.user.uid, site.user.gid)
-    return code
+    return subprocess.run([sys.executable, str(ROOT / "manage.py"), *args], env=environment, check=False).returncode
 
 
 COMMANDS = {
@@ -139,6 +149,8 @@ COMMANDS = {
     "rack": Command(rack, ""),
     "test": Command(test, DEVELOPMENT),
     "bench": Command(bench, DEVELOPMENT),
+    "frozen": Command(frozen, DEVELOPMENT),
+    "house": Command(house, DEVELOPMENT),
     "agent": Command(agent, ""),
     "cli": Command(cli, ""),
     "triage": Command(triage, ""),

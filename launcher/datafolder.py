@@ -171,18 +171,19 @@ def tree_digest(*paths: Path) -> str:
 
 def static_files() -> tuple[Path, ...]:
     own = (path for folder in (ROOT / "static", *ROOT.glob("app/*/static")) for path in folder.rglob("*") if path.is_file())
-    return (*sorted(own), ROOT / "app" / "static.py", ROOT / "app" / "settings.py", ROOT / "requirements.lock")
+    return (*sorted(own), ROOT / "app" / "core" / "static.py", ROOT / "app" / "settings.py", ROOT / "requirements.lock")
 
 
 def _read_json(path: Path) -> dict[str, str]:
     try:
-        return json.loads(path.read_text())
+        found: dict[str, str] = json.loads(path.read_text())
     except FileNotFoundError:
         return {}
     except ValueError:
         raise Stop(
             f"{path} is damaged: it does not hold JSON. Restore it from a backup, or move {path.parent} away to start afresh."
         ) from None
+    return found
 
 
 def _write_json(path: Path, value: dict[str, str]) -> None:

@@ -3,10 +3,12 @@
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from launcher.bootstrap import ROOT
 from launcher.datafolder import DataFolder, check_cluster
+from launcher.say import Stop
 from launcher.servers import Postgres, Servant, Valkey, package
 from launcher.supervisor import Child, Supervisor
 
@@ -90,7 +92,9 @@ class Installation:
         return True
 
     def make_roles(self) -> None:
-        """Make sure that the running cluster has our two roles and the database."""
+        """Make sure that the running cluster has our two roles and the database. Only for servers of our own."""
+        if self.postgres is None:
+            raise Stop("The roles of an outside database are made by whoever runs it.")
         self.postgres.psql(
             ROOT / "launcher" / "roles.sql",
             self.secrets["superuser"],
@@ -107,8 +111,8 @@ class Installation:
         plain = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
         found = []
         if self.postgres:
-            ways = {"ready": self.postgres.ready, "farewell": signal.SIGINT, "patience_seconds": 30, "hide": POSTGRES_CHATTER}
-            found.append(Child("postgres", self.postgres.argv(), plain, self.folder.user, SERVERS, **ways))
+            server = Child("postgres", self.postgres.argv(), plain, self.folder.user, SERVERS, ready=self.postgres.ready)
+            found.append(replace(server, farewell=signal.SIGINT, patience_seconds=30, hide=POSTGRES_CHATTER))
         if self.valkey:
             ready = self.valkey.ready
             found.append(

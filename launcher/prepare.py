@@ -10,7 +10,7 @@ from pathlib import Path
 import django
 from django.core.management import call_command
 
-from app.database import point_at
+from app.core.database import point_at
 
 
 def main(demo: str = "", scenario: str = "") -> None:
@@ -19,9 +19,10 @@ def main(demo: str = "", scenario: str = "") -> None:
     if sys.stdin.readline().strip() != "go":
         return
     call_command("migrate", verbosity=0, interactive=False)
+    # What follows is done by the role that the portal runs as, through the rights it has.
+    point_at(os.environ["DATABASE_URL"])
+    call_command("identity", "first")
     if demo:
-        # The demo's people and nodes are made by the role that the portal runs as, through the rights it has.
-        point_at(os.environ["DATABASE_URL"])
         call_command("demo", dir=Path(demo), scenario=scenario)
 
 

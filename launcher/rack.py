@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from agents.twin import rack as hands
-from agents.twin.demo import state_path
 from launcher.datafolder import DataFolder
 from launcher.say import Stop, say
 from launcher.up import data_folder
+from twin import rack as hands
+from twin.demo import state_path
 
 
 def parser() -> argparse.ArgumentParser:

@@ -7,6 +7,6 @@ def schema_files(root: Path) -> tuple[Path, ...]:
     """Every file that can change what `migrate` does, in a fixed order."""
     made = ("app/**/migrations/*", "app/**/models*.py", "app/**/models/*.py", "app/**/apps.py", "app/**/*.sql", "app/settings.py")
     # What runs after every migration; a test knows if one is missing.
-    after = ("app/fleet/situations.py", "app/fleet/touching.py", "app/ledger/grants.py")
+    after = ("app/fleet/situations.py", "app/fleet/ingest/related_nodes.py", "app/ledger/grants.py")
     found = {path for pattern in made + after for path in root.glob(pattern) if path.is_file() and path.suffix in {".py", ".sql"}}
     return (*sorted(found), root / "launcher" / "roles.sql", root / "requirements.lock")

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from launcher.say import Stop
@@ -39,7 +40,7 @@ class Servant:
     uid: int
     gid: int
 
-    def popen(self) -> dict:
+    def popen(self) -> dict[str, Any]:
         """What `subprocess` needs to start something as this user."""
         if os.geteuid() == self.uid:
             return {}
@@ -179,7 +180,7 @@ class Postgres:
         )
         if done.returncode:
             raise Stop(f"`{name}` for {self.data} ended with exit code {done.returncode}: {done.stderr.strip()[-600:]}")
-        return done.stdout
+        return str(done.stdout)
 
     def argv(self) -> list[str]:
         settings = ("listen_addresses=", f"unix_socket_directories={self.sockets}", "unix_socket_permissions=0700", *self.flags)

@@ -46,13 +46,13 @@ class Running:
 
     child: Child
     colour: int
-    process: asyncio.subprocess.Process | None = None
+    process: asyncio.subprocess.Process = field(init=False)  # this and the pump: since `_spawn`
     started: float = 0.0
     crashes: int = 0
     is_ready: asyncio.Event = field(default_factory=asyncio.Event)
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=20))
-    pump: asyncio.Task | None = None
-    watcher: asyncio.Task | None = None
+    pump: asyncio.Task[None] = field(init=False)
+    watcher: asyncio.Task[None] = field(init=False)
 
 
 class Supervisor:
@@ -72,8 +72,8 @@ class Supervisor:
 
     async def _begin(self, child: Child) -> Running:
         running = Running(child, COLOURS[len(self.running) % len(COLOURS)])
-        self.running.append(running)
         await self._spawn(running)
+        self.running.append(running)
         running.watcher = asyncio.create_task(self._keep(running))
         return running
 
@@ -173,7 +173,7 @@ class Supervisor:
     def kill(self) -> None:
         """End everything now: a second Ctrl-C."""
         for running in self.running:
-            if running.process and running.process.returncode is None:
+            if running.process.returncode is None:
                 running.process.kill()
 
 
@@ -186,7 +186,7 @@ async def _line(stream: asyncio.StreamReader) -> bytes:
 
 def backoff_seconds(crashes: int) -> float:
     """How long to wait after so many crashes in a row: 1, 2, 4, ... seconds."""
-    return min(2 ** (crashes - 1), BACKOFF_SECONDS_MAX)
+    return float(min(2 ** (crashes - 1), BACKOFF_SECONDS_MAX))
 
 
 def _end_orphans(pid: int) -> None:

@@ -2,9 +2,17 @@
 
 import json
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from launcher.say import Stop, say
+
+if TYPE_CHECKING:  # they are loaded in the process that reads
+    from workflows.engine.core import Cure, Situation
+    from workflows.triage import Read, Triage
+    from workflows.triage.next import Command
 
 ORDER = ("act", "watch", "info")
 
@@ -12,7 +20,7 @@ ORDER = ("act", "watch", "info")
 def triage(args: list[str]) -> int:
     """Exit code 0: all of it is good; 1: it is not; 2: nothing could be read; 3: a limit was reached, or reading crashed."""
     from confined import Stopped, run
-    from workflows.triage.machine import exit_code, stopped
+    from workflows.triage.json_answer import exit_code, stopped
 
     as_json, names = "--json" in args, [name for name in args if name != "--json"]
     if not names:
@@ -32,17 +40,17 @@ def _content(name: str) -> tuple[str, bytes]:
         raise Stop(f"{name} cannot be read: {error.strerror}.") from error
 
 
-def _read(texts: list[tuple[str, bytes]]) -> tuple[dict, str]:
+def _read(texts: list[tuple[str, bytes]]) -> tuple[dict[str, Any], str]:
     """The answer for programs, and the same for people. Runs in a process of its own, with limits."""
     from workflows.triage import decoded
     from workflows.triage import triage as read
-    from workflows.triage.machine import answer
+    from workflows.triage.json_answer import answer
 
-    found = read([(name, decoded(content)) for name, content in texts])
+    found = read([(name, decoded(content)) for name, content in texts], read_at=time.time())
     return answer(found), "\n".join(_lines(found))
 
 
-def _lines(found):
+def _lines(found: "Triage") -> Iterator[str]:
     from workflows.triage import NAMELESS
 
     for situation in sorted(found.situations, key=lambda s: ORDER.index(s.severity)):
@@ -64,7 +72,7 @@ def _lines(found):
     yield from (f"Not looked at: {what}" for what in found.not_looked_at)
 
 
-def _cures(situation):
+def _cures(situation: "Situation") -> Iterator[str]:
     for number, cure in enumerate(situation.cures, 1):
         yield f"  {number}. {cure.text}"
         yield from (f"       {' '.join(argv)}" for argv in cure.argv)
@@ -73,7 +81,7 @@ def _cures(situation):
         yield ""
 
 
-def _conditions(cure):
+def _conditions(cure: "Cure") -> Iterator[str]:
     if cure.releases:
         yield f"OpenZFS {cure.releases}"
     if cure.needs:
@@ -82,7 +90,7 @@ def _conditions(cure):
         yield f"save first: {cure.save_first}"
 
 
-def _runbooks(situation):
+def _runbooks(situation: "Situation") -> Iterator[str]:
     """The pages that say what to do by hand, and what of their parameters the paste already tells."""
     from workflows.triage import manuals
 
@@ -92,14 +100,14 @@ def _runbooks(situation):
         yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})"
 
 
-def _more(node: str, commands):
+def _more(node: str, commands: "tuple[Command, ...]") -> Iterator[str]:
     if commands:
         yield f"\nTo know more of {node}, run there as root, and give what they print as well. All of these only read:"
     for command in commands:
         yield f"  {command.command}    # {command.why}"
 
 
-def _piece(piece) -> str:
+def _piece(piece: "Read") -> str:
     what = piece.command or piece.source or "no output we know"
     place = f"{piece.name}:{piece.first}-{piece.last}"
     why = " ".join(word for word in (piece.reason, f"({piece.line.strip()!r})" if piece.line else "", *piece.notes) if word)

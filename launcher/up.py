@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 from launcher.bootstrap import ROOT
 from launcher.children import popen_options
@@ -28,7 +29,7 @@ PORT = 8000
 BACKLOG = 512
 SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
 MADE = "made-for"
-TRY = "try-"  # what the nodes of scenarios are called, before the scenario's name; as agents.twin.tryout names them
+TRY = "try-"  # what the nodes of scenarios are called, before the scenario's name; as twin.tryout names them
 ROOT_WARNING = (
     "SecurityWarning|absolutely not recommended|--uid option|User information: uid=0|_warn_or_raise_security"  # we said it ourselves
 )
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def demo_parser() -> argparse.ArgumentParser:
-    from agents.twin import stories
+    from twin import stories
 
     more = parser()
     more.prog = "./run demo"
@@ -208,14 +209,16 @@ class Start:
         if self.site.postgres:
             await asyncio.to_thread(self.site.make_roles)
         preparing = _end(process, "prepare", b"go\n")
-        twins = [[]] if make_demo else []
+        twins: list[list[str]] = [[]] if make_demo else []
         twins += [["--scenario", scenario]] if scenario else []
-        await asyncio.gather(preparing, *(self._make_twins(more) for more in twins))
+        said, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(more) for more in twins)))
+        if TAKEN_OVER in said:
+            say(said.strip())
         if make_demo:
             (self.site.demo / MADE).write_text(self.site.identity())
 
     async def _make_twins(self, more: list[str]) -> None:
-        await self._once("twins", ["-m", "agents.twin", "--make", str(self.site.demo), *more], self.site.agent_environment())
+        await self._once("twins", ["-m", "twin", "--make", str(self.site.demo), *more], self.site.agent_environment())
 
     def _scenario_is_made(self) -> bool:
         return (self.site.demo / f"{TRY}{self.options.scenario}" / "state.json").exists()
@@ -242,14 +245,14 @@ class Start:
 
     # What keeps running
 
-    def _child(self, name: str, *argv: str, **more) -> Child:
+    def _child(self, name: str, *argv: str, **more: Any) -> Child:
         environment = self.site.environment() | {"SLOTLIGHT_HOSTS": hosts(self.options.host)}
         return Child(name, [sys.executable, *argv], environment, self.site.user, PORTAL, cwd=str(ROOT), **more)
 
     def _web(self) -> Child:
         self.listener.set_inheritable(True)
         fd = self.listener.fileno()
-        quiet = ("--no-access-log", "--no-server-header", "--log-level", "warning")
+        quiet = ("--no-access-log", "--no-server-header", "--no-proxy-headers", "--log-level", "warning")
         argv = ("-m", "uvicorn", "app.asgi:application", "--fd", str(fd), "--timeout-graceful-shutdown", "3", *quiet)
         return self._child("web", *argv, pass_fds=(fd,), ready=lambda pid: answers(self._health()))
 
@@ -273,7 +276,7 @@ class Start:
 
     def _twin(self, name: str) -> Child:
         where = ("--dir", str(self.site.demo), "--node", name)
-        argv = [sys.executable, "-m", "agents.twin", *where, "--portal", self.url, "--token-file", str(self.site.demo / f"{name}.token")]
+        argv = [sys.executable, "-m", "twin", *where, "--portal", self.url, "--token-file", str(self.site.demo / f"{name}.token")]
         return Child(name, argv, self.site.agent_environment(), self.site.user, AGENTS, cwd=str(ROOT))
 
     def _announce(self) -> None:
@@ -290,6 +293,7 @@ class Start:
 
 
 PREPARE = ("-m", "launcher.prepare")
+TAKEN_OVER = "rows about people are sealed"  # what `identity first` says of an installation from before there were seals
 
 
 async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> str:
@@ -304,7 +308,7 @@ async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> s
 def compile_for_others(site: Installation) -> None:
     """As root, compile the code once: `nobody` may not write the results and would compile at every start."""
     if site.user.uid != os.geteuid():
-        for name in ("app", "agents", "workflows", "confined"):
+        for name in ("app", "agents", "twin", "workflows", "confined"):
             compileall.compile_dir(ROOT / name, quiet=2)
 
 
@@ -312,7 +316,7 @@ def answers(request: urllib.request.Request) -> bool:
     """Whether web is up and reaches its database. Stops when it is up and broken."""
     try:
         with urllib.request.urlopen(request, timeout=2) as answer:
-            return answer.status == 200
+            return bool(answer.status == 200)
     except urllib.error.HTTPError as error:
         if error.code == 503:  # the database is not there yet
             return False

@@ -175,4 +175,10 @@
     var made = event.target.closest(".sl-copy");
     if (made) copy(made);
   });
+  // Seconds that pass while nobody says anything new: "looked 3 s ago, looks again in 2 s". What the portal says next replaces them.
+  setInterval(function () {
+    document.querySelectorAll("[data-count]").forEach(function (made) {
+      made.textContent = String(Math.max(0, Number(made.textContent) + (made.dataset.count === "up" ? 1 : -1)));
+    });
+  }, 1000);
 })();

@@ -72,7 +72,9 @@ class Ground:
             "REDIS_URL": self.redis or self.valkey.url,
             "SECRET_KEY": SECRET,
             "SLOTLIGHT_LEDGER_KEY": str(self.folder / "ledger.key"),
+            "SLOTLIGHT_IDENTITY_KEY": str(self.folder / "identity.key"),  # tests that take another folder for the ledger keep their people
             "DJANGO_SETTINGS_MODULE": "app.settings",
+            "SLOTLIGHT_LOCAL_CHANNELS": "1",  # the services that tests are told by
             MARK: str(self.folder),
         }
 

@@ -12,13 +12,14 @@ from launcher.servers import PG_MAJOR
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("migrate", "identity", "web", "worker", "beat")
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
 def read_by_the_code() -> set[str]:
-    """Every environment variable that the portal looks at."""
-    texts = [path.read_text() for path in (ROOT / "app").rglob("*.py") if "tests" not in path.parts]
+    """Every environment variable that the portal looks at, and what packs the agents it hands out."""
+    files = [*(ROOT / "app").rglob("*.py"), *(ROOT / "agents" / "packaging").rglob("*.py")]
+    texts = [path.read_text() for path in files if "tests" not in path.parts]
     return {name for text in texts for name in re.findall(r'environ(?:\.get\(|\[)"(\w+)"', text)} | {"SLOTLIGHT_LEDGER_ORIGIN"}
 
 
@@ -127,3 +128,24 @@ def test_every_variable_the_image_sets_is_one_that_is_read():
 def test_the_users_variables_are_explained_at_the_top():
     head = (ROOT / "docker-compose.yml").read_text().split("services:")[0]
     assert all(name in head for service in SERVICES.values() for name in asked_of_the_user(service))
+
+
+def test_the_server_leaves_forwarded_addresses_to_the_portal():
+    """Uvicorn believes X-Forwarded-For from this machine, whatever SLOTLIGHT_TRUSTED_PROXIES says."""
+    for recipe in (DOCKERFILE, (ROOT / "launcher" / "up.py").read_text()):
+        assert '"--no-proxy-headers"' in recipe
+
+
+def test_the_proxy_that_compose_trusts_is_the_gateway_of_its_network():
+    network = COMPOSE["networks"]["default"]["ipam"]["config"][0]
+    assert SERVICES["web"]["environment"]["SLOTLIGHT_TRUSTED_PROXIES"].endswith(f":-{network['gateway']}}}")
+
+
+@pytest.mark.parametrize("given", ["", "slotlight.example.org", "a.example.org,b.example.org"])
+def test_the_health_check_asks_a_host_that_is_allowed_whatever_hosts_are_set(given):
+    """Django answers 400 to any other name, and the container would never be called healthy."""
+    written = SERVICES["web"]["environment"]["SLOTLIGHT_HOSTS"]
+    hosts = re.sub(r"\$\{SLOTLIGHT_HOSTS:-([^}]*)\}", lambda found: given or found[1], written).split(",")
+    asked = re.search(r"http://([^:/]+)", str(SERVICES["web"]["healthcheck"]["test"]))[1]
+    assert asked in hosts
+    assert set(filter(None, given.split(","))) <= set(hosts)

@@ -12,7 +12,7 @@ from django.contrib.staticfiles import finders
 from django.db.models.signals import post_migrate
 
 from app.celery import celery
-from app.csp import POLICY
+from app.core.csp import POLICY
 from launcher.schema import schema_files
 
 
@@ -70,6 +70,7 @@ def test_the_site_is_ready_for_https(ground):
     """Django's own deployment check has nothing to say once a proxy speaks HTTPS."""
     environment = ground.environment() | {
         "SLOTLIGHT_HTTPS": "1",
+        "SLOTLIGHT_TRUSTED_PROXIES": "127.0.0.1",
         "SECRET_KEY": "k" * 30 + "0123456789abcdefghijklmnopqrstuvwxyz",
         "PATH": "",
     }
@@ -82,3 +83,12 @@ def test_the_site_is_ready_for_https(ground):
         cwd=settings.BASE_DIR,
     )
     assert said.returncode == 0, said.stderr
+
+
+def test_https_without_a_proxy_to_believe_is_refused_at_the_start(ground):
+    """Every page would redirect to itself, and nothing would say why."""
+    environment = ground.environment() | {"SLOTLIGHT_HTTPS": "1", "PATH": ""}
+    argv = [sys.executable, "manage.py", "check"]
+    said = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, cwd=settings.BASE_DIR)
+    assert said.returncode
+    assert "SLOTLIGHT_TRUSTED_PROXIES names none" in said.stderr

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from agents.collectors._sysfs import attribute
-from agents.host import Host
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
+from agents.host.host import Host
 
 WORKERS = 4
 _DISK = re.compile(r"sd[a-z]+|nvme[0-9]+n[0-9]+")

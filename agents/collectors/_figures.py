@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.collectors.base import Capture, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NO_POOLS = "no pools available"
 _WHOLE = re.compile(r"[0-9]{1,20}")

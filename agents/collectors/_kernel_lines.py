@@ -60,7 +60,7 @@ PATTERNS = {
     ),
     "panic": (
         r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*|Kernel panic - not syncing.*"
-        r"|panic: .*|panic\[cpu\d+\].*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*"
+        r"|panic: .*|panic\[cpu\d+\].*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
         r"|RIP: .* \[(?:zfs|spl)\].*)"
     ),
     "hung-task": rf"(?:INFO: )?task (?P<task>{_TASKS}[^: ]*(?: [^: ]+)?):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds.*",
@@ -133,6 +133,7 @@ _HINTS = (
     *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter", "catastrophic pool", "I/O to pool", "VERIFY", "ASSERT", "PANIC"),
     *(
         "panic",
+        "blkptr",
         "zfs:",
         "SPLError",
         "[zfs]",
@@ -188,6 +189,8 @@ _EXPECTED = re.compile(
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth)"
     r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
+    r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
+    r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bRefer to https?://\S{1,100}/msg/"  # below SUNW-MSG-ID:
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
 )
 _ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,12 +11,17 @@ SECOND = 1_000_000
 REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _BEFORE = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)  # days of a year before a month; of a leap year, as no year is told
-_MONTH = f"(?P<month>{'|'.join(MONTHS)})"
+_MONTH = f"(?P<month>(?i:{'|'.join(MONTHS)}))\\.?"  # journald writes "feb. 26" in some languages
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _CLOCK = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?"
 
 # dmesg; with the thread that CONFIG_PRINTK_CALLER adds, the level of `dmesg -r` ("<4>"), or the words of `dmesg -x` ("kern  :warn  : ")
-_BOOT = re.compile(r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?)?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?:\[ {0,6}[TC]\d{1,7}\])? (.*)")
+_BOOT = re.compile(
+    r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?|kernel: )?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?:\[ {0,6}[TC]\d{1,7}\])? (.*)"
+)
+# dmesg -H: the minute, where it is another than that of the line before; else the seconds since that line.
+MINUTE = re.compile(rf"\[{_MONTH} {{0,2}}(?P<day>\d{{1,2}}) (?P<h>\d{{2}}):(?P<m>\d{{2}})\] (?P<rest>.*)")
+SINCE = re.compile(r"\[ {0,4}\+(?P<s>\d{1,8})\.(?P<f>\d{6})\] (?P<rest>.*)")
 _DATED = (
     re.compile(rf"(?:[a-z]{{3,8}} {{0,5}}: ?[a-z]{{3,8}} {{0,5}}: ?)?\[{_DAY} {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"),  # dmesg -T
     re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
@@ -31,8 +37,30 @@ _BY = re.compile(
     r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?P<said>.*)"
 )
+_FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp
 _EVENT = re.compile(r"(?:ereport|resource|sysevent)\.fs\.zfs\.")  # a row of `zpool events` begins with a date, too
 _OTHER = re.compile(r"[A-Za-z0-9_.-]{1,64} [A-Za-z(][\w().@/:-]{0,63}\[\d{1,9}\]: ")  # "host systemd[1]: "
+
+
+def spelt_out(lines: Sequence[str]) -> list[str]:
+    """Lines of `dmesg -H` with the time in each, as syslog writes it; all others as they are."""
+    out: list[str] = []
+    day, at_us = "Jan  1", 0
+    for line in lines:
+        minute, since = MINUTE.fullmatch(line), SINCE.fullmatch(line)
+        if minute:
+            day, at_us = f"{minute['month']} {int(minute['day']):2}", (int(minute["h"]) * 60 + int(minute["m"])) * 60 * SECOND
+        elif since:
+            at_us += int(since["s"]) * SECOND + int(since["f"])
+        found = minute or since
+        out.append(f"{day} {_clock(at_us)} {found['rest']}" if found else line)
+    return out
+
+
+def _clock(at_us: int) -> str:
+    """Of a day: what runs over midnight stays on it, as only differences tell."""
+    seconds, micro = divmod(at_us, SECOND)
+    return f"{min(seconds // 3600, 99):02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micro:06}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +89,9 @@ def _stamped(line: str) -> Stamped | None:
         found = form.fullmatch(line)
         if found and not _EVENT.match(found.group("rest")):
             return _of(line, found, _moment(found.groupdict()))
+    found = MINUTE.fullmatch(line) or SINCE.fullmatch(line)
+    if found:
+        return _of(line, found, _moment({"h": None, "m": None, **found.groupdict()}))
     found = _UNIX.fullmatch(line)
     return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f"))) if found else None
 
@@ -69,13 +100,14 @@ def _of(line: str, found: re.Match[str], at_us: int) -> Stamped:
     rest = found.group("rest")
     printed = line[: len(line) - len(rest)].strip(" []")
     by = _BY.fullmatch(rest)
-    said = by.group("said") if by else rest
+    said = _FACILITY.sub("", by.group("said") if by else rest, count=1)
     again = _BOOT.fullmatch(said)  # rsyslog keeps the kernel's own stamp
     return Stamped(at_us, printed, again.group(3) if again else said, by is not None or _OTHER.match(rest) is None)
 
 
 def _moment(of: dict[str, str | None]) -> int:
-    month = MONTHS.index(of["month"]) if of.get("month") else max(0, min(11, int(of.get("mm") or 1) - 1))
+    name = of.get("month")
+    month = MONTHS.index(name.capitalize()) if name else max(0, min(11, int(of.get("mm") or 1) - 1))
     days = int(of.get("year") or 0) * 366 + _BEFORE[month] + int(of.get("day") or 1)
-    seconds = ((days * 24 + int(of["h"] or 0)) * 60 + int(of["m"] or 0)) * 60 + int(of["s"] or 0)
+    seconds = ((days * 24 + int(of["h"] or 0)) * 60 + int(of["m"] or 0)) * 60 + int(of.get("s") or 0)
     return seconds * SECOND + int((of.get("f") or "0").ljust(6, "0")[:6])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from agents.collectors.base import ASLEEP, Capture, ask
-from agents.host import Host
+from agents.host.host import Host
 
 TIMEOUT_SECONDS = 15
 SLEEPS = re.compile(r"Device is in (?:STANDBY|SLEEP|IDLE)")

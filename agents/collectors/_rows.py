@@ -30,6 +30,26 @@ _AGAIN = frozenset(("scan", "scrub"))  # fields that one pool may have several o
 _BEGINS = frozenset(("state", "status", "scan", "scrub", "config"))  # below the errors of one pool, these are of the next
 
 
+GAP_MAX = 60  # characters
+GAP = "rows were left out of the text here"
+_GAP_WORDS = re.compile(
+    r"(?:\b(?:snip\w*|truncated|omitted|elided|skipp(?:ed|ing)|shortened|cut|etc)\b|\b[0-9]+ (?:more|others?|similar|further|other)\b|\bmore (?:disks|drives|vdevs|rows|lines)\b)",
+    re.IGNORECASE,
+)
+_GAP_MARK = re.compile(r"[\[(<{#*~.…-]")  # what sets the words of a person apart from the name of a device
+_GAP_ALONE = re.compile(r"[\[(<{ ]*(?:\.{2,}|…|(?:\. ){2,}\.|\.|:|snip\w{0,5})[\])>} ]*")
+
+
+def is_gap(line: str) -> bool:
+    """Whether somebody wrote this in place of rows that were taken out: "...", "[...]", "<snip>", "(20 more disks)"."""
+    said = line.strip()[: GAP_MAX + 1]
+    if not said or len(said) > GAP_MAX:
+        return False
+    if said[0] in "<[" and said[-1] in ">]":
+        return True  # no vdev and no note of ZFS is printed so
+    return _GAP_ALONE.fullmatch(said) is not None or (_GAP_MARK.match(said) is not None and _GAP_WORDS.search(said) is not None)
+
+
 class Lines(NamedTuple):
     """One pool as it stands: its fields, and the lines that are no part of any."""
 
@@ -58,6 +78,9 @@ class _Reader:
     def take(self, line: str) -> None:
         if not line.strip():
             return
+        if self._key == "config" and is_gap(line):
+            self.pools[-1].unread.append(UnreadLine(line.strip(), "config", GAP, missing=True))
+            return
         found = None if line.startswith("\t") else _KEY.fullmatch(line.rstrip())
         key = self._form.keys.get(f"{found.group(1)}:", "") if found else ""
         if key and self._is_field(key, found.group(2) if found else ""):
@@ -79,7 +102,7 @@ class _Reader:
         """Whether this begins a field here: below the errors of a pool it may be a damaged file, and before any pool anything."""
         if self._key == "errors":
             return key in ("pool", "dedup", SHOWN_AGAIN) or key in _BEGINS
-        return bool(self.pools) or key == "pool" or (key in _BEGINS and (key != "state" or value.strip() in STATES))
+        return bool(self.pools) or key in ("pool", "errors") or (key in _BEGINS and (key != "state" or value.strip() in STATES))
 
     def _begin(self, key: str, value: str) -> None:
         again = key in self._fields and key not in _AGAIN
@@ -352,7 +375,8 @@ _AT_END = re.compile(r"\((?:[0-9]+% (?:initialized|trimmed)[^()]*|uninitialized|
 
 def _parted(text: str) -> tuple[str, str]:
     """The note, and what the columns of -c say: they stand between the notes of print_status_config and those of -i and -t."""
-    notes, after = [], []
+    notes: list[str] = []
+    after: list[str] = []
     for _ in range(NOTES_MAX):
         if found := _NOTE.match(text):
             notes.append(found.group())

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from agents.collectors import _attributes
 from agents.collectors._attributes import Attribute
 from agents.collectors._smart_json import NVME_RESULTS, TESTS_MAX, ErrorLine, SmartDetails
 from agents.collectors.sg_logs import SelfTest
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
 
 LINE_MAX = 400  # characters; none of smartctl's own is longer
 NOT_SAID = ("unknown", "not available", "unavailable", "not supported", "unsupported")  # what stands there instead of a verdict
@@ -296,7 +297,7 @@ _AFTER_NVME = re.compile(r" +([0-9]{1,12})(?: +([0-9]{1,18}|-))?")
 def _test(told: Told, line: str) -> bool:
     if line.startswith("#"):
         found = _ROW.match(line)
-        forms: tuple = ((_ATA_RESULTS, _AFTER_ATA, None), (_SCSI_RESULTS, _AFTER_SCSI, None))
+        forms: tuple[Any, ...] = ((_ATA_RESULTS, _AFTER_ATA, None), (_SCSI_RESULTS, _AFTER_SCSI, None))
     else:
         found = _NVME_ROW.match(line) if told.section == "tests" else None
         forms = ((_NVME_RESULTS, _AFTER_NVME, NVME_RESULTS),)

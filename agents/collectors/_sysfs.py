@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Optional
 
 from agents.collectors.base import decode
-from agents.host import Host
+from agents.host.host import Host
 
 
 def attribute(host: Host, path: str) -> list[str]:

@@ -63,7 +63,7 @@ class Layout(NamedTuple):
 
 def layout(keys: Sequence[str], below: str) -> Layout:
     """`below` is what a line begins with that belongs to the field above it."""
-    return Layout({f"{key}:": key for key in keys}, re.compile(rf"\n(?!{below})(?:[^\S\n]*$| *([^:\n]*:?))", re.MULTILINE))
+    return Layout({f"{key}:": key for key in keys}, re.compile(rf"\n(?!{below})(?:[^\S\n]*$| *(?! )([^:\n]*:?))", re.MULTILINE))
 
 
 _ANYTHING = ("errors", "dedup")  # a damaged file's name may hold anything, even a line break; and -D prints a table without indentation
@@ -119,26 +119,24 @@ def first_of_each(block: Block) -> Fields:
 
 
 def lines_of(fields: Fields, key: str) -> str:
-    value = fields.get(key, "")
-    return stripped(value, "\n") if "\n" in value else value
+    return stripped(fields.get(key, ""), "\n")
 
 
 def prose_of(fields: Fields, key: str) -> str:
-    value = fields.get(key, "")
-    return stripped(value, " ") if "\n" in value else value
+    return stripped(fields.get(key, ""), " ")
 
 
 def stripped(value: str, joint: str) -> str:
-    return joint.join(map(str.strip, value.split("\n")))
+    return joint.join(map(str.strip, value.split("\n"))) if "\n" in value else value.strip()
 
 
 def read_tree(text: str, pool: str) -> Tree | Unparsed:
     """The root vdev and the sections below it. `text` starts with the NAME STATE header."""
-    header, newline, body = text.partition("\n")
+    header = first_line(text)
     columns = tuple(header.split())
     if columns not in _COLUMNS_KNOWN:
         return Unparsed(f"the vdev tree of {pool} has not the columns we know", header)
-    parts = ["", *_HEADING.split(newline + body)]
+    parts = ["", *_HEADING.split(text)]
     blocks = list(zip(parts[::2], parts[1::2]))
     try:
         (_, root), *sections = _trees(blocks, columns)
@@ -152,8 +150,8 @@ def read_tree(text: str, pool: str) -> Tree | Unparsed:
 
 
 def _trees(blocks: Sequence[tuple[str, str]], columns: tuple[str, ...]) -> list[tuple[str, tuple[Vdev, ...]]]:
-    rests = _rests(columns)
-    return [(heading, _nest(_rows(rows, heading, columns), rests, 2 if heading else 0)) for heading, rows in blocks]
+    extra = columns[5:]
+    return [(heading, _nest(_rows(rows, heading, columns), extra, 2 if heading else 0)) for heading, rows in blocks]
 
 
 class _Odd(Exception):
@@ -167,11 +165,11 @@ class _Odd(Exception):
 _EXTRA = [columns for count in range(4) for columns in permutations(("SLOW", "POWER", "DIO"), count)]  # what -s, --power and -d add
 _COLUMNS_KNOWN = frozenset([COLUMNS[:2], *(COLUMNS + columns for columns in _EXTRA)])
 _HEADING = re.compile(r"\n\t(logs|cache|spares|special|dedup)[^\S\n]*$", re.MULTILINE)
-_ROW = re.compile(r"\n\t( *)([^ ]+) +(.+)")  # indentation, name, rest. Were two lines matched as one, there would be too few rows
-_BARE_ROW = re.compile(r"\n\t(  (?=\S+$)| *(?=\S+[^\S\n]))(\S+)(?:[^\S\n]+(.+)|$)", re.MULTILINE)  # or two blanks and a name
+_ROW = re.compile(r"\n\t( *)([^ ]+) +([^ \n].*)")  # indentation, name, rest. Were two lines matched as one, there would be too few rows
+_BARE_ROW = re.compile(r"\n\t(  (?=\S+$)| *(?=\S+[^\S\n]))(\S+)(?:[^\S\n]+(\S.*)|$)", re.MULTILINE)  # or two blanks and a name
 
 _Row = tuple[str, str, str]
-_Rest = tuple[str, "tuple[int, int, int] | None", "int | None", str]  # state, errors, slow, note
+_Tail = tuple[str, "tuple[int, int, int] | None", "int | None", str]  # state, errors, slow, note
 
 
 def _row_pattern(heading: str, columns: tuple[str, ...]) -> re.Pattern[str]:
@@ -188,44 +186,30 @@ def _rows(text: str, heading: str, columns: tuple[str, ...]) -> list[_Row]:
 
 def _first_refusal(blocks: Sequence[tuple[str, str]], columns: tuple[str, ...]) -> Unparsed | None:
     """The first line that is no row at all, and why."""
-    rests = _rests(columns)
     for heading, rows in blocks:
         for line in rows.split("\n")[1:]:
             try:
                 (row,) = _rows("\n" + line, heading, columns)
-                rests[row[2]]
+                _tail(row[2], columns[5:])
             except _Odd as odd:
                 return Unparsed(odd.reason, line)
     return None
 
 
-class _Rests(dict[str, _Rest]):
-    """What rows say after their names. Few rows of a tree differ in more than the name, so each rest is read once."""
-
-    extra: tuple[str, ...] = ()  # the columns after CKSUM
-
-    def __missing__(self, text: str) -> _Rest:
-        state, *more = text.split(None, 4) or [""]
-        if state not in STATES:
-            raise _Odd(f"{state} is not a vdev state" if state else "a line of the vdev tree cannot be read")
-        if not more or more[0][0] not in "0123456789-":
-            read = (state, None, None, text[len(state) :].strip())
-        else:
-            errors = (0, 0, 0) if more[:3] == _CLEAN else _counters(more[:3])
-            note = more[3].rstrip() if len(more) > 3 else ""
-            read = (state, errors, *_slow_and_note(note, self.extra)) if self.extra else (state, errors, None, note)
-        self[text] = read
-        return read
-
-
-def _rests(columns: tuple[str, ...]) -> _Rests:
-    rests = _Rests(_usual(columns[5:]))
-    rests.extra = columns[5:]
-    return rests
+def _tail(text: str, extra: tuple[str, ...]) -> _Tail:
+    """What a row says after its name. `extra` are the columns after CKSUM."""
+    state, *more = text.split(None, 4) or [""]
+    if state not in STATES:
+        raise _Odd(f"{state} is not a vdev state" if state else "a line of the vdev tree cannot be read")
+    if not more or more[0][0] not in "0123456789-":
+        return state, None, None, text[len(state) :].strip()
+    errors = (0, 0, 0) if more[:3] == _CLEAN else _counters(more[:3])
+    note = more[3].rstrip() if len(more) > 3 else ""
+    return (state, errors, *_slow_and_note(note, extra)) if extra else (state, errors, None, note)
 
 
 @cache
-def _usual(extra: tuple[str, ...]) -> dict[str, _Rest]:
+def _usual(extra: tuple[str, ...]) -> dict[str, _Tail]:
     """As a row is printed that has no errors, no note, and nothing slow where that is counted."""
     ends: dict[str, int | None] = {"": None} if not extra else {"     0": 0, "     -": None} if extra == ("SLOW",) else {}
     clean = {f"{state:8}     0     0     0{end}": (state, (0, 0, 0), slow, "") for state in STATES for end, slow in ends.items()}
@@ -273,17 +257,18 @@ _LEAST = {
 _Siblings = tuple[int, list[Vdev]]  # how far they are indented, and they themselves from the last to the first
 
 
-def _nest(rows: Sequence[_Row], rests: _Rests, least: int) -> tuple[Vdev, ...]:
+def _nest(rows: Sequence[_Row], extra: tuple[str, ...], least: int) -> tuple[Vdev, ...]:
     """Read from the last row up: a row takes the deeper ones that follow it and have no parent yet."""
     orphans: list[_Siblings] = []
     siblings: list[Vdev] = []
     below = None
+    usual = _usual(extra)
     for pad, name, rest in reversed(rows):
         children: tuple[Vdev, ...] = ()
         if pad != below:
             children = _adopt(orphans, len(pad), name)
             below, siblings = pad, orphans[-1][1]
-        state, errors, slow, note = rests[rest]
+        state, errors, slow, note = usual.get(rest) or _tail(rest, extra)
         siblings.append(_new(Vdev, (name, state, errors, slow, note, children, (), (), None)))
     if rows and (len(orphans) > 1 or orphans[0][0] != least):
         raise _crooked(orphans[-1])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Optional, Sequence
 
-from agents.host import Host
-from agents.wire import canonical
+from agents.host.host import Host
+from agents.portal.wire import canonical
 
 ASLEEP, WOULD_WAKE = "sleeps and was not woken", "would be woken by it, so it was not asked"
 TEXT_BYTES_MAX = 4 * 1024 * 1024  # one source may not fill the portal; a 90-bay node needs about 200 KiB
@@ -72,7 +72,7 @@ class Capture:
     stderr: str = ""
     seconds: float = 0.0
 
-    def body(self) -> dict:
+    def body(self) -> dict[str, Any]:
         """What is kept as evidence; how long it took is not part of what was said."""
         return {
             "exit_code": None if self.exit_code is None else str(self.exit_code),

@@ -10,8 +10,8 @@ from agents.collectors._designators import Designator, designators
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, entries, link, whole
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
+from agents.host.host import Host
 
 NAME = "block"
 EVERY_SECONDS = 30

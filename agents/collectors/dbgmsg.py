@@ -12,7 +12,7 @@ from agents.collectors._lines import newest, whole_lines
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.kstat_pools import ROOT
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "dbgmsg"
 EVERY_SECONDS = 300
@@ -39,7 +39,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 # Since 2.1 a thread's address may stand between the time and the place.
-_MESSAGE = re.compile(r"([0-9]{9,11}) +(?:[0-9a-f]{16} +)?(?:(\S+\.c:[0-9]+:\w+\(\)): ?)?(.*)")
+_MESSAGE = re.compile(r"([0-9]{9,11}) +(?! )(?:[0-9a-f]{16} +(?! ))?(?:(\S+\.c:[0-9]+:\w+\(\)): ?)?(.*)")
 
 
 def parse(text: str) -> tuple[Message, ...] | Unparsed:

@@ -7,7 +7,7 @@ import re
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import link
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "disk_links"
 EVERY_SECONDS = 30

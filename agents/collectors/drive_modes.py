@@ -13,7 +13,7 @@ from agents.collectors import _disks, _power, sg_logs
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "drive_modes"
 EVERY_SECONDS = 3600

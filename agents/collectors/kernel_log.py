@@ -14,7 +14,7 @@ from agents.collectors._kernel_lines import LINE_MAX, UNEXPLAINED, classify, cou
 from agents.collectors._lines import whole_lines
 from agents.collectors._log_stamps import Stamped, stamped
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "kernel_log"
 EVERY_SECONDS = 30

@@ -9,7 +9,7 @@ from agents.collectors._lines import whole_lines
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.kstat_pools import ROOT
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "kstat_dmu_tx"
 EVERY_SECONDS = 60

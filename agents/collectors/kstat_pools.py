@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agents.collectors._lines import decimal, whole_lines
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "kstat_pools"
 EVERY_SECONDS = 10

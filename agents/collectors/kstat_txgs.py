@@ -6,15 +6,18 @@ Per pool, from the kernel's own histories, which answer when `zpool` hangs. A hi
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from agents.collectors import _disks
 from agents.collectors._lines import decimal, hexadecimal, newest, whole_lines
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.kstat_pools import ROOT, pool_names
-from agents.host import Host
+from agents.host.host import Host
 
+T = TypeVar("T")
 NAME = "kstat_txgs"
 EVERY_SECONDS = 60
 VOLATILE = True  # counters and rows of every transaction group
@@ -111,13 +114,13 @@ def _tables(pool: str, tables: dict[str, list[str]]) -> PoolWrites | Unparsed:
     return PoolWrites(pool, txgs, multihost, waits)
 
 
-def _rows(lines, columns, read):
+def _rows(lines: list[str] | None, columns: list[str], read: Callable[[str], T | None]) -> tuple[T, ...] | Unparsed | None:
     """Every row of a table whose heading is `columns`; None without the table."""
     if lines is None:
         return None
     if lines[0].split() != columns:
         return Unparsed("the heading of a kernel history cannot be read", lines[0])
-    rows = []
+    rows: list[T] = []
     for line in lines[1:]:
         row = read(line)
         if row is None:
@@ -147,14 +150,14 @@ def _write(line: str) -> MultihostWrite | None:
     txg, at, duration, delay, guid = (decimal(columns[i]) for i in (1, 2, 4, 5, 6))
     if None in (decimal(columns[0]), error, txg, at, duration, delay, guid):
         return None
-    path = columns[8].strip()
-    path = None if path == "-" else path
+    name = columns[8].strip()
+    path = None if name == "-" else name
     if why is not None:
         return MultihostWrite(txg or 0, at or 0, why, duration or 0, delay or 0, None, path, skipped=guid or 0)
     return MultihostWrite(txg or 0, at or 0, error or 0, duration or 0, delay or 0, guid, path)
 
 
-def _waits(lines):
+def _waits(lines: list[str] | None) -> tuple[tuple[int, int], ...] | Unparsed | None:
     """`256 ns  4  17` after the two headings of a named kstat; empty before 0.7 writers ever waited."""
     if lines is None or lines == [""]:
         return None if lines is None else ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "lsscsi"
 EVERY_SECONDS = 60
@@ -52,16 +52,17 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 _START = r"\[([0-9]+:[0-9]+:[0-9]+:[0-9]+)\] +(\S+) +"
-_END = r"(?:(0x[0-9a-f]+|0) +)?(/dev/\S+|-)((?: +\S+)*) *"
-_ONE = r"()((?:sas|spi|fc|iscsi|ata|sata|usb|srp|pcie|sbp|fcoe):\S*|[0-9a-f]{16,32}_?|(?:naa|eui|t10|uuid)\.\S+|)() *"
+_END = r"(?:(0x[0-9a-f]+|0) +)?(/dev/\S+|-)((?: [\s\S]*)?)"
+_ONE = r"()(?:((?:sas|spi|fc|iscsi|ata|sata|usb|srp|pcie|sbp|fcoe):\S*|[0-9a-f]{16,32}_?|(?:naa|eui|t10|uuid)\.\S+)() +)?"
+_WORDS = r"(\S+(?: +\S+)*?)"
 _FORMS = (
     re.compile(_START + r"(\S.{7}) (\S.{15}) (.{4})  " + _END),  # as printed: fixed widths, blanks within
     re.compile(_START + _ONE + _END),  # -t, -u, -U: one word in the place of vendor, model and revision
-    re.compile(_START + r"(\S+) +(\S.*?) +(\S+) +" + _END),  # pasted, blanks squeezed
-    re.compile(r"\[(N:[0-9]+:[0-9]+:[0-9]+)\] +(\S+) +()(\S.*?)() +" + _END),  # model and serial in one
+    re.compile(_START + r"(\S+) +" + _WORDS + r" +(\S+) +" + _END),  # pasted, blanks squeezed
+    re.compile(r"\[(N:[0-9]+:[0-9]+:[0-9]+)\] +(\S+) +()" + _WORDS + r"() +" + _END),  # model and serial in one
 )
 _NO_NVME = "NVMe module may not be loaded"  # -v says so among the devices
-_HOST = re.compile(r"\[([0-9]{1,6})\] +(\S.*?) *")
+_HOST = re.compile(r"\[([0-9]{1,6})\] +(\S(?:.*[^ \n])?) *")
 _FOLDER = re.compile(r" +dir: \S+ +\[(/.*)\] *")
 _ATTRIBUTES = re.compile(r" +\w+=\S*(?: +\w+=\S*)* *")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agents.collectors._lines import decimal, hexadecimal, whole_lines
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "mdb"
 EVERY_SECONDS = 3600

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, entries
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
+from agents.host.host import Host
 
 NAME = "multipath"
 EVERY_SECONDS = 60

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, whole
 from agents.collectors.base import Capture, Unparsed, decode
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "node"
 EVERY_SECONDS = 60
@@ -27,6 +27,10 @@ _FILES = {
 HOSTID_FILE = "/etc/hostid"
 STAT = "/proc/stat"  # its line "btime" is when this boot began; an uptime would be news every time
 _COMMANDS = (("hostid",), ("zpool", "--version"))
+PREPARES, POWERS = "zfs_prepare_disk", "ZPOOL_AUTO_POWER_ON_SLOT"
+_EXEC_FOLDERS = ("/usr/lib/zfs-linux", "/usr/libexec/zfs", "/usr/lib/zfs", "/usr/local/libexec/zfs")  # ZFSEXECDIR of Debian, of others
+_SETTINGS = ("/etc/environment", "/etc/default/zfs", "/etc/profile.d/*.sh")
+_SET = re.compile(rf"[ \t]{{0,40}}(?:export[ \t]{{1,9}})?{POWERS}=")
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,14 @@ class NodeInfo:
     hostid_file: str | None = None  # /etc/hostid, as eight hexadecimal digits
     hostid_spl: str | None = None  # the module's parameter; "00000000" says nothing
     booted_at: int | None = None  # Unix time, seconds
+    prepares: str | None = None  # the site's script that `zpool replace` runs as root on a new disk, where one is there
+    powers: str | None = None  # the file that has `zpool online` and `clear`, given by hand, switch the power of slots on
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
     lines = [line for path in _FILES for line in attribute(host, path)] + binary(host, HOSTID_FILE)
     lines += [line for line in attribute(host, STAT) if line.startswith(f"{STAT}:btime ")]
+    lines += [f"{PREPARES}:{path}" for path in prepares(host)[:1]] + [f"{POWERS}:{path}" for path in _powers(host)[:1]]
     for argv in _COMMANDS:
         ran = host.run(argv, TIMEOUT_SECONDS)
         if ran.exit_code == 0:
@@ -54,6 +61,20 @@ def collect(host: Host) -> tuple[Capture, ...]:
     if not lines:
         return (Capture(NAME, "", "failed", "", "the node says neither its name nor its hostid"),)
     return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
+
+
+def prepares(host: Host) -> list[str]:
+    """Where the site has a script for new disks. Whether it is executable is not asked: whoever put it there means it."""
+    return [path for folder in _EXEC_FOLDERS for path in host.list(f"{folder}/{PREPARES}")]
+
+
+def _powers(host: Host) -> list[str]:
+    """Files that set the variable for people's shells. What cannot be read sets nothing that an order would meet: that has an environment of its own."""
+    return [path for pattern in _SETTINGS for path in host.list(pattern) if any(map(_SET.match, attribute_text(host, path)))]
+
+
+def attribute_text(host: Host, path: str) -> list[str]:
+    return [line[len(path) + 1 :] for line in attribute(host, path)]
 
 
 def parse(text: str) -> NodeInfo | Unparsed:
@@ -77,6 +98,8 @@ def parse(text: str) -> NodeInfo | Unparsed:
             said["booted_at"] = value[len("btime ") :]
         elif source == "/sys/module/spl/parameters/spl_hostid" and (whole(value) or 0) < 2**32 and whole(value) is not None:
             said["hostid_spl"] = f"{whole(value):08x}"
+        elif source in (PREPARES, POWERS) and value.startswith("/"):
+            said["prepares" if source == PREPARES else "powers"] = value
         elif source in _FILES and _FILES[source] != "hostid_spl":
             said[_FILES[source]] = value
         else:
@@ -85,7 +108,7 @@ def parse(text: str) -> NodeInfo | Unparsed:
     return NodeInfo(**{name: said.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
 
 
-_WORDS = ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl")
+_WORDS = ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers")
 
 
 def module_version(host: Host) -> tuple[int, int] | None:

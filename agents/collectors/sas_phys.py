@@ -12,7 +12,7 @@ from functools import lru_cache
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "sas_phys"
 EVERY_SECONDS = 300
@@ -58,7 +58,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
     phys = host.list(f"{ROOT}/phy-*")
     if not phys:
         return (Capture(NAME, "", "nothing", "", f"{ROOT} has no phys; the kernel sees no SAS HBA"),)
-    begun, lines = host.now(), []
+    begun = host.now()
+    lines: list[str] = []
     for path in sorted(phys, key=_order):
         if host.now() - begun > BUDGET_SECONDS:
             reason = f"an expander answers too slowly: stopped before {path.rsplit('/', 1)[1]} after {BUDGET_SECONDS} s"

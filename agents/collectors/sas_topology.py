@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, link, whole
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "sas_topology"
 EVERY_SECONDS = 60

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from agents.collectors import _disks
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "ses"
 EVERY_SECONDS = 300

@@ -10,7 +10,7 @@ import re
 from agents.collectors import _disks, ses
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.ses import SesEnclosure
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "ses_status"
 EVERY_SECONDS = 900  # tens of kilobytes for a full shelf, of which some sensor always moves

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from agents.collectors import _disks, _power
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "sg_logs"
 EVERY_SECONDS = 3600

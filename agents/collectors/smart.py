@@ -17,8 +17,8 @@ from agents.collectors._lines import torn_end
 from agents.collectors._power import EXITS, SLEEPS
 from agents.collectors._smart_json import SmartDetails, details
 from agents.collectors.base import ASLEEP, Capture, Unparsed, ask
-from agents.host import Host
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
+from agents.host.host import Host
 
 NAME = "smart"
 EVERY_SECONDS = 3600
@@ -43,6 +43,18 @@ class Smart:
     sense: tuple[int, int] | None = None  # of SCSI: additional sense code and qualifier of the verdict
     device: str | None = None  # "/dev/sda", where the report says which device was asked
     silent: str = ""  # why it says nothing of its health: it sleeps, has no SMART, was not reached
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether neither a verdict nor any number is there that could say how the disk is: a list of disks, or who it is."""
+        more = self.details
+        numbers = (
+            (more.pending_defects, more.percent_used, more.media_errors, more.critical_warning, more.available_spare, more.life_left)
+            if more
+            else ()
+        )
+        lists = (more.errors, more.self_tests, more.attributes, more.failing, more.exhausted, more.too_hot) if more else ()
+        return self.passed is None and self.grown_defects is None and all(one is None for one in numbers) and not any(lists)
 
 
 def keys(host: Host) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "sysctl"
 EVERY_SECONDS = 300

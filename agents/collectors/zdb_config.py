@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zdb_label import Label, LabelVdev, label_of, nvlist
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zdb_config"
 EVERY_SECONDS = 60

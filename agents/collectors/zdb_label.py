@@ -15,7 +15,7 @@ from typing import Any
 
 from agents.collectors import _disks
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host, Region
+from agents.host.host import Host, Region
 
 NAME = "zdb_label"
 EVERY_SECONDS = 120
@@ -143,6 +143,8 @@ def parse(text: str) -> Labels | Unparsed:
         header = _HEADER.fullmatch(title)
         if header is None:
             continue  # the L2ARC header and its log blocks
+        if _FAILURE.match(body):
+            continue  # before 0.7 a copy that holds no label has a title, too
         label = _label(int(header.group(1)), bool(header.group(2)), body)
         if isinstance(label, Unparsed):
             return label
@@ -165,7 +167,7 @@ _COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *(?:\n|\Z)")
 _FIELDS = re.compile(r"(?: {4}(?!labels = (?:[0-3] )*[0-3] *(?:\n|\Z)|Uberblock\[).*(?:\n|\Z))*")
 _INNER = re.compile(r"^ {4}vdev_tree:\n((?: {8}.*(?:\n|\Z))*)", re.MULTILINE)
 _TREE = "    vdev_tree:"
-_Tree = dict  # key -> int, str, True (a key without value) or another _Tree
+_Tree = dict[str, Any]  # key -> int, str, True (a key without value) or another _Tree
 
 
 def _label(number: int, bad_checksum: bool, body: str) -> Label | Unparsed:
@@ -209,7 +211,7 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
             return Unparsed("a label's line is not indented as zdb does", line)
         del levels[depth:]
         if text.endswith(":"):
-            key, value = text[:-1], {}
+            key, value = text[:-1], _Tree()
             levels.append(value)
         else:
             key, colon, said = text.partition(": ")
@@ -279,11 +281,13 @@ def _vdev(tree: _Tree) -> LabelVdev:
 
 
 def _int(tree: _Tree, key: str, needed: bool = False) -> int | None:
-    return _typed(tree, key, int, needed)
+    found: int | None = _typed(tree, key, int, needed)
+    return found
 
 
 def _text(tree: _Tree, key: str, needed: bool = False) -> str | None:
-    return _typed(tree, key, str, needed)
+    found: str | None = _typed(tree, key, str, needed)
+    return found
 
 
 def _typed(tree: _Tree, key: str, kind: type, needed: bool) -> Any:

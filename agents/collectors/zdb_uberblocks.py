@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from agents.collectors import _disks, zdb_label
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.host import Host, Region
-from agents.wwid import normalise, strip_partition
+from agents.domain.wwid import normalise, strip_partition
+from agents.host.host import Host, Region
 
 NAME = "zdb_uberblocks"
 EVERY_SECONDS = 3600

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from agents.collectors._lines import hexadecimal, whole_lines
 from agents.collectors._log_stamps import MONTHS
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_events"
 EVERY_SECONDS = 60
@@ -63,6 +63,10 @@ CLASSES = {
 }
 
 
+# vdev_state_t of include/sys/fs/zfs.h
+NUMBERED = {"0x0": "UNKNOWN", "0x1": "CLOSED", "0x2": "OFFLINE", "0x3": "REMOVED", "0x4": "CANT_OPEN", "0x5": "FAULTED", "0x6": "DEGRADED", "0x7": "HEALTHY"}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Event:
     """One record. `fields` are as printed; numbers among them are hexadecimal."""
@@ -80,6 +84,12 @@ class Event:
 
     def number(self, name: str) -> int | None:
         return hexadecimal((dict(self.fields).get(name) or "").split(" ")[0])
+
+    @property
+    def state(self) -> str:
+        """The state that a vdev changed to, "" where the record has none; 0.6 prints the number of it."""
+        said = self.text("vdev_state") or ""
+        return NUMBERED.get(said, said)
 
     @property
     def known(self) -> bool:
@@ -164,7 +174,8 @@ def _printed(line: str) -> int:
 def _checked(kind: str, nanoseconds: int, fields: dict[str, str], line: str) -> Event | Unparsed:
     """The record says its time and class twice; both must agree, else two records were torn into one."""
     time = [hexadecimal(part) for part in fields.get("time", "").split(" ")]
-    eid = hexadecimal(fields.get("eid", ""))
+    numbered = "eid" in fields or kind.startswith("sysevent.")  # 0.6.2 and older print no number, and "sysevent" came with 0.7
+    eid = hexadecimal(fields.get("eid", "")) if numbered else 0
     if len(time) != 2 or time[0] is None or time[1] != nanoseconds or eid is None:
         return Unparsed("a record lacks its time or its number, or says two times", line)
     if fields.get("class", f'"{kind}"') != f'"{kind}"':

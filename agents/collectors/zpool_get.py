@@ -12,14 +12,16 @@ from agents.collectors._figures import NO_POOLS, ask_pools
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.node import module_version
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_get"
 EVERY_SECONDS = 300
-PROPERTIES = ("guid", "readonly", "failmode", "autoreplace", "autoexpand", "cachefile", "ashift", "altroot", "multihost")
-MULTIHOST_SINCE = (0, 7)
+MULTIHOST, MULTIHOST_SINCE = "multihost", (0, 7)
+DEFERS, DEFERS_SINCE = "feature@resilver_defer", (0, 8)  # whether a second resilver waits for the first
+PROPERTIES = ("guid", "readonly", "failmode", "autoreplace", "autoexpand", "cachefile", "ashift", "altroot", MULTIHOST, DEFERS)
+SINCE = {MULTIHOST: MULTIHOST_SINCE, DEFERS: DEFERS_SINCE}
 TIMEOUT_SECONDS = 20
-_ROW = re.compile(r"(\S+) +([a-z0-9_@:.-]+) +(\S.*?) +(-|local|default|temporary|received|inherited from \S.*)")
+_ROW = re.compile(r"(\S+) +([a-z0-9_@:.-]+) +(\S+(?: +\S+)*?) +(-|local|default|temporary|received|inherited from \S[\s\S]*)")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Property:
 
 
 def argv(host: Host) -> tuple[str, ...]:
-    wanted = PROPERTIES if (module_version(host) or MULTIHOST_SINCE) >= MULTIHOST_SINCE else PROPERTIES[:-1]
+    release = module_version(host)
+    wanted = [name for name in PROPERTIES if release is None or release >= SINCE.get(name, release)]
     return ("zpool", "get", "-H", "-p", ",".join(wanted))
 
 

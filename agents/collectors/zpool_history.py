@@ -13,7 +13,7 @@ from agents.collectors import _disks
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed, ask, decode
 from agents.collectors.kstat_pools import ROOT, pool_names
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_history"
 EVERY_SECONDS = 600

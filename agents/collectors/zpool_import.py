@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.at_work import IMPORT, Busy, importing, no_other_import
 from agents.collectors._rows import blocks_by_line, root_name, tree_by_row
 from agents.collectors._vdevs import STATES, Block, Sections, Vdev, first_of_each, layout, lines_of, prose_of, read_fields, read_tree
 from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
-from agents.host import Host
+from agents.host.host import Host
+from agents.host.running_commands import IMPORT, Busy, importing, no_other_import
 
 NAME = "zpool_import"
 EVERY_SECONDS = 300
@@ -79,7 +79,7 @@ def _ask(host: Host) -> Capture:
 
 def doubtful(before: Sequence[Capture], said: Sequence[Capture]) -> bool:
     """Pools were listed, and now there are none. So it is said, too, of a pool whose disks somebody else's `zpool import` held open for
-    a moment, and that one may have ended before anybody could see it; see agents/at_work.py."""
+    a moment, and that one may have ended before anybody could see it; see agents/host/running_commands.py."""
     return all(one.outcome == "data" for one in said) and _listed(before) and not _listed(said)
 
 
@@ -89,7 +89,8 @@ def _listed(captures: Sequence[Capture]) -> bool:
 
 def parse(text: str) -> tuple[Importable, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
-    return read(text).whole
+    found: tuple[Importable, ...] | Unparsed = read(text).whole
+    return found
 
 
 def read(text: str) -> Reading:

@@ -14,7 +14,7 @@ from typing import Optional, Tuple
 from agents.collectors._figures import NO_POOLS, ask_pools
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_iostat_w"
 EVERY_SECONDS = 600

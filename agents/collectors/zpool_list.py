@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agents.collectors._figures import NO_POOLS, Rounded, ask_pools, whole
 from agents.collectors._lines import whole_lines
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_list"
 EVERY_SECONDS = 60

@@ -29,7 +29,7 @@ from agents.collectors._vdevs import (
 )
 from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
 from agents.collectors.node import module_version
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_status"
 EVERY_SECONDS = 10
@@ -75,7 +75,7 @@ class Pool(NamedTuple):
     remove: str = ""
     checkpoint: str = ""
     expand: str = ""
-    guid: int | None = None  # only the JSON says it
+    guid: int | None = None  # the JSON says it, and Solaris of some pools
     unread: tuple[UnreadLine, ...] = ()
 
 
@@ -95,12 +95,10 @@ def ask_status(host: Host, source: str, argv: Sequence[str]) -> Capture:
 
 def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first line that made no sense. Never raises."""
-    if text.strip() in ("", "no pools available"):
-        return ()
-    blocks = read_fields(text, _LAYOUT)
-    if isinstance(blocks, Unparsed):
-        return read(text).whole
-    pools = tuple([_pool(block, ()) for block in blocks])
+    pools = _plain(text)
+    if not pools:
+        found: tuple[Pool, ...] | Unparsed = _read(text).whole
+        return found
     for pool in pools:
         if pool.unread:
             return Unparsed(pool.unread[0].reason, pool.unread[0].line)
@@ -109,6 +107,12 @@ def parse(text: str) -> tuple[Pool, ...] | Unparsed:
 
 def read(text: str) -> Reading:
     """Every pool in `text` as far as it could be read. Never raises."""
+    pools = _plain(text)
+    return Reading(pools) if pools else _read(text)
+
+
+def _read(text: str) -> Reading:
+    """By field, and where that does not do, line by line."""
     if text.strip() in ("", "no pools available"):
         return Reading(())
     blocks = read_fields(text, _LAYOUT)
@@ -120,7 +124,63 @@ def read(text: str) -> Reading:
     return Reading(tuple(_pool(lines.block, lines.unread) for lines in odd), tuple(stray))
 
 
-_KEYS = ("pool", "state", "status", "action", "see", "scan", "scrub", "remove", "checkpoint", "expand", "config", "errors", "dedup")
+_BELOW_PLAIN = r"(?:\n(?:\t| {4})(?! *\S+ {2,}[A-Z]{4}|(?:logs|cache|spares|special|dedup)[^\S\n]*\n).+)*"  # no row and no heading
+_PLAIN = re.compile(
+    r"  pool: (\S+)\n state: ([A-Z]+)\n"
+    rf"(?:status: (.+{_BELOW_PLAIN})\n)?(?:action: (.+{_BELOW_PLAIN})\n)?(?:   see: (.+)\n)?(?:  scan: (.+{_BELOW_PLAIN})\n)?"
+    r"config:\n\n\t(NAME .+(?:\n\t.+)+)\n\nerrors: (.+)(?:\n+|\Z)"
+)
+_PLAIN_PARTS = _PLAIN.groups + 1  # and what stands before
+
+
+def _plain(text: str) -> tuple[Pool, ...]:
+    """Every pool, by one expression, if all of `text` is of the fields that most pools have, each once and in this order. Else nothing.
+
+    `_read` would find the same: it is asked for all other texts, and this is there because a node prints little else, every few seconds.
+    """
+    parts = _PLAIN.split(text)
+    if any(parts[::_PLAIN_PARTS]):
+        return ()
+    return tuple([_plain_pool(*parts[end - _PLAIN.groups : end]) for end in range(_PLAIN_PARTS, len(parts), _PLAIN_PARTS)])
+
+
+def _plain_pool(name: str, state: str, status: str, action: str, see: str, scan: str, config: str, errors: str) -> Pool:
+    """The fields as matched: what is not printed is None, and blanks stand at the ends of lines as in the text."""
+    unread: list[UnreadLine] = []
+    root, sections = _tree(config.strip(), name, unread)
+    state = _state(state, name, unread)
+    scanned = _scan(stripped(scan, "\n"), _SCAN, unread) if scan else None
+    return Pool(
+        name,
+        state,
+        stripped(status, " ") if status else "",
+        stripped(action, " ") if action else "",
+        see.strip() if see else "",
+        (scanned,) if scanned else (),
+        root,
+        sections,
+        errors.strip(),
+        unread=tuple(unread),
+    )
+
+
+_KEYS = (
+    "pool",
+    "id",
+    "state",
+    "status",
+    "action",
+    "see",
+    "scan",
+    "scrub",
+    "remove",
+    "checkpoint",
+    "expand",
+    "condense",
+    "config",
+    "errors",
+    "dedup",
+)
 _OTHERS = ("trim", "device details")  # FreeBSD's and ZFS on Linux' of one time; Solaris 11. Nothing is read of them
 _LAYOUT = layout(_KEYS + _OTHERS, below=r"\t| {4}")  # 0.6 indents what goes on below scan: by blanks
 
@@ -131,8 +191,13 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
     config = fields.get("config", "")
     name = lines_of(fields, "pool") or root_name(config) or NAMELESS
     root, sections = _tree(config, name, unread)
-    if "errors" not in fields:
+    if "condense" in fields and not _CONDENSE.fullmatch(lines_of(fields, "condense")):
+        unread.append(UnreadLine(f"condense: {lines_of(fields, 'condense')}", "condense", "the condense: line cannot be read"))
+    if "errors" not in fields and config != NO_TREE:
         unread.append(UnreadLine("", "errors", f"the text of {name} ends before its errors: line"))
+    guid = lines_of(fields, "id")  # Solaris and OpenSolaris print it of a pool that is down
+    if "id" in fields and not re.fullmatch("[0-9]{1,20}", guid):
+        unread.append(UnreadLine(f"id: {guid}".strip(), "id", f"the id of {name} is no number"))
     return Pool(
         name,
         _state(lines_of(fields, "state"), name, unread),
@@ -146,7 +211,7 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
         lines_of(fields, "remove"),
         lines_of(fields, "checkpoint"),
         lines_of(fields, "expand"),
-        None,
+        int(guid) if re.fullmatch("[0-9]{1,20}", guid) else None,
         tuple(unread),
     )
 
@@ -159,7 +224,15 @@ def _state(printed: str, name: str, unread: list[UnreadLine]) -> str:
     return first_line(printed)
 
 
+NO_TREE = "The configuration cannot be determined."
+# Since 2.5: space maps or the mappings of a removed vdev are being rewritten. It harms nothing and asks for nothing.
+_CONDENSE = re.compile(r"\S+: (?:condensing|cancell?ed|done), \S+ \S+ done in \S.{0,40}")
+
+
 def _tree(config: str, name: str, unread: list[UnreadLine]) -> tuple[Vdev, Sections]:
+    if config == NO_TREE:
+        unread.append(UnreadLine(f"config: {NO_TREE}", "config", "zpool itself could not tell which vdevs the pool has"))
+        return Vdev(name, ""), ()
     tree = read_tree(config, name)
     if not isinstance(tree, Unparsed):
         return tree
@@ -195,7 +268,7 @@ _REPAIRED = r"(?:resilvered|rebuilt)(?: \([^)]+\))?"
 _FORMS = (
     r"(?P<none>none requested)"
     rf"|(?:{_SCRUB}|{_REPAIR}) (?:(?P<running>in progress since)|(?P<paused>paused since)|(?P<canceled>canceled on)) "
-    rf"|(?P<finished>(?:{_SCRUB} repaired|{_REPAIRED}) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors on )"
+    rf"|(?P<finished>(?:{_SCRUB} repaired|{_REPAIRED}) \S+ in .* with (?P<errors>[0-9]{{1,20}}) errors(?: on |\n|$))"
     r"|(?P<scrubbed>scrubbed [0-9]+ error blocks? in .* on )"
 )
 _SCAN = re.compile(_FORMS)
@@ -232,6 +305,8 @@ def _scan(text: str, forms: re.Pattern[str], unread: list[UnreadLine]) -> Scan |
     state = _STATES.get(state, state)
     if state in ("running", "paused"):
         return _unfinished(function, state, text, unread)
+    if state == "finished" and " on " not in first_line(text):
+        unread.append(UnreadLine(first_line(text), "scan", "the day on which a scan ended is not there", missing=True))
     errors = (
         form.group("errors") if state == "finished" and forms is _SCAN else form.groupdict().get("found") or form.groupdict().get("errors")
     )
@@ -242,7 +317,7 @@ def _unfinished(function: str, state: str, text: str, unread: list[UnreadLine]) 
     before, _, after = text.partition("% done")
     percent = _NUMBER_AT_END.search(before.rpartition(" ")[2])
     if percent is None or len(before) == len(text):
-        unread.append(UnreadLine(first_line(text), "scan", "a scan does not say how far it is"))
+        unread.append(UnreadLine(first_line(text), "scan", "a scan does not say how far it is", missing=True))
         return Scan(function, state, text)
     eta: str | None = first_line(after[2:]) if after.startswith(", ") else ""
     if eta and "error blocks" in eta:

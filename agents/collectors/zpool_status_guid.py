@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.collectors.base import Capture
 from agents.collectors.zpool_status import ask_status, lasting, parse, read
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_status_guid"
 EVERY_SECONDS = 10

@@ -17,7 +17,7 @@ from agents.collectors._vdevs import COUNTER, STATES, Sections, Vdev
 from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
 from agents.collectors.node import module_version
 from agents.collectors.zpool_status import TIMEOUT_SECONDS, Pool, Scan
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_status_json"
 EVERY_SECONDS = 60
@@ -71,7 +71,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def parse(text: str) -> tuple[Pool, ...] | Unparsed:
     """Every pool in `text`, or the first field that made no sense. Never raises."""
-    return read(text).whole
+    found: tuple[Pool, ...] | Unparsed = read(text).whole
+    return found
 
 
 def read(text: str) -> Reading:

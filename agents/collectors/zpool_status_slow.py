@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.collectors.base import Capture
 from agents.collectors.node import module_version
 from agents.collectors.zpool_status import ask_status, parse, read
-from agents.host import Host
+from agents.host.host import Host
 
 NAME = "zpool_status_slow"
 EVERY_SECONDS = 60

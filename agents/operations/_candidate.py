@@ -7,17 +7,17 @@ are found from the WWID at the moment of asking and serve only to ask.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import BlockDisk
-from agents.host import Host
+from agents.domain.wwid import by_id_path
+from agents.host.host import Host
 from agents.operations._tree import PoolTree, Unread
 from agents.operations.base import UNKNOWN
-from agents.wwid import by_id_path
 
 BLKID_TIMEOUT_SECONDS = 20.0
 Answer = TypeVar("Answer")
@@ -135,7 +135,8 @@ def _attribute(host: Host, folder: str, name: str) -> str:
 
 def holders(candidate: Candidate) -> str:
     held: set[str] = set()
-    for part in (part for disk in candidate.paths for part in (disk, *disk.partitions)):
+    parts: Iterator[Any] = (part for disk in candidate.paths for part in (disk, *disk.partitions))
+    for part in parts:
         if part.holders is None:
             raise Unread(f"sysfs does not say who holds {part.name}")
         held.update(part.holders)

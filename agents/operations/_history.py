@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from agents.collectors import zpool_history
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.host.host import Host
 
 
 def of(host: Host, pool: str, argv: Sequence[str]) -> tuple[Capture, str]:

@@ -6,18 +6,20 @@ pool is named by its guid.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agents.collectors import node, zdb_label, zpool_get, zpool_import, zpool_status
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_import import Importable
-from agents.host import Host
-from agents.operations import _member
+from agents.host.host import Host
+from agents.operations import _member, _released, _uberblocks
 from agents.operations._candidate import NONE, known, once
 from agents.operations._member import Question
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
+from agents.zfs_releases import CHECKED, asks
 
 PARAMS = ("pool", "pool_guid", "force")
 TIMEOUT_SECONDS = 1800.0  # a large pool with a sick disk; what is slower is looked at by a person
@@ -29,11 +31,15 @@ FACTS = (
     "labels.writers",
     "labels.members",
     "node.hostid",
-    *_member.FACTS[-2:],
+    "import.checked",
+    *_released.FACTS,
 )
 OPTIONS = ("-N", "-o", "readonly=on", "-o", "cachefile=none")
 WHERE = ("-d", "/dev/disk/by-id")
+NOT_ASKED = "of no matter on this release"
 FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported elsewhere now", "needs other software"
+UNNAMED = "active, by a host that nobody knows: no proof that another has it, nor that none has"
+OF_NOBODY = re.compile(r"must be exported from \S+ \(hostid=0\)")
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -56,7 +62,7 @@ def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    listed, labels = once(lambda: _listed(host, params)), once(lambda: _labels(host, params))
+    listed, labels, versions = once(lambda: _listed(host, params)), once(lambda: _labels(host, params)), _member.versions(host)
     return {
         "import.listed": known(lambda: str(len(listed()))),
         "import.state": known(lambda: _one(listed()).state),
@@ -65,8 +71,20 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
         "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in labels()})) or NONE),
         "labels.members": known(lambda: str(len({label.guid for label in labels()}))),
         "node.hostid": known(lambda: _hostid(host)),
-        **_member.versions(host),
+        "import.checked": known(lambda: checked(host, params, labels(), versions["zfs.module"])),
+        **versions,
     }
+
+
+def checked(host: Host, params: Mapping[str, str], labels: tuple[Written, ...], module: str) -> str:
+    """Whether the kernel looks for another host before it takes the pool (spa_activity_check_required): where multihost is on, but for a
+    pool that this very host exported. Asked only where the release makes it matter, as the ring of every disk must be read for it."""
+    if not asks(CHECKED, module):
+        return NOT_ASKED
+    own = int(_hostid(host), 16)
+    if labels and own and all(label.exported and label.hostid == own for label in labels):
+        return "no"
+    return "yes" if _uberblocks.multihost(_uberblocks.rings(host, params)) else "no"
 
 
 def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
@@ -79,8 +97,10 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
     )
 
 
-def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    verdicts = _member.judge(questions(params), pre, FACTS)
+def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Of an import by this operation."""
+    checked = _released.state(pre, "import.checked", "yes", "no")
+    verdicts = (*_member.judge(questions(params), pre, FACTS), *_released.verdicts(name, pre, {CHECKED: checked}))
     writers, own = (pre.get(name) or f"{UNKNOWN}it was not read" for name in ("labels.writers", "node.hostid"))
     if params["force"] == "yes" or writers.startswith(UNKNOWN) or own.startswith(UNKNOWN):
         return verdicts  # where something is not known, they say so already
@@ -94,6 +114,8 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 def says(pool: Importable) -> str:
     """What `status:` and `action:` mean for an import, in one word. The advice they give is not followed."""
     text = " ".join(f"{pool.status} {pool.action}".split())
+    if OF_NOBODY.search(text):
+        return UNNAMED
     if "currently imported by another system" in text or "must be exported from" in text:
         return ELSEWHERE
     if "feature" in pool.status or "newer version" in text:

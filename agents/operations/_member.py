@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agents.collectors import node
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
-from agents.operations import _tree
+from agents.host.host import Host
+from agents.operations import _resilver, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
 from agents.operations.base import UNKNOWN, check_guid, check_names, check_pool, unknowns
 
 SERVING = ("ONLINE", "DEGRADED")
 FACTS = (
-    *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),
+    *("pool.guid", "pool.state", "pool.removal", "pool.expansion", "pool.checkpoint"),
     *("target.state", "target.was", "target.top", "target.parent", "target.members", "target.margin", "zfs.userland", "zfs.module"),
 )
-FACTS_OF_A_CHANGE = (*FACTS, "target.vdev")  # of what takes a member out or puts one in; not of what brings one back
+FACTS_OF_A_CHANGE = (*FACTS, "pool.resilver", "target.vdev")  # of what takes a member out or puts one in; not of what brings one back
 SERVES = "serves"
-Question = tuple  # (fact, values that pass, what to say otherwise)
+Question = tuple[Any, ...]  # (fact, values that pass, what to say otherwise)
 _RAIDZ = re.compile(r"(?:raidz|draid)([123])?")
 
 
@@ -70,7 +71,6 @@ def facts(scene: Scene) -> dict[str, str]:
     return {
         "pool.guid": known(lambda: _tree.pool_guid(scene.host, scene.pool())),
         "pool.state": known(lambda: scene.pool().state),
-        "pool.resilver": known(lambda: resilver(scene.pool())),
         "pool.removal": known(lambda: progress(scene.pool().remove)),
         "pool.expansion": known(lambda: progress(scene.pool().expand)),
         "pool.checkpoint": known(lambda: "exists" if scene.pool().checkpoint else NONE),
@@ -85,7 +85,7 @@ def facts(scene: Scene) -> dict[str, str]:
 
 
 def facts_of_a_change(scene: Scene) -> dict[str, str]:
-    return {**facts(scene), "target.vdev": known(lambda: vdev(scene.trail()))}
+    return {**facts(scene), "pool.resilver": known(lambda: resilver(scene)), "target.vdev": known(lambda: vdev(scene.trail()))}
 
 
 def vdev(trail: tuple[Member, ...]) -> str:
@@ -107,9 +107,6 @@ def judge(questions: Iterable[Question], pre: Mapping[str, str], names: Iterable
             verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
     missing = {name: f"{UNKNOWN}it was not read" for name in names if name not in pre}
     verdicts += unknowns({**pre, **missing})
-    userland, module = pre.get("zfs.userland", UNKNOWN), pre.get("zfs.module", UNKNOWN)
-    if userland != module and not userland.startswith(UNKNOWN) and not module.startswith(UNKNOWN):
-        verdicts.append(("refuse", f"The zfs tools are {userland} and the kernel module is {module}. Reboot first."))
     return tuple(verdicts)
 
 
@@ -125,7 +122,6 @@ def of_the_pool(params: Mapping[str, str]) -> tuple[Question, ...]:
 def nothing_under_way(params: Mapping[str, str]) -> tuple[Question, ...]:
     pool = params["pool"]
     return (
-        ("pool.resilver", (NONE,), f"{pool} is resilvering. Wait until it ends."),
         ("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."),
         ("pool.expansion", (NONE,), f"{pool} is being expanded. Wait until it ends."),
     )
@@ -169,9 +165,12 @@ def lines(member: Member, depth: int) -> list[str]:
     return [line, *(text for child in member.children for text in lines(child, depth + 1))]
 
 
-def resilver(pool: PoolTree) -> str:
-    active = [scan for scan in pool.scans if scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused")]
-    return "running" if active else NONE
+def resilver(scene: Scene) -> str:
+    """What is being filled in the way of the target, or "none"; see `_resilver`."""
+    return _resilver.on_the_node(scene.host, scene.pool(), scene.trail()[0])
+
+
+NO_RESILVER: tuple[Question, ...] = (("pool.resilver", (NONE,), "{}"),)
 
 
 def progress(text: str) -> str:

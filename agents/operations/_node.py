@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agents.collectors import parameters, sysctl
 from agents.collectors.base import Unparsed
-from agents.host import Host
+from agents.domain.tunables import FREEBSD, LINUX, TUNABLES, number
+from agents.host.host import Host
 from agents.operations._tree import Unread
-from agents.tunables import FREEBSD, LINUX, TUNABLES, number
 
 
 def tunable(host: Host, platform: str, name: str) -> str:

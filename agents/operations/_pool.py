@@ -7,11 +7,12 @@ the kernel's statistics too, which answer when `zpool` hangs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agents.collectors import kstat_pools, zpool_get, zpool_status
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_status import Pool
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations._candidate import NONE, known
 from agents.operations._member import versions
 from agents.operations._tree import Unread
@@ -37,13 +38,24 @@ def facts(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 
 def guid(host: Host, name: str) -> str:
+    found = _property(host, name, "guid")
+    if check_guid("guid", found):
+        raise Unread(f"zpool get does not say the guid of {name}")
+    return found
+
+
+def multihost(host: Host, name: str) -> str:
+    return _property(host, name, zpool_get.MULTIHOST)
+
+
+def _property(host: Host, pool: str, name: str) -> str:
     capture = zpool_get.collect(host)[0]
     said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(said, Unparsed):
         raise Unread(f"zpool get cannot be read: {said.reason}")
-    found = [p.value for p in said if (p.pool, p.name) == (name, "guid")]
-    if len(found) != 1 or check_guid("guid", found[0]):
-        raise Unread(f"zpool get does not say the guid of {name}")
+    found = [p.value for p in said if (p.pool, p.name) == (pool, name)]
+    if len(found) != 1:
+        raise Unread(f"zpool get does not say the {name} of {pool}")
     return found[0]
 
 
@@ -94,7 +106,7 @@ def lost(pool: Pool) -> str:
     return ", ".join(down) or NONE
 
 
-def leaves(vdev) -> tuple:
+def leaves(vdev: Any) -> tuple[Any, ...]:
     return tuple(leaf for child in vdev.children for leaf in leaves(child)) if vdev.children else (vdev,)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors import zdb_label, zpool_status, zpool_status_guid
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zpool_status import Pool, Scan, Vdev
-from agents.host import Host
+from agents.host.host import Host
 
 LABELS_WANTED = 2
 LABELS_TRIED_MAX = 8
@@ -34,6 +34,7 @@ class Member:
     state: str
     was: str | None
     children: tuple[Member, ...]
+    filling: bool = False  # a leaf that is being filled, or waits for its turn
 
     @property
     def kind(self) -> str:
@@ -155,7 +156,7 @@ def _member(named: Vdev, guided: Vdev, pool: str) -> Member:
     if len(named.children) != len(guided.children) or named.state != guided.state or not guided.name.isdecimal():
         raise Unread(f"two readings of `zpool status` show different trees of {pool}")
     children = tuple(_member(a, b, pool) for a, b in zip(named.children, guided.children))
-    return Member(guided.name, named.name, named.state, named.was, children)
+    return Member(guided.name, named.name, named.state, named.was, children, named.resilvering or named.awaiting_resilver)
 
 
 def _trails(member: Member, above: tuple[Member, ...]) -> Iterator[tuple[Member, ...]]:

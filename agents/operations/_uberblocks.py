@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from agents.collectors import _disks, dbgmsg, zdb_label, zdb_uberblocks
 from agents.collectors.base import Unparsed
 from agents.collectors.zdb_uberblocks import Uberblock
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations._candidate import NONE
 from agents.operations._tree import Unread
 
-Ring = tuple  # of Uberblock, the newest first
+Ring = tuple[Uberblock, ...]  # of Uberblock, the newest first
 _TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
 
 
@@ -46,11 +46,20 @@ def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
 
 def newest(rings: Mapping[str, Ring]) -> str:
     """The best uberblock over all disks. As long as it is the same, nobody has written to the pool."""
+    best = _best(rings)
+    return f"txg {best.txg} of {best.timestamp}"
+
+
+def multihost(rings: Mapping[str, Ring]) -> bool:
+    """Whether the pool's property multihost was on when it was written last."""
+    return _best(rings).multihost
+
+
+def _best(rings: Mapping[str, Ring]) -> Uberblock:
     found = [uberblock for ring in rings.values() for uberblock in ring]
     if not found:
         raise Unread("no disk of the pool shows an uberblock")
-    best: Uberblock = max(found, key=lambda u: (u.txg, u.timestamp))
-    return f"txg {best.txg} of {best.timestamp}"
+    return max(found, key=lambda u: (u.txg, u.timestamp))
 
 
 def holders(rings: Mapping[str, Ring], txg: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread
@@ -38,8 +38,8 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {**_importing.told(facts), "outgoing": {"pool": params["pool"], "newest": facts["uberblocks.newest"]}, "preconditions": facts}
 
 
-def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    verdicts = list(_importing.guards(pre, _importing.unforced(params)))
+def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    verdicts = list(_importing.guards(name, pre, _importing.unforced(params)))
     return (*verdicts, *_member.judge((), {}, [name for name in ("uberblocks.newest",) if name not in pre]))
 
 

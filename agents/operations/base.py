@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.base import Capture
-from agents.host import Host, Ran
+from agents.host.host import Host, Ran
 
 GUID = re.compile(r"[1-9][0-9]{0,19}")
 GUID_MAX = 2**64 - 1
@@ -40,6 +40,14 @@ class Answer:
     captures: tuple[Capture, ...] = ()
     outcome: str = "succeeded"
     reason: str = ""
+
+
+def needs_approval(effect: str, destructive: bool) -> bool:
+    """Whether an order waits for another person's approval: what destroys, and whatever is not known to be safe to do again.
+
+    The one place for this rule: the node asks for the proofs by it, the portal seals by it, and runbooks are checked against it.
+    """
+    return destructive or effect not in ("pure", "idempotent")
 
 
 def act(operation: Any, host: Host, params: Mapping[str, str]) -> Ran:

@@ -11,19 +11,30 @@ from collections.abc import Mapping
 
 from agents.collectors import _disks, block
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host, Ran
-from agents.operations import _candidate, _tree
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host, Ran
+from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
-from agents.wwid import by_id_path, normalise
 
 NAME = "disk_delete"
 EFFECT = "at_most_once"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "wwid")
 TIMEOUT_SECONDS = 120.0
-FACTS = ("disk.wwid", "disk.paths", "disk.names", "disk.serial", "disk.bay", "disk.holders", "disk.mounts", "disk.labels", "disk.member")
+FACTS = (
+    "disk.wwid",
+    "disk.paths",
+    "disk.names",
+    "disk.serial",
+    "disk.bay",
+    "disk.holders",
+    "disk.mounts",
+    "disk.labels",
+    "disk.member",
+    *_released.FACTS,
+)
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -47,7 +58,11 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     except Unread as unread:
         return dict.fromkeys(FACTS, f"{UNKNOWN}{unread}")
     found = _candidate.facts(host, disk, pools)
-    return {"disk.names": ", ".join(path.name for path in disk.paths), **{name: found[name] for name in FACTS if name in found}}
+    return {
+        "disk.names": ", ".join(path.name for path in disk.paths),
+        **{name: found[name] for name in FACTS if name in found},
+        **_member.versions(host),
+    }
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -70,7 +85,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         if strange
         else ("pass", f"The disk carries labels of {params['pool']} only.")
     )
-    return tuple(verdicts)
+    return (*verdicts, *_released.verdicts(NAME, pre))
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:

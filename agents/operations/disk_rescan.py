@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from agents.collectors import block
 from agents.collectors.base import Capture
-from agents.host import Host, Ran
+from agents.host.host import Host, Ran
 from agents.operations import _importing, disk_delete, locate_led
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread

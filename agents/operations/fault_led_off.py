@@ -12,12 +12,12 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture
 from agents.collectors.enclosure import SENSED, collect
-from agents.host import Host, Ran
+from agents.domain.wwid import normalise
+from agents.host.host import Host, Ran
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
 from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
 from agents.operations.locate_led import Lamp, check_bay, disk_in, insist, lamps, status_of
-from agents.wwid import normalise
 
 NAME = "fault_led_off"
 EFFECT = "idempotent"

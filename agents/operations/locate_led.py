@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from agents.collectors import block, ses
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.enclosure import ROOT, collect, parse
-from agents.host import Host, Ran
+from agents.domain.wwid import normalise
+from agents.host.host import Host, Ran
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread
 from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
-from agents.wwid import normalise
 
 NAME = "locate_led"
 EFFECT = "idempotent"
@@ -116,7 +116,8 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 def insist(host: Host, words: tuple[str, ...], write: Callable[[list[str]], bool]) -> Ran:
     """`write` until it says that it is done, WRITES_MAX times at most or until something cannot be read; it adds to what is said of it."""
-    begun, said = host.now(), []
+    begun = host.now()
+    said: list[str] = []
     done = False
     for _ in range(WRITES_MAX):
         try:

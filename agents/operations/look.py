@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import COLLECTORS
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations.base import Answer, check_names
 
 NAME = "look"

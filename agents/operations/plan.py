@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations.base import Answer, check_names
+from agents.operations.catalogue import CHANGING
 
 NAME = "plan"
 EFFECT = "pure"
@@ -28,7 +30,7 @@ def check(params: Mapping[str, str]) -> str:
     inner = _inner(params)
     if inner is None:
         return "The parameter params is no JSON object of strings."
-    return operation.check(inner)
+    return str(operation.check(inner))
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -47,10 +49,8 @@ def run(host: Host, params: Mapping[str, str]) -> Answer:
     return Answer(plan, (), "refused" if reasons else "succeeded", " ".join(reasons))
 
 
-def _operation(name: str):
-    from agents.operations import OPERATIONS  # the registry lists this module, so it cannot be imported above
-
-    operation = OPERATIONS.get(name)
+def _operation(name: str) -> Any:
+    operation = CHANGING.get(name)
     return None if operation is None or operation.EFFECT == "pure" else operation
 
 

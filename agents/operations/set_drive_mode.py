@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from agents.collectors import drive_modes
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.drive_modes import Mode
-from agents.host import Host
-from agents.operations import _candidate, _tree
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host
+from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
-from agents.wwid import by_id_path, normalise
 
 NAME = "set_drive_mode"
 EFFECT = "at_most_once"
@@ -29,6 +29,7 @@ RESTING = ("OFFLINE", "AVAIL")
 FACTS = (
     *("pool.guid", "target.state", "target.label", "disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.model", "disk.mounts"),
     *("mode.current", "mode.saved", "mode.changeable"),
+    *_released.FACTS,
 )
 
 
@@ -93,6 +94,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
         "mode.current": known(lambda: _bit(scene.mode().current)),
         "mode.saved": known(lambda: _bit(scene.mode().saved)),
         "mode.changeable": known(lambda: {True: "yes", False: "no", None: "not said"}[scene.mode().changeable]),
+        **_member.versions(host),
     }
 
 
@@ -120,7 +122,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         if not value.startswith(UNKNOWN):
             verdicts.append(("pass", f"{name} is {value}.") if value in good else ("refuse", otherwise.format(value)))
     missing = {name: f"{UNKNOWN}it was not read" for name in FACTS if name not in pre}
-    return (*verdicts, *unknowns({**pre, **missing}))
+    return (*verdicts, *unknowns({**pre, **missing}), *_released.verdicts(NAME, pre))
 
 
 def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], str], ...]:

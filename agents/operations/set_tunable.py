@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from agents.collectors import parameters, sysctl
 from agents.collectors.base import Capture
-from agents.host import Host, Ran
-from agents.operations import _member, _node
+from agents.domain.tunables import FREEBSD, LINUX, TUNABLES, number, path_of
+from agents.host.host import Host, Ran
+from agents.operations import _member, _node, _released
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns, write_attribute
-from agents.tunables import FREEBSD, LINUX, TUNABLES, number, path_of
 
 NAME = "set_tunable"
 EFFECT = "idempotent"
@@ -80,7 +80,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         expected = now in (params["before"], params["value"])
         said = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: somebody else set it. Ask them."
         verdicts.append(("pass" if expected else "refuse", said))
-    return tuple(verdicts)
+    return (*verdicts, *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -94,4 +94,5 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return (sysctl if params["platform"] == FREEBSD else parameters).collect(host)
+    found: tuple[Capture, ...] = (sysctl if params["platform"] == FREEBSD else parameters).collect(host)
+    return found

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from agents.collectors import sg_logs
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host
 from agents.operations import _candidate
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
-from agents.wwid import by_id_path, normalise
 
 NAME = "smart_self_test"
 EFFECT = "idempotent"  # a second one finds the first running, or in the log, and is refused

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from agents.collectors import zpool_import, zpool_status
 from agents.collectors.base import Capture, decode
-from agents.host import Host, Ran
-from agents.operations import _candidate, _importing, _member
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host, Ran
+from agents.operations import _candidate, _importing, _member, _released
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread
 from agents.operations.base import Probe, check_guid, check_names, check_pool
-from agents.wwid import by_id_path, normalise
 
 NAME = "zdb_without"
 EFFECT = "idempotent"
@@ -78,7 +78,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("import.here", (NONE,), f"{params['pool']} is imported here: {{}}. What zdb reads of such a pool means nothing."),
         ("disk.wwid", (params["wwid"],), f"The disk is {{}} and {params['wwid']} was meant."),
     )
-    return _member.judge(questions, pre, FACTS)
+    return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:

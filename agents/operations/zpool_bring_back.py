@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from agents.collectors import zdb_label
 from agents.collectors.base import Capture, Unparsed
-from agents.host import Host
-from agents.operations import _member, _pool, _tree
+from agents.host.host import Host
+from agents.operations import _member, _pool, _released, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Member, Unread
 from agents.operations.base import Probe, check_guid, check_names, check_pool
@@ -67,7 +67,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. Let it go on first."),
         ("members.labels", (NONE,), "These members have no disk here that carries their label: {}. Bring back the others."),
     )
-    return _member.judge(questions, pre, FACTS)
+    return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

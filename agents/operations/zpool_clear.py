@@ -1,29 +1,27 @@
 """Let a suspended pool go on, or give faulted members another chance: `zpool clear POOL`. Never with `-F`, which rewinds.
 
-What it does to a multihost suspension differs by release. Until 0.7 it resumes blindly, although another host may have the pool by
-then; up to 2.2.3 it is refused; since 2.2.4 the kernel looks first whether somebody else writes. Only the last is ever ordered.
+What it does where multihost is on differs by release, whatever suspended the pool: `agents/zfs_releases.py`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _pool
-from agents.operations._candidate import NONE
+from agents.host.host import Host
+from agents.operations import _pool, _released
+from agents.operations._candidate import NONE, known
 from agents.operations._member import judge
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import Probe
+from agents.zfs_releases import MULTIHOST, State
 
 NAME = "zpool_clear"
 EFFECT = "at_most_once"  # it wipes the error counts that say what was wrong
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "why")  # why it was suspended when it was planned
 TIMEOUT_SECONDS = 120.0  # it hangs where disks are still gone
-CHECKS_FIRST = (2, 2, 4)
-FACTS = _pool.FACTS
+FACTS = (*_pool.FACTS, "pool.multihost")
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -38,11 +36,11 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _pool.facts(host, params)
+    return {**_pool.facts(host, params), "pool.multihost": known(lambda: _pool.multihost(host, params["pool"]))}
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    pre = _pool.facts(host, params)
+    pre = preconditions(host, params)
     return {
         "outgoing": {"pool": params["pool"], "suspended": pre["pool.suspended"]},
         "incoming": {"pool": params["pool"], "suspended": NONE},
@@ -58,22 +56,14 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.suspended", (params["why"],), f"{pool} is suspended by: {{}}. It was planned for: {params['why']}. Plan again."),
     )
-    verdicts = judge(questions, pre, FACTS)
-    return (*verdicts, *_multihost(pre, params)) if params["why"] == _pool.MMP else verdicts
+    return (*judge(questions, pre, FACTS), *_released.verdicts(NAME, pre, {MULTIHOST: _guarded(pre, params)}))
 
 
-def _multihost(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    release = numbers(pre.get("zfs.module", UNKNOWN))
-    if release is None:
-        return (("unknown", "The release of the kernel module is not known, so what clear does here is not either."),)
-    if release < CHECKS_FIRST:
-        return (("refuse", f"OpenZFS {'.'.join(map(str, release))} does not look for another host when it clears. Reboot the node."),)
-    return (("pass", "This release looks for another host before it resumes."),)
-
-
-def numbers(version: str) -> tuple[int, ...] | None:
-    found = re.search(r"(?:^|-)v?([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})", version)
-    return tuple(map(int, found.groups())) if found and not version.startswith(UNKNOWN) else None
+def _guarded(pre: Mapping[str, str], params: Mapping[str, str]) -> State:
+    """Whether it is a suspended pool with multihost on. What is known of the cause tells it for one of multihost, whatever the property says by now."""
+    if params["why"] in (_pool.MMP, NONE):
+        return params["why"] == _pool.MMP
+    return _released.state(pre, "pool.multihost", "on", "off")
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

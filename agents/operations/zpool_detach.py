@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _member, _tree
+from agents.host.host import Host
+from agents.operations import _member, _released, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Member, Unread
 from agents.operations.base import Probe
@@ -59,7 +59,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("keeps.state", ("ONLINE",), f"The member that would stay, {stays}, is {{}}. Detach nothing now."),
         ("keeps.place", ("beside it",), f"The member that would stay, {stays}, is {{}}."),
     )
-    return _member.judge(questions, pre, FACTS)
+    return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _importing, _member, _tree
+from agents.host.host import Host
+from agents.operations import _importing, _member, _released, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations.base import Probe
 
@@ -18,7 +18,7 @@ EFFECT = "idempotent"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 600.0
-FACTS = ("pool.here", "pool.guid", "pool.readonly", *_member.FACTS[-2:])
+FACTS = ("pool.here", "pool.guid", "pool.readonly", *_released.FACTS)
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -49,7 +49,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.readonly", ("on",), f"{pool} is imported for writing (readonly is {{}}). It is not let go of from here."),
     )
-    return _member.judge(questions, pre, FACTS)
+    return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

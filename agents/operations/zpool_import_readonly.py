@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations import _importing
 from agents.operations.base import Probe
 
@@ -46,7 +46,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return _importing.guards(pre, params)
+    return _importing.guards(NAME, pre, params)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks
 from agents.operations._candidate import NONE, known, once
 from agents.operations._tree import Unread
@@ -54,7 +54,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    verdicts = list(_importing.guards(pre, _importing.unforced(params)))
+    verdicts = list(_importing.guards(NAME, pre, _importing.unforced(params)))
     verdicts += _member.judge((), {}, [name for name in FACTS if name.startswith("uberblocks.") and name not in pre])
     txg, held, at = params["txg"], pre.get("uberblocks.holders", UNKNOWN), pre.get("uberblocks.times", UNKNOWN)
     if held == NONE:

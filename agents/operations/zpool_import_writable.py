@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
+from agents.host.host import Host
 from agents.operations import _importing, _writing
 from agents.operations.base import Probe
 
@@ -38,7 +38,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return _writing.guards(pre, params)
+    return _writing.guards(NAME, pre, params)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _member, _tree
+from agents.host.host import Host
+from agents.operations import _member, _released, _tree
 from agents.operations._tree import Member, Unread
 from agents.operations.base import Probe
 
@@ -49,12 +49,13 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     questions = (
         *_member.of_the_pool(params),
         *_member.its_vdev_serves(params),
+        *_member.NO_RESILVER,
         *_member.nothing_under_way(params),
         ("target.state", ("ONLINE", "DEGRADED", "FAULTED"), f"The member {guid} is {{}}, so there is nothing to take out of service."),
         ("target.parent", PARENTS, f"The member {guid} is in: {{}}. Only a disk right under a mirror or raidz is taken out."),
     )
     verdicts = _member.judge(questions, pre, FACTS)
-    return (*verdicts, *_can_do_without(pre, params))
+    return (*verdicts, *_can_do_without(pre, params), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _member, _tree
+from agents.host.host import Host
+from agents.operations import _member, _released, _tree
 from agents.operations._tree import Member, Unread
 from agents.operations.base import Probe
 
@@ -46,7 +46,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     states = ("ONLINE", "DEGRADED", "OFFLINE", "REMOVED", "UNAVAIL", "FAULTED")
     questions = (*_member.of_the_pool(params), ("target.state", states, f"The member {params['vdev_guid']} is {{}}."))
-    return _member.judge(questions, pre, _member.FACTS)
+    return (*_member.judge(questions, pre, _member.FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.collectors import node
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _candidate, _history, _member, _tree
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host
+from agents.operations import _candidate, _history, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
-from agents.wwid import by_id_path, normalise
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
@@ -93,9 +94,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
             verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
     missing = {name: f"{UNKNOWN}it was not read" for name in FACTS if name not in pre}
     verdicts += unknowns({**pre, **missing})
-    if not missing and pre["zfs.userland"] != pre["zfs.module"]:
-        verdicts.append(("refuse", f"The zfs tools are {pre['zfs.userland']} and the kernel module is {pre['zfs.module']}. Reboot first."))
-    return tuple(verdicts)
+    return (*verdicts, *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -120,7 +119,7 @@ FACTS = (
     *("target.state", "target.was", "target.top", "target.parent", "target.vdev", "target.members"),
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
     *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
-    *("disk.labels", "disk.contents", "disk.member", "zfs.userland", "zfs.module"),
+    *("disk.labels", "disk.contents", "disk.member", "zfs.prepares", *_released.FACTS),
 )
 _PARENTS = ("none", "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3", "spare, oldest child")
 
@@ -131,9 +130,8 @@ def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], s
     return (
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.state", ("ONLINE", "DEGRADED"), f"{pool} is {{}}."),
-        ("pool.resilver", (NONE,), f"{pool} is resilvering. Wait until it ends."),
+        *_member.NO_RESILVER,
         ("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."),
-        ("pool.expansion", (NONE,), f"{pool} is being expanded. Wait until it ends."),
         ("pool.checkpoint", (NONE,), f"{pool} has a checkpoint. Discard it first, or restore it."),
         ("target.state", ABSENT_STATES, f"The member {params['vdev_guid']} is {{}}; only an absent member is replaced."),
         *_member.its_vdev_serves(params),
@@ -167,7 +165,7 @@ def _facts(scene: Scene) -> dict[str, str]:
     found = {
         "pool.guid": known(lambda: _tree.pool_guid(scene.host, scene.pool())),
         "pool.state": known(lambda: scene.pool().state),
-        "pool.resilver": known(lambda: _member.resilver(scene.pool())),
+        "pool.resilver": known(lambda: _member.resilver(scene)),
         "pool.removal": known(lambda: _member.progress(scene.pool().remove)),
         "pool.expansion": known(lambda: _member.progress(scene.pool().expand)),
         "pool.checkpoint": known(lambda: "exists" if scene.pool().checkpoint else NONE),
@@ -177,6 +175,7 @@ def _facts(scene: Scene) -> dict[str, str]:
         "target.parent": known(lambda: _member.parent(scene.trail())),
         "target.vdev": known(lambda: _member.vdev(scene.trail())),
         "target.members": known(lambda: ", ".join(f"{leaf.guid} {leaf.state}" for leaf in scene.trail()[0].leaves())),
+        "zfs.prepares": next(iter(node.prepares(scene.host)), NONE),  # bound into the plan: who approves it approves the script
         **_member.versions(scene.host),
     }
     return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in FACTS if name not in found}, **found, **_disk_facts(scene)}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture
-from agents.host import Host
-from agents.operations import _pool
+from agents.host.host import Host
+from agents.operations import _pool, _released
 from agents.operations._candidate import NONE
 from agents.operations._member import judge
 from agents.operations._tree import Unread
@@ -53,7 +53,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. No scrub begins before it goes on."),
     )
-    return (*judge(questions, pre, FACTS), *_nothing_runs(pre, pool))
+    return (*judge(questions, pre, FACTS), *_nothing_runs(pre, pool), *_released.verdicts(NAME, pre))
 
 
 def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:

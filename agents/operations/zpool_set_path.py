@@ -2,33 +2,30 @@
 
 The kernel opens a member by its stored path and looks nowhere else, so a member that is back under another name stays lost. Setting
 the path opens nothing: `zpool online` does that afterwards, and finds only a disk that carries the very label. It is set only to the
-disk that carries it now. Vdev properties came with OpenZFS 2.2.
+disk that carries it now. Which releases have such a property, the table says.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from agents.collectors import zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.host import Host
-from agents.operations import _candidate, _member, _tree
+from agents.domain.wwid import by_id_path, normalise
+from agents.host.host import Host
+from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Scene
 from agents.operations._tree import Member, Unread
 from agents.operations.base import UNKNOWN, Probe
-from agents.wwid import by_id_path, normalise
 
 NAME = "zpool_set_path"
 EFFECT = "idempotent"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 120.0
-SINCE, BEFORE = (2, 2), (2, 5)  # later ones may hang in it (OpenZFS #18637), and none of them was tried
 AWAY = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
-FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts", "disk.label", "zfs.set_path")
-_RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.")
+FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts", "disk.label")
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -71,9 +68,8 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Find out why before it serves again."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Find out why before it serves again."),
         ("disk.label", (label,), f"The disk {wwid} carries {{}}, not the label of {guid}. No path is set to it."),
-        ("zfs.set_path", ("yes",), "This OpenZFS cannot be told a member's path: {}."),
     )
-    return _member.judge(questions, pre, FACTS)
+    return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -94,8 +90,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 
 def _facts(scene: Scene) -> dict[str, str]:
-    found = _member.facts(scene)
-    return {**found, "zfs.set_path": _can(found.get("zfs.module", UNKNOWN)), **_disk_facts(scene.host, scene.params["wwid"])}
+    return {**_member.facts(scene), **_disk_facts(scene.host, scene.params["wwid"])}
 
 
 def _disk_facts(host: Host, wwid: str) -> dict[str, str]:
@@ -133,15 +128,6 @@ def _label_on(host: Host, name: str) -> str:
     if len(said.labels) > 1:
         raise Unread(f"{name} carries {len(said.labels)} different labels")
     return next((f"vdev {label.guid} of {label.name} ({label.pool_guid})" for label in said.labels), NONE)
-
-
-def _can(module: str) -> str:
-    if module.startswith(UNKNOWN):
-        return module
-    found = _RELEASE.search(module)
-    if found is None:
-        return f"{UNKNOWN}{module!r} is no version"
-    return "yes" if SINCE <= tuple(map(int, found.groups())) < BEFORE else module
 
 
 def _renamed(member: Member, params: Mapping[str, str]) -> Member:

@@ -11,13 +11,17 @@ import io
 import tarfile
 from pathlib import Path
 
-from agents import VERSION, bell, places
+from agents.host import paths
+from agents.orders import journal
 from agents.packaging import zipapp
+from agents.portal import last_contact
+from agents.service import agent, zed_hook
+from agents.trust import identity, known_log
 
-NAME = f"slotlight-agent_{VERSION}_all.deb"
+NAME = "slotlight-agent.deb"  # the same for every build: what fetches it need not know which is the newest
 CONTROL = f"""\
 Package: slotlight-agent
-Version: {VERSION}
+Version: %(version)s
 Architecture: all
 Maintainer: Slotlight <agent@slotlight.invalid>
 Section: admin
@@ -26,33 +30,57 @@ Depends: python3 (>= 3.9)
 Recommends: openssl, zfsutils-linux, lsscsi, smartmontools, sg3-utils, sdparm
 Description: reports what a ZFS storage node says, and does what it is allowed to
  The agent of the Slotlight runbook portal. It observes only, until the node's
- own {places.POLICY} says otherwise.
+ own {paths.POLICY} says otherwise.
 """
+# Each name below $DPKG_ROOT, for `dpkg --root`, where dpkg changes no root directory for scripts.
 POSTINST = f"""\
 #!/bin/sh
 set -e
 [ "$1" = configure ] || exit 0
-install -d -m 0700 {places.FOLDER}
-if [ -d /run/systemd/system ]; then
+install -d -m 0700 "$DPKG_ROOT{paths.FOLDER}"
+if [ -d "$DPKG_ROOT/run/systemd/system" ]; then
   systemctl daemon-reload
-  systemctl enable {places.RELAY_UNIT_NAME} {places.UNIT_NAME} >/dev/null 2>&1
+  systemctl enable {paths.RELAY_UNIT_NAME} {paths.UNIT_NAME} >/dev/null 2>&1
   # ZED looks into its folder only when it starts.
-  [ ! -e {places.ZED_HOOK} ] || systemctl try-restart {places.ZED_UNIT_NAME} ||
+  [ ! -e "$DPKG_ROOT{paths.ZED_HOOK}" ] || systemctl try-restart {paths.ZED_UNIT_NAME} ||
     echo "slotlight-agent: ZED did not restart, so it rings the agent only after its next start." >&2
-  [ ! -f {places.FOLDER}/identity.json ] || systemctl restart {places.RELAY_UNIT_NAME} {places.UNIT_NAME}
+  [ ! -f "$DPKG_ROOT{paths.FOLDER}/{identity.FILE}" ] || systemctl restart {paths.RELAY_UNIT_NAME} {paths.UNIT_NAME}
 fi
-[ -f {places.FOLDER}/identity.json ] || echo "slotlight-agent: the portal's Add node page has the line that enrols this node."
+[ -f "$DPKG_ROOT{paths.FOLDER}/{identity.FILE}" ] ||
+  echo "slotlight-agent: the portal's Add node page has the line that enrols this node."
+[ ! -e "$DPKG_ROOT{paths.PROGRAM}" ] ||
+  echo "slotlight-agent: the agent that the install line brought is what runs here still. \
+Remove {paths.PROGRAM}, {paths.UNIT} and {paths.RELAY_UNIT}, then reboot or install this package again." >&2
 """
 PRERM = f"""\
 #!/bin/sh
 set -e
 [ "$1" = remove ] || exit 0
-[ ! -d /run/systemd/system ] || systemctl disable --now {places.UNIT_NAME} {places.RELAY_UNIT_NAME} >/dev/null 2>&1
+[ ! -d "$DPKG_ROOT/run/systemd/system" ] || systemctl disable --now {paths.UNIT_NAME} {paths.RELAY_UNIT_NAME} >/dev/null 2>&1
+"""
+# What is the agent's own is named: a portal may keep its data beside it. The journal says from the node's own side what was done to the
+# pools here, so no routine act ends it. It holds no secret, and an agent that is enrolled here later goes on with it.
+WRITTEN = (identity.FILE, known_log.FILE, last_contact.FILE)
+FORGOTTEN = (*WRITTEN, *(f"{name}.new" for name in WRITTEN), "identity.new", agent.SPOOL, agent.LOCK, zed_hook.NAME)
+POSTRM = f"""\
+#!/bin/sh
+set -e
+[ ! -d "$DPKG_ROOT/run/systemd/system" ] || systemctl daemon-reload
+[ "$1" = purge ] || exit 0
+rm -rf "$DPKG_ROOT{paths.CONFIG}" "$DPKG_ROOT{paths.CA}" "$DPKG_ROOT{paths.RUN}"
+[ ! -d "$DPKG_ROOT{paths.ETC}" ] || rmdir --ignore-fail-on-non-empty "$DPKG_ROOT{paths.ETC}"
+[ -d "$DPKG_ROOT{paths.FOLDER}" ] || exit 0
+cd "$DPKG_ROOT{paths.FOLDER}"
+rm -rf {" ".join(FORGOTTEN)}
+cd /
+rmdir --ignore-fail-on-non-empty "$DPKG_ROOT{paths.FOLDER}"
+[ ! -e "$DPKG_ROOT{paths.FOLDER}/{journal.FILE}" ] ||
+  echo "slotlight-agent: key and configuration are gone. {paths.FOLDER}/{journal.FILE} stays: it says what was done to the pools of this node."
 """
 
 
 def build(root: Path) -> tuple[Path, str]:
-    """Write dist/slotlight-agent_VERSION_all.deb and return it with its SHA-256."""
+    """Write dist/slotlight-agent.deb and return it with its SHA-256."""
     target = root / "dist" / NAME
     target.parent.mkdir(exist_ok=True)
     data = content(root)
@@ -63,19 +91,20 @@ def build(root: Path) -> tuple[Path, str]:
 def content(root: Path) -> bytes:
     """The package itself."""
     files = {
-        places.DEB_PROGRAM: (zipapp.content(root), 0o755),
-        places.DEB_UNIT: (places.unit(places.DEB_PROGRAM).encode(), 0o644),
-        places.DEB_RELAY_UNIT: (places.relay_unit(places.DEB_PROGRAM).encode(), 0o644),
-        places.POLICY: (places.OBSERVE.encode(), 0o644),
-        places.ZED_HOOK: (bell.hook(places.FOLDER).encode(), 0o755),
+        paths.DEB_PROGRAM: (zipapp.content(root), 0o755),
+        paths.DEB_UNIT: (paths.unit(paths.DEB_PROGRAM).encode(), 0o644),
+        paths.DEB_RELAY_UNIT: (paths.relay_unit(paths.DEB_PROGRAM).encode(), 0o644),
+        paths.POLICY: (paths.OBSERVE.encode(), 0o644),
+        paths.ZED_HOOK: (zed_hook.hook(paths.FOLDER).encode(), 0o755),
     }
     sums = "".join(f"{hashlib.md5(data, usedforsecurity=False).hexdigest()}  {path[1:]}\n" for path, (data, _) in files.items())
     control = {
-        "/control": (CONTROL.encode(), 0o644),
-        "/conffiles": (f"{places.POLICY}\n{places.ZED_HOOK}\n".encode(), 0o644),
+        "/control": ((CONTROL % {"version": zipapp.version_of(root)}).encode(), 0o644),
+        "/conffiles": (f"{paths.POLICY}\n{paths.ZED_HOOK}\n".encode(), 0o644),
         "/md5sums": (sums.encode(), 0o644),
         "/postinst": (POSTINST.encode(), 0o755),
         "/prerm": (PRERM.encode(), 0o755),
+        "/postrm": (POSTRM.encode(), 0o755),
     }
     members = (("debian-binary", b"2.0\n"), ("control.tar.gz", _tar(control)), ("data.tar.gz", _tar(files)))
     return b"!<arch>\n" + b"".join(_member(name, data) for name, data in members)

@@ -1,18 +1,16 @@
-"""Builds the agent into one file that any Python 3.9 runs: agents/ without its tests and without the twin.
-
-The same source gives the same bytes, so a node's file can be compared with one built elsewhere.
-"""
+"""Builds the agent into one file that any Python 3.9 runs: agents/ without its tests and what packs it."""
 
 import hashlib
-import io
-import zipfile
 from pathlib import Path
 
+from agents import BUILD_FILE, RELEASE
+from agents.packaging import onefile
+from agents.packaging.builds import Sources
+
 NAME = "slotlight-agent.pyz"
-LEFT_OUT = {"tests", "twin", "packaging", "__pycache__"}  # a storage node has no use for a simulated one
-SHEBANG = b"#!/usr/bin/env python3\n"
-START = b"import sys\n\nfrom agents.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
+# What packs it makes another package too, though it is not packed.
+SOURCES = Sources(("agents",), frozenset({"tests"}))
+START = onefile.start("slotlight-agent", "agents.__main__", (3, 9))
 
 
 def build(root: Path) -> tuple[Path, str]:
@@ -27,25 +25,14 @@ def build(root: Path) -> tuple[Path, str]:
 
 def content(root: Path) -> bytes:
     """The file itself."""
-    return SHEBANG + _archive(root)
+    version = version_of(root).encode("ascii")
+    return onefile.content(onefile.read(root, sources(root)) | {"__main__.py": START, f"agents/{BUILD_FILE}": version})
+
+
+def version_of(root: Path) -> str:
+    """The release, and after the plus what tells its builds apart; dpkg orders it as it is."""
+    return f"{RELEASE}+{SOURCES.build(root)}"
 
 
 def sources(root: Path) -> list[Path]:
-    found = (path.relative_to(root) for path in (root / "agents").rglob("*.py"))
-    return sorted(path for path in found if not LEFT_OUT.intersection(path.parts))
-
-
-def _archive(root: Path) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sources(root):
-            archive.writestr(_entry(path.as_posix()), (root / path).read_bytes())
-        archive.writestr(_entry("__main__.py"), START)
-    return buffer.getvalue()
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, LONG_AGO)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    return entry
+    return [path for path in SOURCES.files(root) if "packaging" not in path.parts]

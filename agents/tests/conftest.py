@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.schedule import Schedule
+from agents.reporting.schedule import Schedule
 from agents.tests.questions import Clock, Machine, source
 
 
@@ -22,13 +22,13 @@ def make(machine, clock, monkeypatch):
 
     def make(*modules):
         modules = {module.NAME: module for module in (source("zdb_label"), *modules)}
-        monkeypatch.setattr("agents.schedule.COLLECTORS", modules)
+        monkeypatch.setattr("agents.reporting.schedule.COLLECTORS", modules)
         made.append(Schedule(machine, clock))
         return made[-1]
 
-    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 0.3)
-    monkeypatch.setattr("agents.crew.SLOW_SECONDS", 0.1)
-    monkeypatch.setattr("agents.schedule.LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("agents.reporting.schedule.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("agents.host.worker_pool.SLOW_SECONDS", 0.1)
+    monkeypatch.setattr("agents.reporting.schedule.LOOK_SECONDS", 0.02)
     yield make
     for schedule in made:
         schedule.close()

@@ -21,12 +21,12 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
 from agents.tests import lab_nodes
 from agents.tests.mangle import mangled
 from agents.tests.scenarios import STEPS, step
+from twin.captured_host import CapturedHost
 
 FOLDER = Path(__file__).parent / "captures"
 TEXTS_MAX = 40  # of one source; the shortest are the ones where a hurt hits most often

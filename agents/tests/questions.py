@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 from agents.collectors.base import ask
-from agents.host import Ran
+from agents.host.host import Ran
 
 
 class Clock:

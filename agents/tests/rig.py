@@ -21,15 +21,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from agents import proofs, wire
-from agents import seal as seal_module
-from agents.identity import Identity, _write
+from agents.domain.times import iso
 from agents.operations import OPERATIONS
-from agents.sets import place, set_digest
-from agents.times import iso
-from agents.twin import scenarios
-from agents.twin.host import TwinHost
-from agents.twin.store import Store
+from agents.portal import wire
+from agents.reporting.capture_set import place, set_digest
+from agents.trust import order_signature as seal_module
+from agents.trust import transparency_log as proofs
+from agents.trust.identity import Identity, _write
+from twin import scenarios
+from twin.host import TwinHost
+from twin.store import Store
 
 KEY = bytes(range(32))
 NODE = "oss01"
@@ -57,9 +58,7 @@ class OutsideTwin(TwinHost):
 
     def words(self, argv) -> tuple[str, ...]:
         root = str(Path(__file__).resolve().parent.parent.parent)
-        program = (
-            "import sys; sys.path.insert(0, sys.argv[1]); from agents.twin.__main__ import look; from agents.twin.host import TwinHost"
-        )
+        program = "import sys; sys.path.insert(0, sys.argv[1]); from twin.__main__ import look; from twin.host import TwinHost"
         return (
             sys.executable,
             "-I",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 
-from agents import orders
-from agents.executor import Executor
-from agents.journal import Journal
-from agents.standing import Standing, open_session
+from agents.orders import order as orders
+from agents.orders.executor import Executor
+from agents.orders.journal import Journal
+from agents.orders.write_permission import Standing, open_session
+from agents.portal.transport import Reply
 from agents.tests import rig
-from agents.transport import Reply
 
 
 class Portal:

@@ -1,10 +1,10 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import block
 from agents.collectors.base import Unparsed
 from agents.collectors.block import BlockDisk, BlockPartition, parse
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 
 def disks(name: str) -> dict[str, BlockDisk]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.clock import AGREE_SECONDS, HEARD_SECONDS_MAX, Clock, boottime
-from agents.times import iso
+from agents.domain.times import iso
+from agents.trust.clock import AGREE_SECONDS, HEARD_SECONDS_MAX, Clock, boottime
 
 
 class Times:

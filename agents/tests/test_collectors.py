@@ -7,7 +7,7 @@ import pytest
 from agents import collectors
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, ask
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests.fuzz import genuine
 
 SHARED = {"__init__", "base"}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import disk_delete
-from agents.twin import scenarios
-from agents.twin.scenarios import Clock
+from twin import scenarios
+from twin.scenarios import Clock
 
 
 @pytest.fixture

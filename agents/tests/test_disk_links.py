@@ -1,8 +1,8 @@
-from agents.captured import CapturedHost
 from agents.collectors import disk_links
 from agents.collectors.base import Unparsed
 from agents.collectors.disk_links import parse
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 
 def test_it_reads_where_every_link_leads():

@@ -8,7 +8,7 @@ from agents.collectors import block, drive_modes, ses, ses_status, sg_logs
 from agents.collectors._designators import Designator, designators
 from agents.collectors.base import Unparsed
 from agents.collectors.ses import SesSlot
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests import lab_nodes
 
 CAPTURES = Path(__file__).parent / "captures"

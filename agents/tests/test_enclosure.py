@@ -1,10 +1,10 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import enclosure
 from agents.collectors.base import Unparsed
 from agents.collectors.enclosure import Enclosure, parse
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 
 def only(name: str) -> Enclosure:

@@ -12,10 +12,10 @@ import os
 import pytest
 
 from agents import failpoints
-from agents.host import Ran
-from agents.journal import Journal
+from agents.host.host import Ran
 from agents.operations import OPERATIONS
 from agents.operations.base import Probe
+from agents.orders.journal import Journal
 from agents.tests import rig
 from agents.tests.stage import Stage
 from agents.tests.test_operations import GOOD

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agents import orders, policy
-from agents.executor import conclude, difference
-from agents.host import Ran
-from agents.journal import JournalError
+from agents.domain.times import iso
+from agents.host.host import Ran
 from agents.operations.base import Probe
+from agents.orders import order as orders
+from agents.orders import policy
+from agents.orders.executor import conclude, difference
+from agents.orders.journal import JournalError
+from agents.portal.transport import PortalDown, Reply
+from agents.portal.wire import sha256_hex
 from agents.tests import rig
 from agents.tests.stage import Stage
-from agents.times import iso
-from agents.transport import PortalDown, Reply
-from agents.wire import sha256_hex
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_it_refuses_what_the_plan_already_knew_to_be_wrong(stage):
     "reply", [Reply(409, {"reason": "The run was stopped."}), Reply(200, {}), Reply(200, {"go": "yes"}), PortalDown("gone")]
 )
 def test_nothing_runs_without_the_portals_go(stage, word, reply, monkeypatch):
-    monkeypatch.setattr("agents.executor.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("agents.orders.executor.time.sleep", lambda seconds: None)
     stage.portal.replies[word] = reply
     receipt = stage.do()
     assert receipt["outcome"] == "refused"
@@ -237,8 +238,8 @@ def test_what_another_version_left_is_reported_and_not_run(stage, text):
 
 def test_it_waits_for_a_command_that_outlived_its_agent(stage, monkeypatch):
     waits = []
-    monkeypatch.setattr("agents.executor.time.sleep", waits.append)
-    monkeypatch.setattr("agents.at_work.still_running", lambda host, argv: "4711")
+    monkeypatch.setattr("agents.orders.executor.time.sleep", waits.append)
+    monkeypatch.setattr("agents.host.running_commands.still_running", lambda host, argv: "4711")
     text, digest = rig.replace_order(stage.host)
     stage.journal.claim("order-1", digest, text, iso(1), "1", 1)
     stage.journal.intend("order-1", iso(2))

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from agents import orders
-from agents.clock import Clock
-from agents.executor import Executor
-from agents.host import Ran
-from agents.journal import Journal
+from agents.domain.times import iso
+from agents.host.host import Ran
 from agents.operations import zpool_replace
-from agents.standing import Standing, open_session
+from agents.orders import order as orders
+from agents.orders.executor import Executor
+from agents.orders.journal import Journal
+from agents.orders.write_permission import Standing, open_session
 from agents.tests import rig
 from agents.tests.stage import Portal, Stage
-from agents.times import iso
+from agents.trust.clock import Clock
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_clock_that_jumps_during_the_handshake_stops_the_order(stage):
 
 
 def test_a_portal_that_never_says_the_time_gets_nothing_run(stage, monkeypatch):
-    monkeypatch.setattr("agents.executor.FIRST_TIME_SECONDS", 0.01)
+    monkeypatch.setattr("agents.orders.executor.FIRST_TIME_SECONDS", 0.01)
     Portals(stage)
     assert "has not said the time yet" in stage.do()["reason"]
     assert stage.ran == []
@@ -162,7 +162,7 @@ def test_a_clock_set_back_does_not_revive_an_order(stage):
 
 
 def test_a_disk_without_room_for_the_end_takes_no_beginning(stage, monkeypatch):
-    monkeypatch.setattr("agents.journal.ROOM_BYTES_LEAST", 1 << 62)
+    monkeypatch.setattr("agents.orders.journal.ROOM_BYTES_LEAST", 1 << 62)
     receipt = stage.do()
     assert "is full" in receipt["reason"]
     assert (stage.ran, stage.portal.asked) == ([], [])
@@ -186,7 +186,7 @@ def test_an_order_from_before_minders_that_was_left_is_probed(stage):
 
 
 def test_a_command_that_somebody_else_is_giving_just_now_is_not_given_too(stage, monkeypatch):
-    monkeypatch.setattr("agents.at_work.still_running", lambda host, argv: "4711")
+    monkeypatch.setattr("agents.host.running_commands.still_running", lambda host, argv: "4711")
     receipt = stage.do()
     assert "already running as process 4711" in receipt["reason"]
     assert (receipt["outcome"], stage.ran) == ("refused", [])

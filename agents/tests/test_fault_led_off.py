@@ -9,10 +9,10 @@ import pytest
 from agents.operations import fault_led_off as op
 from agents.operations.base import act
 from agents.operations.locate_led import WRITES_MAX
-from agents.twin import scenarios
-from agents.twin.host import TwinHost
-from agents.twin.memory import MemoryStore
-from agents.twin.model import FAULT_ASKED, FAULT_SENSED
+from twin import scenarios
+from twin.host import TwinHost
+from twin.memory import MemoryStore
+from twin.model import FAULT_ASKED, FAULT_SENSED
 
 BAY = 3
 

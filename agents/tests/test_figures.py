@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import zdb_config, zdb_uberblocks, zpool_get, zpool_iostat, zpool_iostat_w, zpool_list
 from agents.collectors.base import Unparsed
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests.scenarios import step, texts
+from twin.captured_host import CapturedHost
 
 SLOW = "slow-disk/1-writing"
 SLOW_DISK = "wwn-0x5000c500a65b204b"

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agents.host import OUTPUT_BYTES_MAX, LocalHost, _drain
+from agents.host.host import OUTPUT_BYTES_MAX, LocalHost, _drain
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def gone(pid: int) -> bool:
 
 def test_a_child_that_will_not_die_is_left_behind_and_collected_later(host, monkeypatch):
     """State D cannot be made at will; a kill that does nothing looks the same from here."""
-    monkeypatch.setattr("agents.host.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("agents.host.host.GRACE_SECONDS", 0.1)
     with monkeypatch.context() as undying:
         undying.setattr(os, "killpg", lambda group, number: None)
         ran = host.run(("sleep", "1"), 0.1)
@@ -154,7 +154,7 @@ def test_it_reads_a_device_where_there_is_no_way_past_the_cache(host, tmp_path, 
 
 
 def test_a_command_whose_child_is_stuck_is_not_started_again(host, monkeypatch):
-    monkeypatch.setattr("agents.host.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("agents.host.host.GRACE_SECONDS", 0.1)
     with monkeypatch.context() as undying:
         undying.setattr(os, "killpg", lambda group, number: None)
         host.run(("sleep", "2"), 0.1)

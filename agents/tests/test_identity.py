@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from agents import identity
-from agents.host import LocalHost
-from agents.identity import BadKeys
+from agents.host.host import LocalHost
+from agents.portal.transport import PortalDown
+from agents.portal.wire import canonical
 from agents.tests import rig
-from agents.transport import PortalDown
-from agents.wire import canonical
+from agents.trust import identity
+from agents.trust.identity import BadKeys
 
 HOST = LocalHost()
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.operations import OPERATIONS, _importing, disk_rescan, zpool_import_readonly
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN
-from agents.twin import scenarios
-from agents.twin.scenarios import Clock
+from twin import scenarios
+from twin.scenarios import Clock
 
 FREE = {
     "import.listed": "1",
@@ -19,6 +21,7 @@ FREE = {
     "labels.writers": "oss01 (5b2f4c01)",
     "labels.members": "6",
     "node.hostid": "5b2f4c01",
+    "import.checked": "of no matter on this release",
     "zfs.userland": "2.1.11",
     "zfs.module": "2.1.11",
 }
@@ -78,7 +81,7 @@ def test_where_a_guid_cannot_be_read_any_pool_may_be_it(twin):
 
 
 def against(**changes: str) -> list[tuple[str, str]]:
-    return [verdict for verdict in _importing.guards({**FREE, **changes}, PARAMS) if verdict[0] != "pass"]
+    return [verdict for verdict in _importing.guards("zpool_import_readonly", {**FREE, **changes}, PARAMS) if verdict[0] != "pass"]
 
 
 def test_nothing_speaks_against_a_pool_that_this_node_used_last():
@@ -116,3 +119,11 @@ def test_a_plan_asks_what_can_be_imported_once(name, answers, tmp_path):
     assert asked.count(("zpool", "import")) == 1
     assert all(asked.count(argv) == 1 for argv in asked if argv[0] == "zdb" and "u" in argv[1])
     assert plan["preconditions"]["import.listed"].startswith("1" if answers else UNKNOWN)
+
+
+@pytest.mark.parametrize(("host", "said"), [("unknown (hostid=0)", _importing.UNNAMED), ("oss02 (hostid=5b2f4c02)", _importing.ELSEWHERE)])
+def test_activity_of_no_known_host_proves_nothing_and_imports_nothing(host, said):
+    action = f"The pool must be exported from {host}\n\tbefore it can be safely imported."
+    listed = SimpleNamespace(status="The pool is currently imported by another system.", action=action)
+    assert _importing.says(listed) == said
+    assert [outcome for outcome, _ in against(**{"import.says": said})] == ["refuse"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents.journal import Journal, JournalError
+from agents.orders.journal import Journal, JournalError
 
 
 @pytest.fixture
@@ -119,11 +119,58 @@ def test_it_counts_on_when_its_disk_is_full(path, journal):
 
 def test_it_keeps_what_a_killed_process_committed(path):
     script = (
-        "import os, sys; from agents.journal import Journal; j = Journal(sys.argv[1]);"
+        "import os, sys; from agents.orders.journal import Journal; j = Journal(sys.argv[1]);"
         "j.claim('o1', 'd', '{}', 'at', '42', 1); j.intend('o1', 'at'); os._exit(137)"
     )
     root = str(Path(agents.__file__).parent.parent)
     assert subprocess.run([sys.executable, "-c", script, path], cwd=root, check=False).returncode == 137
     journal = Journal(path)
     assert [e.phase for e in journal.unfinished()] == ["INTENT"]
+    journal.close()
+
+
+def test_it_goes_on_from_a_counter_that_somebody_else_ran_up(tmp_path):
+    journal = Journal(str(tmp_path / "j"))
+    mine = journal.next_counter(1000.0)
+    assert journal.follow_counter(10**17, False)
+    assert journal.next_counter(1000.0) > 10**17
+    assert not journal.follow_counter(mine, False), "one of its own, overtaken by another of its own"
+    assert journal.next_counter(1000.0) > 10**17
+    journal.close()
+    again = Journal(str(tmp_path / "j"))
+    assert again.next_counter(1001.0) > 10**17
+    again.close()
+
+
+def test_a_clock_that_was_years_ahead_is_come_back_from(tmp_path):
+    journal = Journal(str(tmp_path / "j"))
+    journal.next_counter(4_000_000_000.0)
+    assert not journal.follow_counter(1_700_000_000_000, True)
+    assert journal.next_counter(1_700_000_001.0) == 1_700_000_001_001
+    journal.close()
+
+
+def durability(journal):
+    """(how SQLite keeps its journal, how far it waits for the disk at a COMMIT), of the connection that writes."""
+    return tuple(journal._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous"))
+
+
+LASTING = ("wal", 2)  # 2 is FULL: each COMMIT has reached the disk when it returns; with NORMAL a power cut loses the last ones
+
+
+def test_what_it_wrote_is_on_the_disk_however_it_was_opened(path, tmp_path):
+    """A lost INTENT would make the agent say that nothing ran. A kill cannot show it: the kernel keeps what it was given, a power cut does not."""
+    for _ in range(2):  # made, and opened again
+        journal = Journal(path)
+        claim(journal, f"o{_}")
+        assert durability(journal) == LASTING
+        journal.close()
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(b"not a journal" * 100)
+    journal = Journal(str(broken), anyway=True)
+    assert journal.broken
+    broken.unlink()
+    assert journal.mended()
+    claim(journal)
+    assert durability(journal) == LASTING
     journal.close()

@@ -21,8 +21,8 @@ from agents.tests import rig
 SCRIPT = """
 import sys
 from agents.__main__ import work
-from agents.loop import Agent
-from agents.twin.host import TwinHost
+from agents.service.agent import Agent
+from twin.host import TwinHost
 work(Agent(TwinHost(sys.argv[1]), sys.argv[2], sys.argv[2] + "/policy.json"))
 """
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import dbgmsg, kstat_dmu_tx, kstat_pools, kstat_txgs, zpool_history
 from agents.collectors.base import Unparsed
 from agents.collectors.kstat_pools import Importing, KernelPool
 from agents.tests import lab_nodes
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 MADE_UP = Path(__file__).parent / "captures"
 

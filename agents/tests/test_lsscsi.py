@@ -1,10 +1,10 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import lsscsi
 from agents.collectors.base import Unparsed
 from agents.collectors.lsscsi import ScsiDevice, ScsiHost, parse
 from agents.tests.scenarios import step, texts
+from twin.captured_host import CapturedHost
 
 GENUINE = [item for name in ("lsscsi.txt", "lsscsi-i.txt", "lsscsi-g-w.txt", "lsscsi-g-s-w.txt") for item in texts(name)]
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents import VERSION, identity
+from agents import VERSION
 from agents.__main__ import main
-from agents.host import LocalHost
-from agents.journal import Journal
-from agents.log import Log
+from agents.host.host import LocalHost
+from agents.orders.journal import Journal
 from agents.tests import rig
+from agents.trust import identity
+from agents.trust.known_log import Log
 
 
 @pytest.fixture

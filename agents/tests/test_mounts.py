@@ -1,10 +1,10 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import mounts
 from agents.collectors.base import Unparsed
 from agents.collectors.mounts import parse
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 
 def test_it_reads_what_is_mounted():

@@ -1,10 +1,11 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import node
 from agents.collectors.base import Unparsed
 from agents.collectors.node import NodeInfo, parse, version
 from agents.tests.scenarios import step
+from twin import scenarios
+from twin.captured_host import CapturedHost
 
 
 def info(name: str) -> NodeInfo:
@@ -50,3 +51,29 @@ def test_it_refuses_what_it_does_not_know(text):
 )
 def test_it_compares_versions_by_their_numbers(text, number):
     assert version(text) == number
+
+
+def test_a_script_for_new_disks_and_a_variable_for_slots_are_seen_where_the_site_has_them(tmp_path):
+    host = scenarios.host(tmp_path, scenarios.tiny(), scenarios.Clock())
+    (bare,) = node.collect(host)
+    assert (parse(bare.text).prepares, parse(bare.text).powers) == (None, None)
+
+    class Site:
+        files = {
+            "/usr/libexec/zfs/zfs_prepare_disk": "#!/bin/sh\n",
+            "/etc/default/zfs": "# ZPOOL_AUTO_POWER_ON_SLOT=1\n",
+            "/etc/environment": "A=1\nexport ZPOOL_AUTO_POWER_ON_SLOT=1\n",
+        }
+
+        def __getattr__(self, name):
+            return getattr(host, name)
+
+        def list(self, pattern):
+            return tuple(path for path in self.files if path == pattern) or host.list(pattern)
+
+        def read(self, path):
+            return self.files[path].encode() if path in self.files else host.read(path)
+
+    (capture,) = node.collect(Site())
+    assert (parse(capture.text).prepares, parse(capture.text).powers) == ("/usr/libexec/zfs/zfs_prepare_disk", "/etc/environment")
+    assert isinstance(parse(f"{capture.text}zfs_prepare_disk:\n"), Unparsed)

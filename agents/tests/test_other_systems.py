@@ -7,10 +7,10 @@ import pytest
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
-from agents.host import LocalHost, Ran
-from agents.reports import Reporter, everything
+from agents.host.host import LocalHost, Ran
+from agents.portal.transport import Reply
+from agents.reporting.reports import Reporter, everything
 from agents.tests import rig
-from agents.transport import Reply
 
 CAPTURES = Path(__file__).parent / "captures"
 LINUX_ONLY = ("O_DIRECT", "posix_fadvise", "POSIX_FADV_DONTNEED", "preadv")

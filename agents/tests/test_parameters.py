@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import mdb, parameters, sysctl, zpool_status
 from agents.collectors.base import Unparsed
 from agents.collectors.mdb import Tunable
 from agents.collectors.parameters import BootOption
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 
 MADE_UP = Path(__file__).parent / "captures"
 

@@ -10,8 +10,8 @@ import pytest
 from agents.collectors import COLLECTORS
 from agents.collectors._passing import json_without_progress, without_progress
 from agents.tests.scenarios import STEPS, step
-from agents.twin import demo
-from agents.twin.host import TwinHost
+from twin import demo
+from twin.host import TwinHost
 
 RUNNING = sorted(
     (name, path.name)

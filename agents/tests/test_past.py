@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import kernel_log, zpool_events, zpool_history
 from agents.collectors.base import Unparsed
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests.scenarios import STEPS, step
+from twin.captured_host import CapturedHost
 
 MADE_UP = Path(__file__).parent / "captures"
 

@@ -6,7 +6,7 @@ import fnmatch
 import pytest
 
 from agents.collectors import drive_modes, sg_logs, smart, zdb_label, zdb_uberblocks
-from agents.host import Ran
+from agents.host.host import Ran
 
 NAA = "naa.5000c500a65b20%02x\n"
 STATUS = """  pool: tank

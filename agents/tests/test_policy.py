@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from agents import policy
+from agents.orders import policy
 
 OPERATE = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["42"]}
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from agents import failpoints
-from agents.minder import mark_of
+from agents.host.command_supervisor import mark_of
 from agents.tests import rig
 from agents.tests.test_kill import Stage as InsideStage
 
 SCRIPT = """
 import sys
 from agents.__main__ import work
-from agents.loop import Agent
+from agents.service.agent import Agent
 from agents.tests.rig import OutsideTwin
 work(Agent(OutsideTwin(sys.argv[1]), sys.argv[2], sys.argv[2] + "/policy.json"))
 """

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents import relay
-from agents.loop import Agent
+from agents.portal import relay
+from agents.portal.transport import Counter, Portal, PortalDown, connector
+from agents.service.agent import Agent
 from agents.tests import rig
-from agents.transport import Counter, Portal, PortalDown, connector
 
 NOBODY = 65534
 ROOT = str(Path(agents.__file__).parent.parent)
@@ -144,8 +144,8 @@ def test_an_agent_stops_at_once_while_it_waits_through_the_relay(stub, path, tmp
 AGENT = """
 import sys
 from agents.__main__ import work
-from agents.loop import Agent
-from agents.twin.host import TwinHost
+from agents.service.agent import Agent
+from twin.host import TwinHost
 work(Agent(TwinHost(sys.argv[1]), sys.argv[2], sys.argv[2] + "/policy.json", relay=sys.argv[3]))
 """
 
@@ -160,7 +160,7 @@ def test_root_without_a_network_and_nobody_with_one_carry_out_an_order(stub, tmp
     place.mkdir(mode=0o700)
     os.chown(place, NOBODY, NOBODY)
     # The interpreter of a developer may stand where nobody can read, so what is imported late is imported before.
-    program = f"import encodings.idna, os, sys; sys.path.insert(0, {ROOT!r}); from agents import relay, transport; os.setgid({NOBODY}); os.setuid({NOBODY})"
+    program = f"import encodings.idna, os, sys; sys.path.insert(0, {ROOT!r}); from agents.portal import relay, transport; os.setgid({NOBODY}); os.setuid({NOBODY})"
     carrier = subprocess.Popen([sys.executable, "-c", f"{program}; relay.serve(sys.argv[1], transport.connector)", str(place / "socket")])
     worker = subprocess.Popen(
         ["unshare", "--net", sys.executable, "-c", AGENT, str(host.store.path), str(folder), str(place / "socket")], cwd=ROOT

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from agents.collectors.base import Capture
-from agents.reports import Reporter, everything
+from agents.portal.transport import Reply
+from agents.reporting.reports import Reporter, everything
 from agents.tests import rig
-from agents.transport import Reply
-from agents.twin import scenarios
+from twin import scenarios
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_portal_that_never_has_enough_is_not_asked_for_ever(host):
 
 def test_many_texts_travel_in_parcels(host, monkeypatch):
     """All at once they would be in memory several times over."""
-    monkeypatch.setattr("agents.reports.PARCEL_BYTES", 1000)
+    monkeypatch.setattr("agents.reporting.reports.PARCEL_BYTES", 1000)
     captures = tuple(Capture("zdb_label", f"sd{n}", "data", f"{n:0400d}") for n in range(10))
     portal = Portal()
     reporter(host, portal).send((*captures, Capture("block", "", "data", "b" * 5000)), AGES)

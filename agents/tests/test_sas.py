@@ -2,14 +2,14 @@
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import io_counters, multipath, sas_phys, sas_topology
 from agents.collectors.base import Unparsed
 from agents.collectors.sas_phys import gigabits
 from agents.tests.scenarios import step, texts
-from agents.twin import demo
-from agents.twin.host import TwinHost
-from agents.twin.scenarios import Clock
+from twin import demo
+from twin.captured_host import CapturedHost
+from twin.host import TwinHost
+from twin.scenarios import Clock
 
 NOW = 1795248315.0
 PHYS = texts("sas-phy-counters.txt")

@@ -9,12 +9,12 @@ import pytest
 
 from agents.collectors import COLLECTORS, zdb_label
 from agents.collectors.base import Capture, ask
-from agents.crew import BULK_MAX, WORKERS
+from agents.host.worker_pool import BULK_MAX, WORKERS
 from agents.operations import zpool_replace
-from agents.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
+from agents.reporting.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
 from agents.tests import rig
 from agents.tests.questions import per_disk, said, source
-from agents.twin import scenarios
+from twin import scenarios
 
 
 def test_it_asks_each_source_as_often_as_it_says(make, machine, clock):
@@ -170,7 +170,7 @@ def test_zpool_commands_are_run_one_at_a_time(make):
 
 
 def test_a_read_that_never_returns_is_said_and_not_repeated_until_it_does(make, clock, monkeypatch):
-    monkeypatch.setattr("agents.schedule.HUNG_AFTER_SECONDS", 0.4)
+    monkeypatch.setattr("agents.reporting.schedule.HUNG_AFTER_SECONDS", 0.4)
     release, calls = threading.Event(), []
     collect = lambda host: calls.append(1) or (release.wait(20) and (Capture("enclosure", "", "data", "bays"),))  # noqa: E731
     schedule = make(source("enclosure", collect=collect), source("quick"))
@@ -197,7 +197,7 @@ def test_a_read_that_never_returns_is_said_and_not_repeated_until_it_does(make, 
 
 def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, clock, monkeypatch):
     """A dead HBA. The few sources that ask no disk go on, and the disks nobody asked say so."""
-    monkeypatch.setattr("agents.schedule.HUNG_AFTER_SECONDS", 0.3)
+    monkeypatch.setattr("agents.reporting.schedule.HUNG_AFTER_SECONDS", 0.3)
     release = threading.Event()
     disks = [f"sd{n}" for n in range(100)]
     dead = per_disk("labels", disks)

@@ -48,7 +48,7 @@ def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, cloc
 
 
 def test_what_reads_every_disk_waits_to_hear_who_sleeps_and_not_for_a_disk_that_hangs(make, machine, monkeypatch):
-    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
+    monkeypatch.setattr("agents.reporting.schedule.PATIENCE_SECONDS", 20.0)
     let_go, heard = threading.Event(), []
 
     def smart_of(host, key):
@@ -114,7 +114,7 @@ def test_the_command_that_would_ask_is_not_even_run_on_a_disk_that_smart_found_a
 
 def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypatch):
     """SMART takes long to answer for sdb, here until the labels of the others were asked: they are not held up by it."""
-    monkeypatch.setattr("agents.schedule.PATIENCE_SECONDS", 20.0)
+    monkeypatch.setattr("agents.reporting.schedule.PATIENCE_SECONDS", 20.0)
     labelled: set[str] = set()
     others_were_asked, in_time = threading.Event(), []
 

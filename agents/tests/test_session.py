@@ -6,7 +6,7 @@ import os
 import stat
 import threading
 
-from agents.session import Session, in_memory
+from agents.orders.session import Session, in_memory
 
 
 def test_it_outlives_the_agent_and_not_a_reboot(tmp_path):

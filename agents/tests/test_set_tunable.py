@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.host import Ran
+from agents.domain.tunables import FREEBSD, SCAN_KNOBS, TUNABLES, number
+from agents.host.host import Ran
 from agents.operations import set_tunable
 from agents.operations.base import UNKNOWN, act
 from agents.tests import rig
-from agents.tunables import FREEBSD, SCAN_KNOBS, TUNABLES, number
-from workflows.facts.tunables import DEFAULTS
+from workflows.facts.read.tunables import DEFAULTS
 
 NAME = "zfs_scan_vdev_limit"
 GOOD = {"pool": "ost_0", "pool_guid": "7", "platform": "linux", "name": NAME, "before": "16777216", "value": "33554432"}

@@ -8,7 +8,7 @@ from agents.collectors import smart
 from agents.collectors._smart_json import ErrorLine
 from agents.collectors.base import Unparsed
 from agents.collectors.smart import parse
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests.scenarios import texts
 
 GENUINE = texts("smartctl-x-sda.txt")

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from agents.collectors.base import Capture
-from agents.kept import Kept
-from agents.spool import Spool
+from agents.reporting.spool import Spool
+from agents.reporting.stored_capture import Kept
 
 
 def kept(text, key=""):

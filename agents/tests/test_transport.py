@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from agents import wire
+from agents.portal import wire
+from agents.portal.transport import Counter, Portal, PortalDown, connector
 from agents.tests import rig
-from agents.transport import Counter, Portal, PortalDown, connector
 
 REPORTS = "/agent/v1/reports"
 EMPTY = {"set": "", "captures": [], "bodies": {}}
@@ -129,7 +129,7 @@ def test_it_uses_https_anywhere_and_http_on_loopback(url):
 
 def test_the_authorities_are_read_once_and_again_when_they_have_changed(tmp_path, monkeypatch):
     read, site = [], tmp_path / "site.crt"
-    monkeypatch.setattr("agents.transport.ssl.create_default_context", lambda cafile: read.append(cafile) or object())
+    monkeypatch.setattr("agents.portal.transport.ssl.create_default_context", lambda cafile: read.append(cafile) or object())
     site.write_text("the old authority")
     for _ in range(3):
         connector("https://portal.example", str(site))
@@ -140,3 +140,22 @@ def test_the_authorities_are_read_once_and_again_when_they_have_changed(tmp_path
     site.unlink()
     with pytest.raises(FileNotFoundError):
         connector("https://portal.example", str(site))
+
+
+def test_it_goes_on_from_the_counter_that_the_portal_names_and_only_the_portal(monkeypatch, stub):
+    """An answer without the key's signature names nothing."""
+    followed = []
+    numbers = itertools.count(1)
+    portal = Portal(stub.url, rig.KEY, Counter(lambda: next(numbers), lambda *said: followed.append(said)), time.time)
+    said = wire.canonical({"counter": "90", "reason": "It is a repeat."})
+    for signed_with, expected in ((b"x" * 32, []), (rig.KEY, [(90, False)])):
+        nonces = []
+
+        def exchange(method, path, query, body, headers, timeout, key=signed_with, nonces=nonces):
+            nonces.append("n" * 24)
+            return 401, wire.sign_answer(key, 401, said, nonces[-1]), said, nonces[-1]
+
+        monkeypatch.setattr(portal, "_exchange", exchange)
+        with pytest.raises(PortalDown, match="401"):
+            portal.ask("POST", REPORTS, EMPTY)
+        assert (len(nonces), followed) == (2, expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents import wire
+from agents.portal import wire
 
 KEY = bytes(range(32))
 OTHER = bytes(range(1, 33))

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from agents.wwid import by_id_path, normalise, strip_partition, suggest_lu
+from agents.domain.wwid import by_id_path, normalise, strip_partition, suggest_lu
 
 SEAGATE = "naa:5000c500a65b207b"
 

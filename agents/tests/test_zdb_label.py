@@ -1,11 +1,11 @@
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import zdb_label, zdb_uberblocks
 from agents.collectors.base import Unparsed
 from agents.collectors.zdb_label import Labels, parse
 from agents.tests import rig
 from agents.tests.scenarios import STEPS, step, texts
+from twin.captured_host import CapturedHost
 
 GENUINE = [
     (name, text)

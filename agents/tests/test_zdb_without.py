@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.operations import zdb_without
-from agents.twin import scenarios
-from agents.twin.model import Path
+from twin import scenarios
+from twin.model import Path
 
 WWID = "naa:5000c500a65b203b"
 GENUINE = FilePath(__file__).parent / "captures" / "zdb_without"

@@ -5,7 +5,7 @@ import pytest
 from agents.collectors import zpool_import
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_import import Importable, parse
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.operations._importing import FORCE, says
 from agents.tests.scenarios import step, texts
 

@@ -9,16 +9,16 @@ import re
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors.base import Capture
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.operations import OPERATIONS, _candidate, _history, _tree
 from agents.operations import zpool_replace as op
+from agents.portal.wire import canonical
 from agents.tests import rig
 from agents.tests.scenarios import STEPS, step
-from agents.twin.host import TwinHost
-from agents.twin.model import Partition
-from agents.wire import canonical
+from twin.captured_host import CapturedHost
+from twin.host import TwinHost
+from twin.model import Partition
 
 PLAN = OPERATIONS["plan"]
 HISTORY = "History for 'ost_0':\n2026-11-20.10:00:00 zpool create ost_0 raidz2 a b c d\n"
@@ -94,7 +94,7 @@ def second_path(node):
         (lambda node: node.disks.remove(disk(node)), "leads nowhere"),
         (lambda node: [setattr(bay, "wwid", "") for bay in node.enclosures[0].bays], "no enclosure says"),
         (lambda node: setattr(pool(node), "suspended", True), "SUSPENDED"),
-        (lambda node: setattr(node, "zfs_module", "2.2.0-1"), "kernel module is 2.2.0-1"),
+        (lambda node: setattr(node, "zfs_module", "2.2.0-1"), "the kernel module is 2.2.0. Reboot"),
         (lambda node: node.faults.hangs.append(rig.BLANK), "not known"),
     ],
 )
@@ -102,6 +102,17 @@ def test_it_refuses(host, wrong, why, monkeypatch):
     monkeypatch.setattr(host, "_sleep", lambda seconds: None)
     change(host, wrong)
     assert why in against(host)
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "refused"),
+    [("pool.expansion", "running", False), ("pool.removal", "running", True), ("pool.checkpoint", "exists", True)],
+)
+def test_an_expansion_waits_for_the_replacement_and_a_removal_or_a_checkpoint_does_not(host, fact, value, refused):
+    pre = {**op.preconditions(host, rig.params(host)), fact: value}
+    verdicts = [outcome for outcome, _ in op.guards(pre, rig.params(host))]
+    assert (verdicts.count("refuse") == 1) == refused
+    assert set(verdicts) <= {"pass", "refuse"}
 
 
 def test_empty_partitions_speak_against_nothing(host):
@@ -149,7 +160,7 @@ def test_while_it_resilvers_nothing_else_is_replaced(host):
     given = rig.params(host)
     assert host.run(op.argv(given), 10).exit_code == 0
     reason = against(host, {**given, "wwid": "naa:5000c500a65b207b"})
-    assert "is resilvering" in reason
+    assert "raidz2-0 of ost_0 is being rebuilt" in reason
     assert "replacing, oldest child" in reason
 
 

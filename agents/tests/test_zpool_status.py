@@ -5,7 +5,7 @@ import pytest
 from agents.collectors import zpool_status_guid
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_status import Pool, Scan, Vdev, collect, parse
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.tests.scenarios import STEPS, step, texts
 
 PLAIN = ("-", "-v", "-s", "-P", "-gv", "-gLP", "-LPv", "-t", "-i", "-D")

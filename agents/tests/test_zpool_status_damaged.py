@@ -159,3 +159,22 @@ def test_an_odd_text_takes_no_more_than_its_length(module, odd):
 
 def test_the_reader_is_the_same_for_names_and_guids():
     assert zpool_status_guid.read is zpool_status_slow.read is zpool_status.read
+
+
+def test_the_expression_for_plain_texts_says_what_reading_by_field_says():
+    """Of whole and of damaged texts: what is not plain is left to the other, and nothing is plain that the other would refuse."""
+    genuine = [text for _, text in texts("zpool-status*.txt")]
+    plain = [text for text in (*genuine, *mangled(genuine, 4_000)) if zpool_status._plain(text)]
+    assert len(plain) > len(genuine) // 2
+    for text in plain:
+        assert read(text) == zpool_status._read(text)
+
+
+@pytest.mark.parametrize("below", ["status: it is", "action: do it", "  scan: none requested"])
+@pytest.mark.parametrize("row", ["\t  sdb  ONLINE       0     0     0", "\tsdb  UNAVAIL", "\tlogs", "\tcache "])
+def test_a_row_of_the_tree_below_another_field_is_not_plain(below, row):
+    tree = "config:\n\n\tNAME  STATE     READ WRITE CKSUM\n\tp     ONLINE       0     0     0\n\t  sda  ONLINE       0     0     0\n\n"
+    text = "  pool: p\n state: ONLINE\n{}{}errors: No known data errors\n"
+    assert zpool_status._plain(text.format(f"{below}\n", tree))
+    assert not zpool_status._plain(text.format(f"{below}\n{row}\n", tree))
+    assert isinstance(parse(text.format(f"{below}\n{row}\n", tree)), Unparsed)

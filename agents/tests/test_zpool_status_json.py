@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import zpool_status, zpool_status_json
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_status_json import parse
 from agents.tests.scenarios import root, step, texts
+from twin.captured_host import CapturedHost
 
 GENUINE = texts("zpool-status-j-json-int.txt")
 

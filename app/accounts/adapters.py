@@ -7,6 +7,8 @@ limits are off, because they count in each process by itself.
 import base64
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -14,12 +16,13 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from app.accounts import proof, throttle
-from app.oidc import PROVIDER
+from app.accounts import believing, proof, throttle
+from app.core.oidc import PROVIDER
 
 UNKNOWN_ADDRESS = "::"  # behind a Unix socket there is none
 
@@ -35,11 +38,25 @@ class Accounts(DefaultAccountAdapter):
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials) -> None:
-        if throttle.blocked(credentials["username"], request.META.get("REMOTE_ADDR", "")):
+        if throttle.blocked(credentials["username"], *throttle.where(credentials["username"], request)):
             raise ValidationError(throttle.SAID)
 
+    def authenticate(self, request: HttpRequest, **credentials):
+        """Nobody whose password or factors somebody wrote into the database past this portal."""
+        person = super().authenticate(request, **credentials)
+        if person is not None and (why := believing.why_not(person)):
+            raise ValidationError(why)
+        return person
+
+    def pre_login(self, request: HttpRequest, user, **kwargs):
+        """However somebody comes: also with a passkey, and through the identity provider."""
+        if why := believing.why_not(user):
+            clear_login(request)
+            raise ImmediateHttpResponse(render(request, "socialaccount/authentication_error.html", {"why": why}, status=403))
+        return super().pre_login(request, user, **kwargs)
+
     def authentication_failed(self, request: HttpRequest, **credentials) -> None:
-        throttle.failed(credentials["username"], request.META.get("REMOTE_ADDR", ""))
+        throttle.failed(credentials["username"], *throttle.where(credentials["username"], request))
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         """One freshness for everything: what is fresh enough to approve is fresh enough to change a factor."""

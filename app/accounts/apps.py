@@ -14,8 +14,10 @@ class AccountsConfig(AppConfig):
         from allauth.mfa.models import Authenticator
         from django.contrib.sessions.models import Session
 
-        from app.accounts import proof, records
+        from app.accounts import factors, kinds, proof, records, sealing, seals, waiting
+        from app.accounts.models import made_on_the_host
 
+        sealing.watch((kinds.USER, kinds.MEMBERSHIP, kinds.FACTOR, kinds.LINK, kinds.SESSION))
         signals.user_logged_in.connect(records.signed_in)
         signals.user_logged_in.connect(proof.signed_in)
         signals.user_logged_out.connect(records.signed_out)
@@ -25,4 +27,8 @@ class AccountsConfig(AppConfig):
         mfa.authentication_failed.connect(records.factor_failed)
         post_save.connect(records.factor_saved, sender=Authenticator)
         post_delete.connect(records.factor_deleted, sender=Authenticator)
+        post_save.connect(factors.changed, sender=Authenticator)
+        post_delete.connect(factors.changed, sender=Authenticator)
+        seals.ALSO.append(factors.faults)
         post_delete.connect(records.session_ended, sender=Session)
+        made_on_the_host.connect(waiting.tell_made_on_the_host)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from app.accounts import proof
-from app.htmx import render_page
+from app.core.pages import render_page
 from app.ledger import services as ledger
 
 View = Callable[..., HttpResponse]

@@ -10,7 +10,8 @@ from app.accounts import throttle
 class _Slowed:
     def clean_code(self) -> str:
         """Under the person's name and address, together with wrong passwords; `records` counts the wrong ones."""
-        if throttle.blocked(self.user.get_username(), context.request.META.get("REMOTE_ADDR", "")):
+        name = self.user.get_username()
+        if throttle.blocked(name, *throttle.where(name, context.request)):
             raise ValidationError(throttle.SAID)
         return super().clean_code()
 

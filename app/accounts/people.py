@@ -1,7 +1,9 @@
 """What an administrator does to people and teams. Each of these is recorded with the change, or not done.
 
 Nobody changes what they themselves may do: another administrator does. So whoever holds the last administrator's account cannot lose it
-by a slip, and a role never comes from the one who uses it.
+by a slip, and a role never comes from the one who uses it. What gives somebody something, or changes what proves somebody, waits for a second
+administrator or for a day to pass (`app.accounts.waiting`); what shuts somebody out is done at once. `by` is None for a person on the
+portal's own machine.
 """
 
 import secrets
@@ -11,9 +13,10 @@ from allauth.usersessions.models import UserSession
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from app.accounts import waiting
 from app.accounts.models import Membership, Role, Team, User
-from app.doorbell import ring, sessions_of
 from app.ledger import services as ledger
+from app.realtime.publish import ring, sessions_of
 
 PASSWORD_BYTES = 12
 
@@ -36,16 +39,18 @@ def add(by: User, name: str, *, elsewhere: bool) -> tuple[User, str]:
     return person, password
 
 
-def give(by: User, person: User, role: str, team: Team | None) -> None:
+def give(by: User | None, person: User, role: str, team: Team | None) -> Membership:
     _not_oneself(by, person, "gives you a role")
     if role not in Role.values:
         raise PeopleRefused(f"There is no role {role}.")
+    counts_at = waiting.counting_from(by) if role in waiting.ROLES else None
     try:
         with transaction.atomic():
-            person.memberships.create(role=role, team=team)
+            held = person.memberships.create(role=role, team=team, given_by=by, counts_at=counts_at)
     except IntegrityError:
-        raise PeopleRefused(f"{person} is {role} there already.") from None
-    _told("person.role-given", by, person, {"role": role, "team": team.name if team else ""})
+        raise PeopleRefused(f"{person} is {role} there already, or will be when that role counts.") from None
+    _told("person.role-given", by, person, {"role": role, "team": team.name if team else ""}, held)
+    return held
 
 
 def take(by: User, person: User, held: Membership) -> None:
@@ -62,31 +67,48 @@ def take(by: User, person: User, held: Membership) -> None:
 def switch(by: User, person: User, *, on: bool) -> None:
     """Let a person in again, or shut it out at once: it is signed out everywhere, and its approvals count no more."""
     _not_oneself(by, person, "switches you off")
-    person.is_active = on
-    person.save(update_fields=["is_active"])
-    if not on:
-        sign_out(person)
-    _told("person.switched-on" if on else "person.switched-off", by, person, {})
+    with transaction.atomic():
+        hold(person)
+        changed = waiting.change(person, "on", by) if on and not person.is_active else ()
+        person.is_active = on
+        person.save(update_fields=["is_active", *changed])
+        if not on:
+            sign_out(person)
+        _told("person.switched-on" if on else "person.switched-off", by, person, {}, person if changed else None)
 
 
-def new_password(by: User, person: User) -> str:
+def new_password(by: User | None, person: User) -> str:
     """For somebody who has lost the old one; the sessions end."""
     _not_oneself(by, person, "gives you a new password; you change yours on the page of your account")
     password = secrets.token_urlsafe(PASSWORD_BYTES)
-    person.set_password(password)
-    person.save(update_fields=["password"])
-    sign_out(person)
-    _told("person.password-reset", by, person, {})
+    with transaction.atomic():
+        hold(person)
+        person.set_password(password)
+        person.save(update_fields=["password", *waiting.change(person, "password", by)])
+        sign_out(person)
+        _told("person.password-reset", by, person, {}, person)
     return password
 
 
 def forget_factors(by: User, person: User) -> None:
     """For somebody who has lost the phone. What is removed is recorded factor by factor."""
     _not_oneself(by, person, "removes your factors; you remove yours on the page of your account")
+    with transaction.atomic():
+        hold(person)
+        remove_factors(person)
+        person.save(update_fields=waiting.change(person, "factors", by))
+        sign_out(person)
+        _told("person.factors-forgotten", by, person, {}, person)
+
+
+def remove_factors(person: User) -> None:
     for factor in Authenticator.objects.filter(user=person):
         factor.delete()
-    sign_out(person)
-    _told("person.factors-forgotten", by, person, {})
+
+
+def hold(person: User) -> None:
+    """As the row is now, until the transaction ends: two administrators at one account come one after the other."""
+    person.refresh_from_db(from_queryset=User.objects.select_for_update())
 
 
 def add_team(by: User, name: str) -> Team:
@@ -106,10 +128,15 @@ def sign_out(person: User) -> None:
     ring(sessions_of(person.pk))
 
 
-def _not_oneself(by: User, person: User, what: str) -> None:
+def _not_oneself(by: User | None, person: User, what: str) -> None:
     if by == person:
         raise PeopleRefused(f"Nobody does this to themselves: another administrator {what}.")
 
 
-def _told(what: str, by: User, person: User, body: dict) -> None:
-    ledger.record(what, {"of": person.username, **body}, by.username)
+def _told(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:
+    """`changed` is what may have to wait."""
+    waits = changed is not None and changed.waits
+    said = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}
+    ledger.record(what, said, by.username if by else waiting.HOST)
+    if waits:
+        waiting.tell_asked(changed)

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from app.accounts import people
+from app.accounts import confirming, people, waiting
 from app.accounts.asking import needs
 from app.accounts.changing import changing, fresh
 from app.accounts.models import MEANS, Membership, Role, Team, User
@@ -22,6 +22,18 @@ View = Callable[..., HttpResponse]
 def act(view: View) -> View:
     """An administrator's act: the right for the whole fleet, a fresh proof, one transaction with its record."""
     return needs(PEOPLE)(require_POST(fresh(changing(never_cache(view)))))
+
+
+def card(one: waiting.Changed, reader: User) -> dict:
+    """What waits, for a page with the buttons that end it."""
+    return {
+        "person": waiting.person_of(one),
+        "words": waiting.words(one),
+        "is_role": isinstance(one, Membership),
+        "counts_at": one.counts_at,
+        "key": waiting.key(one),
+        "why_not": confirming.why_not(reader, one),
+    }
 
 
 @needs(PEOPLE)
@@ -42,6 +54,7 @@ def _people(request: HttpRequest, more: dict | None = None, status: int = 200) -
         "teams": Team.objects.annotate(
             nodes_count=Count("nodes", distinct=True), people_count=Count("memberships__user", distinct=True)
         ).order_by("name"),
+        "waiting": [card(one, request.user) for one in waiting.everything()],
         "elsewhere": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "required": settings.REQUIRE_SECOND_FACTOR,
     }
@@ -68,6 +81,8 @@ def _person(request: HttpRequest, person: User, more: dict | None = None, status
         "teams": Team.objects.all(),
         "factors": Authenticator.objects.filter(user=person).order_by("created_at"),
         "lacks_factor": lacks_factor(person),
+        "waiting": [card(one, request.user) for one in waiting.of(person)],
+        "site_is_new": waiting.site_is_new(),
         "oneself": person == request.user,
     }
     return render(request, "accounts/person.html", shown | (more or {}), status=status)
@@ -133,3 +148,22 @@ def new_password(request: HttpRequest, person: User) -> dict:
 @on_person
 def forget_factors(request: HttpRequest, person: User) -> None:
     people.forget_factors(request.user, person)
+
+
+@on_person
+def confirm(request: HttpRequest, person: User) -> None:
+    confirming.confirm(request.user, *named(request, person))
+
+
+@on_person
+def withdraw(request: HttpRequest, person: User) -> None:
+    confirming.withdraw(request.user, *named(request, person))
+
+
+def named(request: HttpRequest, person: User) -> tuple[waiting.Changed, str]:
+    """The change that the form is about, as it waits now."""
+    seen = request.POST.get("key", "")
+    found = next((one for one in waiting.of(person) if waiting.key(one) == seen), None)
+    if found is None:
+        raise people.PeopleRefused("That waits no more, or was changed again since you loaded the page. Read what stands here now.")
+    return found, seen

@@ -7,10 +7,11 @@ It belongs to the session, so an unlocked screen somewhere else does not get fre
 from datetime import UTC, datetime, timedelta
 
 from allauth.mfa.models import Authenticator
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
 
-from app.accounts import records, throttle
+from app.accounts import believing, records, throttle
 
 FRESH_SECONDS = 900
 PROVED = "proved_at"
@@ -26,6 +27,8 @@ def signed_in(sender, request, user, **_) -> None:
 def step_completed(sender, request, user, method, **said) -> None:
     """Somebody who is signed in proved it once more on a page of django-allauth."""
     if said.get("reauthenticated"):
+        if why := believing.why_not(user):
+            raise PermissionDenied(why)
         _note(request, timezone.now())
         records.proved(user.get_username(), request)
 
@@ -44,18 +47,28 @@ def is_fresh(at: datetime | None, now: datetime) -> bool:
 def prove(request: HttpRequest, typed: str) -> str:
     """Take the password, or a code of the authenticator app, once more; "" when it was right, else what to do. Wrong ones count like
     failed sign-ins."""
-    name, address = request.user.get_username(), request.META.get("REMOTE_ADDR", "")
-    if throttle.blocked(name, address):
+    name = request.user.get_username()
+    where = throttle.where(name, request)
+    if throttle.blocked(name, *where):
         return f"There were too many wrong passwords for {name} from here. Wait {throttle.PAUSE_SECONDS // 60} minutes."
+    if why := believing.why_not(request.user):
+        return why
     if not request.user.check_password(typed) and not _is_code(request.user, typed):
-        throttle.failed(name, address)
+        throttle.failed(name, *where)
         records.failed(None, {"username": name}, request)
         return f"{_wanted(request.user)} Nothing was done."
-    throttle.forget(name, address)
+    throttle.forget(name, *where)
     # The session keeps its key: this page's other requests are under way with it, and would come back as somebody signed out.
     _note(request, timezone.now())
     records.proved(name, request)
     return ""
+
+
+def lacks(request: HttpRequest, typed: str) -> str:
+    """Empty when this browser's person has proved who it is just now, by `typed`, or lately; else what to do."""
+    if typed:
+        return prove(request, typed)
+    return "" if is_fresh(proved_at(request), timezone.now()) else "Type your password once more. Nothing else is lost."
 
 
 def _is_code(user, typed: str) -> bool:

@@ -10,16 +10,19 @@ from allauth.core import context
 from django.contrib.auth import SESSION_KEY
 from django.db import DatabaseError, transaction
 
-from app.accounts import throttle
+from app.accounts import known, throttle
 from app.accounts.models import User
-from app.doorbell import ring, sessions_of
 from app.ledger import services as ledger
+from app.realtime.publish import ring, sessions_of
 
 log = logging.getLogger(__name__)
 
 
 def signed_in(sender, request, user, **_) -> None:
-    throttle.forget(user.get_username(), address(request))
+    name = user.get_username()
+    throttle.forget(name, *throttle.where(name, request))
+    if request is not None:
+        known.remember(name, request)
     _record("person.signed-in", user.get_username(), request)
 
 
@@ -48,7 +51,7 @@ def failed(sender, credentials, request=None, **_) -> None:
 
 def factor_failed(sender, request, user, authenticator, **_) -> None:
     """A wrong code after a right password: somebody knows that password."""
-    throttle.failed(user.get_username(), address(request))
+    throttle.failed(user.get_username(), *throttle.where(user.get_username(), request))
     _record("person.sign-in-failed", user.get_username(), request, {"at": authenticator.type})
 
 

@@ -1,7 +1,8 @@
 """Who may do what, and where: the one place that answers. Asked again at every act, at sealing, and when the node takes the order.
 
 Rights come from memberships: a role in a team holds for that team's nodes, a role without a team for the whole fleet. A node without
-a team is left to roles without a team. An inactive person has no right anywhere, and no flag on a person replaces a role.
+a team is left to roles without a team. An inactive person has no right anywhere, and no flag on a person replaces a role. A role that was
+given, and an account that was changed, by one administrator alone gives no right for a day: see `app.accounts.waiting`.
 
 Everybody who can sign in may look at every node, whatever team it belongs to: at 3 a.m. the one who is awake must be able to see what
 is wrong with a neighbour's pool, and locks, spares and enclosures are shared between teams anyway. Teams divide acting, not seeing.
@@ -11,9 +12,11 @@ from collections.abc import Mapping
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from app.accounts.models import Membership, Role, User
-from app.once import WrittenOnce
+from app.accounts import kinds, seals, waiting
+from app.accounts.models import Membership, Role, Team, User
+from app.core.compiled_queries import WrittenOnce
 
 MANUAL, OPERATE, APPROVE, BREAK_GLASS = "runs.manual", "runs.operate", "runs.approve", "runs.break_glass"
 ENROL, PEOPLE = "nodes.enrol", "accounts.people"
@@ -41,9 +44,57 @@ TAKES = {
 }
 
 
+def _sealed(held: QuerySet[Membership]) -> QuerySet:
+    """Roles, each with what its seal and that of its person are checked by; for `believed`."""
+    held = seals.with_seals(seals.with_seals(held, kinds.MEMBERSHIP, prefix="held"), kinds.USER, "user__", "who")
+    return held.values_list(*seals.columns(kinds.MEMBERSHIP, prefix="held"), *seals.columns(kinds.USER, "user__", "who"))
+
+
 def _having(held: QuerySet[Membership], roles: tuple[str, ...]) -> WrittenOnce:
-    held = held.filter(user__is_active=True, role__in=roles).order_by()
-    return WrittenOnce(lambda pk, node: held.filter(Q(team=None) | Q(team__nodes__name=node), user_id=pk).values_list("role"))
+    held = _sealed(held.filter(user__is_active=True, role__in=roles).order_by())
+    return WrittenOnce(lambda pk, node: held.filter(Q(team=None) | Q(team__nodes__name=node), user_id=pk))
+
+
+HELD = len(seals.columns(kinds.MEMBERSHIP))
+TEAM = kinds.MEMBERSHIP.fields.index("team_id")
+ROLE_COUNTS = kinds.MEMBERSHIP.fields.index("counts_at")
+ACCOUNT_COUNTS = HELD + kinds.USER.fields.index("counts_at")
+
+
+def believed(rows: list[tuple], right: str, node: object = None) -> bool:
+    """Whether one of these rows of a query of `roles_with` gives the right: this portal wrote it and its person's, both count by now,
+    and the node is that team's."""
+    good = [row for row in rows if not _fault(row) and not _waits(row, right)]
+    return any(row[TEAM] is None for row in good) or (bool(good) and not (node and _is_moved(str(node))))
+
+
+def _fault(row: tuple) -> str:
+    return seals.fault(kinds.MEMBERSHIP, row[:HELD]) or seals.fault(kinds.USER, row[HELD:])
+
+
+def _waits(row: tuple, right: str) -> bool:
+    """Hands at the rack are asked for by somebody else, so what was done to the account does not stop them."""
+    ends = (row[ROLE_COUNTS], None if right == MANUAL else row[ACCOUNT_COUNTS])
+    return any(end is not None and timezone.now() < end for end in ends)
+
+
+def _is_moved(node: str) -> bool:
+    """Whether somebody else than this portal says which team has the node."""
+    return bool(seals.why_not(Team._meta.get_field("nodes").related_model, name=node))
+
+
+def _holds(user: User, right: str, node: object, asked: WrittenOnce) -> bool:
+    def ask() -> tuple[list[tuple], bool]:
+        rows = asked(user.pk, str(node or ""))
+        return rows, believed(rows, right, node)
+
+    rows, is_so = seals.twice(ask, lambda found: found[1] or all(_waits(row, right) and not _fault(row) for row in found[0]))
+    if is_so:
+        return True
+    for row in rows:
+        seals.noted(kinds.MEMBERSHIP, row[:HELD])
+        seals.noted(kinds.USER, row[HELD:])
+    return False
 
 
 # Who has no password signs in through the identity provider, and brings its factors.
@@ -57,17 +108,23 @@ def may(user: User, right: str, node: object = None) -> bool:
 
     Read from the database: what a session remembers may be old. A node that nobody knows belongs to no team.
     """
-    return bool(roles_with(right)(user.pk, str(node or "")))
+    return _holds(user, right, node, roles_with(right)) and (not wants_factor(right) or _has_factor(user))
 
 
 def roles_with(right: str) -> WrittenOnce:
-    """The query behind `may`: asked with a person's key and a node's name it gives a row for each role that gives the right there."""
+    """The query behind `may`: asked with a person's key and a node's name it gives a row for each role that gives the right there, if it is `believed`."""
     return (_HERE_PROVEN if wants_factor(right) else _HERE)[right]
 
 
 def wants_factor(right: str) -> bool:
     """Whether this installation gives the right only to people who have set up a second factor (SLOTLIGHT_REQUIRE_SECOND_FACTOR)."""
     return settings.REQUIRE_SECOND_FACTOR and right != MANUAL
+
+
+def _has_factor(user: User) -> bool:
+    """Whether a factor that this portal set up is there, or the identity provider's serves."""
+    factors = seals.read(kinds.FACTOR, user_id=user.pk, type__in=FACTORS)
+    return not factors or any(not seals.fault(kinds.FACTOR, row) for row in factors)
 
 
 def lacks_factor(user: User) -> bool:
@@ -79,21 +136,33 @@ def lacks_factor(user: User) -> bool:
 def may_somewhere(user: User, right: str) -> bool:
     """Whether it is worth showing what asks for this right at all. It allows nothing: ask `may` with the node before anything is done."""
     held = _PROVEN if wants_factor(right) else Membership.objects.all()
-    return held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]).exists()
+    return believed(list(_sealed(held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]))), right)
 
 
 def holders(right: str, node: object = None) -> QuerySet[User]:
     """Everybody who has the right there now, by name."""
     held = _PROVEN if wants_factor(right) else Membership.objects.all()
-    here = held.filter(Q(team=None) | Q(team__nodes__name=str(node or "")), role__in=ROLES_WITH[right])
-    return User.objects.filter(pk__in=here.values("user"), is_active=True).order_by("username")
+    here = held.filter(Q(team=None) | Q(team__nodes__name=str(node or "")), waiting.counting(), role__in=ROLES_WITH[right])
+    return User.objects.filter(waiting.counting(), pk__in=here.values("user"), is_active=True).order_by("username")
+
+
+def rests(user: User, right: str, node: object = None) -> str:
+    """Why a right that this person has there does not count yet, and what to do; "" when it counts, or nothing gives it."""
+    rows = [row for row in _HERE[right](user.pk, str(node or "")) if not _fault(row)]
+    if not rows or believed(rows, right):
+        return ""
+    found = waiting.of(User.objects.get(pk=user.pk))
+    roles = {row[0] for row in rows}
+    return next((waiting.why(one) for one in found if isinstance(one, User) or one.pk in roles), "")
 
 
 def why_not(user: User, right: str, node: object = None) -> str:
     """Why this person may not do this there; "" when it may. For a page."""
     if may(user, right, node):
         return ""
-    if wants_factor(right) and _HERE[right](user.pk, str(node or "")):
+    if why := rests(user, right, node):
+        return why
+    if wants_factor(right) and _holds(user, right, node, _HERE[right]):
         return f"{user.get_username()} may not do this without a second factor. Set one up on the page of your account."
     where = f" for {node}" if node else " for the whole fleet"
     return f"{user.get_username() or 'Who is not signed in'} may not do this. It takes {TAKES[right]}{where}."

@@ -1,40 +1,45 @@
-"""Who asks: the session behind a cookie, and the person behind a session. Asked with every request, so written once (`app.once`).
+"""Who asks: the session behind a cookie, and the person behind a session. Asked with every request, so written once (`app.core.compiled_queries`).
 
-Django's own session store and allauth's backend do all else.
+Neither is taken from a row that this portal did not write; see `app.accounts.seals`. Django's own session store and allauth's backend do all else.
 """
 
 from allauth.account.auth_backends import AuthenticationBackend
+from asgiref.sync import sync_to_async
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from app.accounts import kinds, seals
 from app.accounts.models import User
-from app.once import ModelsWrittenOnce
+from app.core.compiled_queries import ModelsWrittenOnce
 
 
 @ModelsWrittenOnce
 def live_sessions(key, now):
-    return Session.objects.filter(session_key=key, expire_date__gt=now)
+    return seals.with_seals(Session.objects.filter(session_key=key, expire_date__gt=now), kinds.SESSION)
 
 
 @ModelsWrittenOnce
 def people(pk):
-    return User.objects.filter(pk=pk)
+    return seals.with_seals(User.objects.filter(pk=pk), kinds.USER)
 
 
 class SessionStore(db.SessionStore):
     """`SESSION_ENGINE` names this module."""
 
     def _get_session_from_db(self) -> Session | None:
-        found = next(iter(live_sessions(self.session_key, timezone.now())), None)
+        found = seals.first_believed(lambda: live_sessions(self.session_key, timezone.now()))
         if found is None:
             self._session_key = None
         return found
+
+    async def _aget_session_from_db(self) -> Session | None:
+        return await sync_to_async(self._get_session_from_db)()
 
 
 class Backend(AuthenticationBackend):
     """`AUTHENTICATION_BACKENDS` names this one."""
 
     def get_user(self, user_id: int) -> User | None:
-        found = next(iter(people(user_id)), None)
+        found = seals.first_believed(lambda: people(user_id))
         return found if found is not None and self.user_can_authenticate(found) else None

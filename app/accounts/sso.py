@@ -20,14 +20,16 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
-from app.accounts import proof
+from app.accounts import proof, waiting
 from app.accounts.models import Team, User
+from app.core.oidc import PROVIDER
 from app.ledger import services as ledger
-from app.oidc import PROVIDER
 
 NONCE = "sso_nonce"
 NEVER = datetime.fromtimestamp(0, UTC)
@@ -121,13 +123,16 @@ def callback(request: HttpRequest, door: Door) -> HttpResponse:
 def refusal(request: HttpRequest, error: Exception | None) -> HttpResponse:
     """The page that says why nobody was signed in, and the log line that says more."""
     log.warning("A sign-in through the identity provider failed: %r.", error)
+    status = 403
     if isinstance(error, Refused):
         why = str(error)
+    elif isinstance(error, ledger.LedgerDown):
+        why, status = str(error), 503
     elif isinstance(error, requests.RequestException):
-        why = "The identity provider does not answer. Sign in with your password, or try again later."
+        why, status = "The identity provider does not answer. Sign in with your password, or try again later.", 503
     else:
         why = "The identity provider's answer could not be accepted: it is old, was used before, or is not signed as it should be. Begin again."
-    return render(request, "socialaccount/authentication_error.html", {"why": why}, status=403)
+    return render(request, "socialaccount/authentication_error.html", {"why": why}, status=status)
 
 
 class Elsewhere(DefaultSocialAccountAdapter):
@@ -148,9 +153,11 @@ class Elsewhere(DefaultSocialAccountAdapter):
                 person = admit(claims, sociallogin.user if sociallogin.is_existing else None)
                 if not sociallogin.is_existing:
                     sociallogin.connect(request, person)
-        except (Refused, ledger.LedgerDown) as refused:
+        except ledger.LedgerDown as down:
+            raise ImmediateHttpResponse(refusal(request, down)) from None
+        except Refused as refused:
             _record_refusal(claims, str(refused))
-            raise ImmediateHttpResponse(refusal(request, Refused(str(refused)))) from None
+            raise ImmediateHttpResponse(refusal(request, refused)) from None
         said = claims.get("auth_time")
         setattr(request, proof.ELSEWHERE, datetime.fromtimestamp(said, UTC) if isinstance(said, int) else NEVER)
 
@@ -178,7 +185,10 @@ def _person(name: str) -> User:
     if found is None:
         found = User(username=name)
         found.set_unusable_password()
-        found.full_clean(exclude=["password"])
+        try:
+            found.full_clean(exclude=["password"])
+        except ValidationError as wrong:
+            raise Refused(f"The provider calls you {name}, and nobody can be called so here. {' '.join(wrong.messages)}") from None
         found.save()
         ledger.record("person.added", {"of": name, "through": "identity provider"}, "portal")
     elif found.has_usable_password() or found.socialaccount_set.exists():
@@ -198,6 +208,9 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
     before = {
         (one.role, one.team.name if one.team else ""): one for one in person.memberships.filter(from_groups=True).select_related("team")
     }
+    for held in person.memberships.filter(from_groups=False, counts_at__gt=timezone.now()).select_related("team"):
+        if (held.role, held.team.name if held.team else "") in wanted:
+            held.delete()  # what the groups give waits for nobody
     by_hand = set(person.memberships.filter(from_groups=False).values_list("role", "team__name"))
     gone = [key for key in before if key not in wanted]
     come = [(role, team) for role, team in sorted(wanted) if (role, team) not in before and (role, team or None) not in by_hand]
@@ -209,6 +222,8 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
     if gone or come:
         body = {"of": person.username, "gone": sorted(map("@".join, gone)), "come": list(map("@".join, come))}
         ledger.record("person.roles-from-groups", body, "portal")
+    if not waiting.ROLES.isdisjoint(role for role, _ in come) and not waiting.site_is_new():
+        waiting.tell(person.username, ", ".join("@".join(one).rstrip("@") for one in come), "a group of the identity provider gives it")
 
 
 def _record_refusal(claims: dict, why: str) -> None:

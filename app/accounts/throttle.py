@@ -1,6 +1,8 @@
-"""Slows down whoever guesses passwords or codes: some failures per name and address, then a pause.
+"""Slows down whoever guesses passwords or codes: some failures, then a pause.
 
-The count lives in Valkey. When that is down nobody is locked out: the page must work at 3 a.m., and a guess is slow by itself.
+What comes from a browser in which the person has signed in before is counted by itself, and nobody else's failures stop it. All else is
+counted for the name at the address, for the address, and for the name: the last two stop who goes through many names, or comes from many
+addresses. The counts live in Valkey. When that is down nobody is locked out: the page must work at 3 a.m., and a guess is slow by itself.
 """
 
 import hashlib
@@ -8,28 +10,55 @@ import logging
 
 import redis
 
-from app.valkey import valkey
+from app.accounts import known
+from app.core.valkey import valkey
 
 FAILURES_MAX = 10
+MANY_MAX = 100  # for one address over all names, and for one name over all addresses
 PAUSE_SECONDS = 600
-SAID = f"There were {FAILURES_MAX} failed sign-ins for this name from here. Wait {PAUSE_SECONDS // 60} minutes, or ask another operator."
+SAID = (
+    f"There were too many failed sign-ins for this name or from this address. Wait {PAUSE_SECONDS // 60} minutes, use a browser in which you"
+    " have signed in before, or ask another operator."
+)
 log = logging.getLogger(__name__)
 
 
-def blocked(name: str, address: str) -> bool:
-    return _ask(lambda db: int(db.get(_key(name, address)) or 0), 0) >= FAILURES_MAX
+def where(name: str, request) -> tuple[str, str]:
+    """(address, known browser or "") of a request that speaks for `name`."""
+    return (request.META.get("REMOTE_ADDR", "") if request is not None else "", known.browser(name, request))
 
 
-def failed(name: str, address: str) -> None:
-    _ask(lambda db: db.pipeline().incr(_key(name, address)).expire(_key(name, address), PAUSE_SECONDS).execute(), None)
+def blocked(name: str, address: str, browser: str = "") -> bool:
+    limits = _limits(name, address, browser)
+    counts = _ask(lambda db: db.mget(list(limits)), [None] * len(limits))
+    return any(int(count or 0) >= most for count, most in zip(counts, limits.values(), strict=True))
 
 
-def forget(name: str, address: str) -> None:
-    _ask(lambda db: db.delete(_key(name, address)), None)
+def failed(name: str, address: str, browser: str = "") -> None:
+    def count(db):
+        line = db.pipeline()
+        for key in _limits(name, address, browser):
+            line.incr(key).expire(key, PAUSE_SECONDS)
+        line.execute()
+
+    _ask(count, None)
 
 
-def _key(name: str, address: str) -> str:
-    return "sign-in:" + hashlib.sha256(f"{name.lower()}\0{address}".encode()).hexdigest()
+def forget(name: str, address: str, browser: str = "") -> None:
+    """After a success. What came from this address for other names stays counted."""
+    keys = [_key(name, address), _key(name, ""), *([_key(name, "browser", browser)] if browser else [])]
+    _ask(lambda db: db.delete(*keys), None)
+
+
+def _limits(name: str, address: str, browser: str) -> dict[str, int]:
+    """Key of each count that bears on it -> how far it may go."""
+    if browser:
+        return {_key(name, "browser", browser): FAILURES_MAX}
+    return {_key(name, address): FAILURES_MAX, _key("", address): MANY_MAX, _key(name, ""): MANY_MAX}
+
+
+def _key(name: str, *parts: str) -> str:
+    return "sign-in:" + hashlib.sha256("\0".join((name.lower(), *parts)).encode()).hexdigest()
 
 
 def _ask(question, otherwise):

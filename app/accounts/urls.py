@@ -32,6 +32,7 @@ urlpatterns = [
     path("sign-out/", views.sign_out, name="sign-out"),
     path("account/", views.account, name="account"),
     path("account/sessions/<int:pk>/end/", views.end_session, name="session-end"),
+    path("account/withdraw/", views.withdraw, name="account-withdraw"),
     path("account/password/", login_required(changing(allauth.password_change)), name="account_change_password"),
     path("account/prove/", login_required(allauth.reauthenticate), name="account_reauthenticate"),
     path("account/prove/code/", login_required(mfa.reauthenticate), name="mfa_reauthenticate"),
@@ -51,6 +52,8 @@ urlpatterns = [
     path("people/of/<str:name>/switch/", people_views.switch, name="person-switch"),
     path("people/of/<str:name>/password/", people_views.new_password, name="person-password"),
     path("people/of/<str:name>/factors/", people_views.forget_factors, name="person-factors"),
+    path("people/of/<str:name>/confirm/", people_views.confirm, name="person-confirm"),
+    path("people/of/<str:name>/withdraw/", people_views.withdraw, name="person-withdraw"),
     # Pages of django-allauth whose place the page of the account takes.
     path("account/factors/", to_account, name="mfa_index"),
     path("account/passkeys/", to_account, name="mfa_list_webauthn"),

@@ -12,9 +12,10 @@ from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from app.accounts import rights
-from app.accounts.changing import changing
+from app.accounts import confirming, people_views, rights, waiting
+from app.accounts.changing import changing, fresh
 from app.accounts.models import User
+from app.accounts.people import PeopleRefused
 from app.ledger import services as ledger
 
 
@@ -41,12 +42,27 @@ def shown(person: User) -> dict:
     found = list(Authenticator.objects.filter(user=person).order_by("created_at"))
     return {
         "memberships": list(person.memberships.select_related("team")),
+        "waiting": [people_views.card(one, person) for one in waiting.of(person)],
+        "waits_for_others": sum(1 for _ in waiting.everything()),
         "lacks_factor": rights.lacks_factor(person),
         "app": next((one for one in found if one.type == "totp"), None),
         "codes": next((one for one in found if one.type == "recovery_codes"), None),
         "passkeys": [one for one in found if one.type == "webauthn"],
         "sessions": sorted(UserSession.objects.purge_and_list(person), key=lambda one: one.created_at, reverse=True),
     }
+
+
+@login_required
+@require_POST
+@fresh
+@changing
+def withdraw(request: HttpRequest) -> HttpResponse:
+    """What an administrator did to one's account, and one did not ask for."""
+    try:
+        confirming.withdraw(request.user, *people_views.named(request, request.user))
+    except PeopleRefused as refused:
+        return render(request, "accounts/account.html", shown(request.user) | {"section": "account", "refused": str(refused)}, status=409)
+    return redirect("account")
 
 
 @login_required

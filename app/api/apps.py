@@ -5,3 +5,9 @@ class ApiConfig(AppConfig):
     name = "app.api"
     label = "api"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self):
+        from app.accounts import sealing
+        from app.api import tokens
+
+        sealing.watch([tokens.KIND])

@@ -20,6 +20,7 @@ class Scoped(HttpBearer):
             token = tokens.find(text)
         except tokens.NotBelieved as why:
             raise Problem("token-not-believed", str(why)) from None
+        request.who = token.person.username
         if wait := rate.wait_seconds(token.prefix):
             raise Problem("too-many", f"The token {token.name} has asked too often in this minute.", headers={"Retry-After": str(wait)})
         if self.scope not in token.scopes:

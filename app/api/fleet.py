@@ -1,6 +1,7 @@
 """What exists and what is wrong, through the API: status, nodes, pools, situations, disks. All of it is looking."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q
@@ -8,29 +9,44 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Field, Router, Schema
 
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
 from app.api.auth import Scoped
 from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
-from app.fleet import judging, overview, rows, services
+from app.fleet import services, unexplained_reviews
 from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation, Standing
-from app.fleet.severity import SEVERITY_ORDER, WORST_FIRST, worst_first
+from app.fleet.pages import judging, overview, rows
+from app.fleet.severity import WORST_FIRST, worst_first
+from app.notices import alarms
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
+from workflows.analysis.judgement import Concern, Judgement, judge_node, judge_pool
+from workflows.analysis.pool_fate import Fate, fate
 from workflows.facts import NodeFacts, PoolFacts, known
-from workflows.fate import Fate, fate
-from workflows.judgement import Concern, Judgement, judge_node, judge_pool
 
 router = Router(tags=["fleet"])
 REMEMBERED = 100  # stays of one disk
 
 
+class AlarmOut(Schema):
+    """What threatens what the whole portal says."""
+
+    kind: str
+    severity: str
+    node: str = Field(description="Empty where it concerns everybody")
+    title: str
+    text: str
+    do: str
+    since: datetime | None
+
+
 class StatusOut(Schema):
     at: datetime
+    alarms: list[AlarmOut] = Field(description="The worst first")
     nodes: dict[str, int]
     standing: dict[str, int] = Field(description="Nodes that report, by tone: bad, watch, unknown, idle, info, good")
     silent: int
-    situations: dict[str, int]
+    situations: dict[str, int] = Field(description="Open ones by severity: act, watch, info; and apart from these what is reviewed")
     runs: dict[str, int]
     orders_unknown: int
     approvals_waiting: int
@@ -45,7 +61,7 @@ class NodeOut(Schema):
     last_report_at: datetime | None
     silent: bool
     situations: int
-    worst: str
+    worst: str = Field(description="The severity of its worst situation, without what is reviewed")
     worst_title: str
     tone: str = Field(description="How it stands in the list of the fleet: bad, watch, unknown, idle, info or good")
     why: str
@@ -109,6 +125,14 @@ class AnswerOut(Schema):
     params: dict[str, str]
 
 
+class ReviewOut(Schema):
+    """An administrator has looked at an unexplained word: it is no open trouble until then, and never good."""
+
+    by: str
+    why: str
+    until: datetime
+
+
 class SituationOut(Schema):
     id: int
     key: str
@@ -120,6 +144,7 @@ class SituationOut(Schema):
     closed_at: datetime | None
     cause: str
     may_lose: int | None
+    reviewed: ReviewOut | None
 
 
 class SituationFull(SituationOut):
@@ -182,10 +207,11 @@ def status_now() -> dict:
     active = Node.objects.exclude(state=Node.State.RETIRED)
     return {
         "at": now,
+        "alarms": [asdict(alarm) for alarm in alarms.standing(now)],
         "nodes": counts(Node.objects.all(), "state"),
         "standing": dict.fromkeys(judging.TONES, 0) | counts(Standing.objects.filter(node__last_report_at__gte=old), "tone"),
         "silent": active.filter(last_report_at__lt=old).count(),
-        "situations": dict.fromkeys(SEVERITY_ORDER, 0) | counts(Situation.objects.filter(closed_at=None), "severity"),
+        "situations": unexplained_reviews.counts(Situation.objects.filter(closed_at=None), unexplained_reviews.signs()),
         "runs": counts(Run.objects.filter(ended_at=None), "status"),
         "orders_unknown": Order.objects.filter(status="UNKNOWN").count(),
         "approvals_waiting": Run.objects.filter(status="open", step__in=approve_steps()).count(),
@@ -208,8 +234,9 @@ def nodes(request, cursor: Cursor = "", limit: Limit = PAGE):
 
 
 def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
-    """Each node with its open situations, worst first."""
-    found = list(Situation.objects.filter(closed_at=None, node__in=listed).defer("data"))
+    """Each node with its open situations, worst first, without what is reviewed."""
+    open_ = Situation.objects.filter(closed_at=None, node__in=listed)
+    found = list(open_.exclude(pk__in=unexplained_reviews.reviewed(open_, unexplained_reviews.signs()).values("pk")).defer("data"))
     found.sort(key=worst_first)
     return [(node, [s for s in found if s.node_id == node.pk]) for node in listed]
 
@@ -235,7 +262,8 @@ def node(request, name: Name):
     this = get_object_or_404(Node, name=name)
     facts = services.facts_of(this)
     own = list(Situation.objects.filter(closed_at=None, node=this).order_by(*WORST_FIRST))
-    return node_line(this, own) | (node_facts(facts, judging.concerns(own)) if facts else nothing_said(name))
+    loud = [one for one in unexplained_reviews.voice(own) if one.reviewed is None]
+    return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else nothing_said(name))
 
 
 def nothing_said(name: str) -> dict:
@@ -296,18 +324,20 @@ def situations(request, node: Words = "", severity: Words = "", closed: bool = F
     found = found if closed else found.filter(closed_at=None)
     found = found.filter(pk__lt=number(cursor)) if number(cursor) else found
     listed, more = paged(found[: limit + 1], limit, lambda one: one.pk)
-    return {"items": [situation_line(one) for one in listed], "next": more}
+    return {"items": [situation_line(one) for one in unexplained_reviews.voice(listed)], "next": more}
 
 
 def situation_line(one: Situation) -> dict:
+    """Of one that has been given its voice."""
     plain = {name: getattr(one, name) for name in ("key", "slug", "severity", "title", "opened_at", "closed_at", "cause")}
-    return plain | {"id": one.pk, "node": one.node.name, "may_lose": None if one.margin == NO_POOL else one.margin}
+    seen = one.reviewed and {"by": one.reviewed.by.get_username(), "why": one.reviewed.why, "until": one.reviewed.until}
+    return plain | {"id": one.pk, "node": one.node.name, "may_lose": None if one.margin == NO_POOL else one.margin, "reviewed": seen}
 
 
 @router.get("/situations/{int:pk}", response=answers(SituationFull), auth=Scoped(READ), url_name="api-situation")
 def situation(request, pk: Number):
     """One situation with the lines that show it, and the runbooks that answer it."""
-    one = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
+    [one] = unexplained_reviews.voice([get_object_or_404(Situation.objects.select_related("node"), pk=pk)])
     told = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
     told |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
     runs = Run.objects.filter(situation_key=one.key, ended_at=None).values_list("pk", flat=True)

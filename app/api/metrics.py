@@ -1,12 +1,13 @@
 """/metrics for Prometheus. What the database and Valkey know is read at the scrape, a few small questions at most every five seconds, so
-it is the same whichever process answers; what this process counts comes from `app.measures`.
+it is the same whichever process answers; what this process counts comes from `app.core.request_metrics`.
 
 No label carries a name of a node, disk, pool or person: how many series there are does not grow with the fleet.
 """
 
 import logging
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from types import SimpleNamespace
@@ -24,18 +25,22 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from app import pulse
-from app.api import problems, ready
+from app import readiness
+from app.api import problems
 from app.api.auth import Scoped
 from app.api.fleet import counts, status_now
 from app.api.scopes import METRICS
+from app.core.request_metrics import REGISTRY
+from app.core.valkey import valkey
+from app.fleet import unexplained_reviews
 from app.fleet.models import Node, Situation
 from app.ledger.checkpoints import newest
 from app.ledger.models import LedgerHead
-from app.measures import REGISTRY
+from app.notices import alarms
+from app.realtime import heartbeats
 from app.runs.models import BrokenGlass, Order, Run
-from app.valkey import valkey
-from workflows.state import ORDER_IS_OUT
+from workflows.analysis.unexplained import SLUG as UNEXPLAINED
+from workflows.engine.state import ORDER_IS_OUT
 
 BELIEVED_SECONDS = 5.0
 QUEUE = "celery"
@@ -63,6 +68,7 @@ def of_the_database() -> Iterator[Metric]:
     yield by("nodes_standing", words, "tone", status["standing"])
     active = Node.objects.exclude(state=Node.State.RETIRED).aggregate(first=Min("last_report_at"))["first"]
     yield gauge("node_silence_seconds_max", "How long the node that is silent longest has been silent.", _age(active, now))
+    yield _portal_alarms(alarms.KINDS, [alarm["kind"] for alarm in status["alarms"]])
     yield _situations()
     statuses = dict.fromkeys(("new", "open", "planning", "ordered", "unknown", "waiting", "stopped"), 0)
     yield by("runs_open", "Runs that have not ended, by status.", "status", statuses | status["runs"])
@@ -75,12 +81,27 @@ def of_the_database() -> Iterator[Metric]:
     yield from _ledger(now)
 
 
+def without_the_database() -> Iterator[Metric]:
+    """The other kinds are absent: nobody knows them now."""
+    kinds = alarms.WITHOUT_DATABASE
+    yield _portal_alarms(kinds, [alarm.kind for alarm in alarms.standing(timezone.now(), kinds)])
+
+
+def _portal_alarms(kinds: Iterable[str], standing: list[str]) -> Metric:
+    found = dict.fromkeys(kinds, 0) | Counter(standing)
+    return by("portal_alarms", "Alarms of the portal itself by kind; any but 0 is to be acted on.", "kind", found)
+
+
 def _situations() -> Metric:
-    family = GaugeMetricFamily("slotlight_situations", "Open situations by severity and kind.", labels=["severity", "slug"])
-    for *labels, count in (
-        Situation.objects.filter(closed_at=None).order_by("severity", "slug").values_list("severity", "slug").annotate(Count("pk"))
-    ):
+    what = "Open situations by severity and kind; what an administrator has reviewed has the severity reviewed."
+    family = GaugeMetricFamily("slotlight_situations", what, labels=["severity", "slug"])
+    open_ = Situation.objects.filter(closed_at=None)
+    seen = unexplained_reviews.reviewed(open_, unexplained_reviews.signs())
+    loud = open_.exclude(pk__in=seen.values("pk"))
+    for *labels, count in loud.order_by("severity", "slug").values_list("severity", "slug").annotate(Count("pk")):
         family.add_metric(labels, count)
+    if count := seen.count():
+        family.add_metric((unexplained_reviews.WORDS, UNEXPLAINED), count)
     return family
 
 
@@ -103,14 +124,14 @@ def _age(at: datetime | None, now: datetime) -> float:
 def of_valkey() -> Iterator[Metric]:
     yield by("queue_length", "Messages that wait for a worker.", "queue", {QUEUE: valkey().llen(QUEUE)})
     yield by("queue_unacknowledged", "Messages that a worker has taken and not finished.", "queue", {QUEUE: valkey().hlen("unacked")})
-    ages = {"worker": pulse.age_seconds(pulse.WORKER), "beat": pulse.age_seconds(pulse.BEAT)}
+    ages = {"worker": heartbeats.age_seconds(heartbeats.WORKER), "beat": heartbeats.age_seconds(heartbeats.BEAT)}
     heard = {who: age for who, age in ages.items() if age is not None}
     yield by("heard_seconds", "How long ago worker and beat were last heard; absent when never.", "part", heard)
 
 
 def of_this_process() -> Iterator[Metric]:
     """Who waits on this process now."""
-    from app.live import waiting  # the door to what waits reads models, and stands above all apps
+    from app.streams import waiting  # the door to what waits reads models, and stands above all apps
 
     open_now = waiting()
     yield gauge("event_streams", "Pages that listen for changes.", open_now["streams"])
@@ -129,10 +150,12 @@ class Collected:
 
 
 def _read() -> Iterator[Metric]:
-    yield by(
-        "up", "Whether each part of the portal is well; see /readyz.", "part", {part: float(not why) for part, why in ready.parts().items()}
-    )
-    for ask in (of_the_database, of_valkey):
+    said = readiness.parts()
+    yield by("up", "Whether each part of the portal is well; see /readyz.", "part", {part: float(not why) for part, why in said.items()})
+    for ask in (
+        without_the_database if said["database"] else of_the_database,
+        of_valkey,
+    ):  # a scrape that waits for it tells nothing at all
         try:
             yield from list(ask())
         except (DatabaseError, redis.RedisError) as error:

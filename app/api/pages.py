@@ -29,7 +29,7 @@ def listed(request: HttpRequest) -> HttpResponse:
     form = MakeToken(request.POST) if request.method == "POST" else MakeToken(initial={"scopes": [READ], "life": "12h"})
     if request.method != "POST" or not form.is_valid():
         return _page(request, form, 422 if form.is_bound else 200)
-    if wrong := _prove(request, form.cleaned_data["password"]):
+    if wrong := proof.lacks(request, form.cleaned_data["password"]):
         form.add_error("password", wrong)
         return _page(request, form, 422)
     said = form.cleaned_data
@@ -39,13 +39,6 @@ def listed(request: HttpRequest) -> HttpResponse:
         form.add_error(None, str(why))
         return _page(request, form, 422)
     return _page(request, MakeToken(initial={"scopes": [READ], "life": "12h"}), made=token, text=text)
-
-
-def _prove(request: HttpRequest, password: str) -> str:
-    """ "" when this browser's person has proved who it is just now or lately."""
-    if password:
-        return proof.prove(request, password)
-    return "" if proof.is_fresh(proof.proved_at(request), timezone.now()) else "Type your password once more. Nothing else is lost."
 
 
 def _page(request: HttpRequest, form: MakeToken, status: int = 200, **more: Any) -> HttpResponse:

@@ -12,8 +12,9 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
+from app.core.limits import too_large
+from app.ledger.forms import KeyLost
 from app.ledger.services import LedgerDown
-from app.limits import too_large
 from app.runs import services
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "too-many": (429, "This token asks too often.", "Wait for as many seconds as Retry-After says."),
     "broken": (500, "The portal failed.", "Nothing says that it was done: read the thing again. The reason is in the portal's log."),
     "ledger-down": (503, "The ledger cannot be written, so nothing is changed.", "Looking goes on. Run `ledger verify` on the portal."),
+    "key-lost": (503, "A key of the portal cannot be used, so nothing is changed.", "On the portal's machine, put the file that is named back from its backup."),
     "database-down": (503, "The database does not answer.", "Try again in a minute; /readyz says what is down."),
 }  # fmt: skip
 
@@ -117,6 +119,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     AuthenticationError: lambda request, error: answer("no-token", "No token came with this request. Session cookies open no address of the API."),
     Http404: lambda request, error: answer("not-found", clean(str(error)) or "There is nothing at this address."),
     LedgerDown: lambda request, down: answer("ledger-down", str(down)),
+    KeyLost: lambda request, lost: answer("key-lost", str(lost)),
     OperationalError: lambda request, error: answer("database-down", "The database does not answer."),
     InterfaceError: lambda request, error: answer("database-down", "The database does not answer."),
     Exception: _broken,

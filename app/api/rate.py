@@ -6,7 +6,7 @@ import time
 import redis
 from django.conf import settings
 
-from app.valkey import valkey
+from app.core.valkey import valkey
 
 WINDOW_SECONDS = 60
 log = logging.getLogger(__name__)

@@ -14,14 +14,20 @@ from app.api.problems import Problem, VerdictOut
 from app.api.scopes import APPROVE, OPERATE, READ
 from app.api.words import PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
 from app.fleet.models import Situation
-from app.runs import byhand, doing, loops, pages, safety, services, takeover
+from app.runs import open_loops as loops
+from app.runs import perform_action, services
 from app.runs.models import OpenLoop, Order, Run
+from app.runs.pages import manual_start, run_page, safety
+from app.runs.people import takeover
+from workflows.engine import plan_losses
+from workflows.engine.core import Step
+from workflows.engine.manual_answers import correctable
+from workflows.engine.state import ENDED, RunState
 from workflows.runbooks import RUNBOOKS
-from workflows.state import ENDED, RunState
 
 router = Router(tags=["runs"])
 # Breaking the glass is not among them: it is for a person before a page that says what it means.
-Act = Literal["choose", "check", "hands", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over"]
+Act = Literal["choose", "check", "hands", "correct", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over"]
 OF_A_STEP = {"DECIDE": "choose", "CHECK": "check", "MANUAL": "hands", "PLAN": "plan", "CONFIRM": "confirm", "EXECUTE": "execute"}
 Said = dict[str, Any]
 
@@ -48,6 +54,12 @@ class StepOut(Schema):
     finished_at: datetime | None
     finished_by: str
     passed_over: bool
+
+
+class CorrectOut(Schema):
+    step: str
+    asks: str
+    was: str = Field(description="What was answered")
 
 
 class OptionOut(Schema):
@@ -82,8 +94,13 @@ class RunFull(RunOut):
     guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
     warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
     options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
-    phrase: str = Field(description="What `confirm` must be sent as text, at a step that asks for it")
+    asks: str = Field(
+        description="What `hands` must say as evidence, or what `confirm` must be sent as text: to be read off the disk or the plan"
+    )
+    correctable: CorrectOut | None = Field(description="The answer of an earlier step that `correct` may still replace")
     steps: list[StepOut]
+    lost: list[str] = Field(description="What is lost by carrying out the plan, or by the step that comes; the worst first")
+    must_accept: str = Field(description="What `approve`, `break-glass` and `execute` must be sent as `accepted`; empty: nothing")
     plan: dict[str, Any] | None
     plan_digest: str
     argv: list[str] = Field(description="The exact command of the plan, word by word")
@@ -95,6 +112,8 @@ class RunFull(RunOut):
 
 class WaitingOut(RunOut):
     yours: bool = Field(description="Whether the person of this token may judge it")
+    lost: list[str] = Field(description="What is lost by carrying out the plan; the worst first")
+    must_accept: str = Field(description="What `approve` must be sent as `accepted`; empty: nothing")
     plan_digest: str
     argv: list[str]
 
@@ -125,11 +144,12 @@ class Asked(Schema):
 
     version: Number
     value: Words = Field("", description="choose")
-    text: Words = Field("", description="confirm: the phrase")
-    evidence: Words = Field("", description="hands: by what it can be told")
+    text: Words = Field("", description="confirm: what `asks` of the run asks for")
+    evidence: Words = Field("", description="hands: by what it can be told; correct: what it is instead")
     outcome: Words = Field("", description="settle: did or did_not")
-    step: Words = Field("", description="back: to which step")
+    step: Words = Field("", description="back: to which step; correct: the step of `correctable`")
     reason: Words = Field("", description="settle, abort, withdraw, take-over")
+    accepted: Words = Field("", description="execute, break-glass: `must_accept` of the run, word by word, where it says anything")
     holder: Number = Field(0, description="take-over: the run that holds what is needed")
 
 
@@ -137,6 +157,7 @@ class Judged(Schema):
     version: Number
     plan_digest: Words
     reason: Words = ""
+    accepted: Words = Field("", description="approve: `must_accept` of the run, word by word, where it says anything")
 
 
 class Closed(Schema):
@@ -145,9 +166,9 @@ class Closed(Schema):
 
 
 def run_line(run: Run) -> Said:
-    words, _ = pages.standing(run.here, RUNBOOKS.get(run.runbook))
+    words, _ = run_page.standing(run.here, RUNBOOKS.get(run.runbook))
     plain = {name: getattr(run, name) for name in ("runbook", "node", "step", "status", "version", "created_at", "ended_at")}
-    return plain | {"id": run.pk, "title": pages.title(run), "requester": run.requester.username, "standing": words}
+    return plain | {"id": run.pk, "title": run_page.title(run), "requester": run.requester.username, "standing": words}
 
 
 def found_run(pk: int) -> Run:
@@ -178,17 +199,22 @@ def full(run: Run) -> Said:
     book = RUNBOOKS.get(run.runbook)
     open_now = book is not None and state.status == "open"
     step = book.step(state.step) if open_now else None
+    is_there = book is not None and state.step in {one.slug for one in book.steps}  # a runbook may have changed under a run
+    can_be_corrected = correctable(book, state) if is_there else None
     return run_line(run) | {
         "situation": run.situation_key,
         "params": run.params | dict(state.params),
         "note": state.note,
         "alarm": state.alarm,
-        "acts": acts(state, step),
+        "acts": acts(state, step, can_be_corrected),
         "guards": services.verdicts_now(run) if open_now else state.verdicts,
         "warnings": safety.warned(run, state, step) if step else [],
         "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
-        "phrase": step.phrase(state.params, state.plan or {}) if step and step.kind == "CONFIRM" and step.phrase else "",
-        "steps": [step_line(line) for line in pages.steps(book, state)] if book else [],
+        "asks": (step.phrase_hint or step.asks) if step else "",
+        "correctable": correctable_line(can_be_corrected, state) if can_be_corrected else None,
+        "steps": [step_line(line) for line in run_page.steps(book, state)] if book else [],
+        "lost": safety.lost(run, state, step) if step else [],
+        "must_accept": plan_losses.to_accept(state.plan or {}),
         "plan": state.plan,
         "plan_digest": state.plan_digest,
         "argv": list((state.plan or {}).get("argv", ())),
@@ -199,17 +225,22 @@ def full(run: Run) -> Said:
     }
 
 
-def acts(state: RunState, step) -> list[str]:
+def correctable_line(step: Step, state: RunState) -> Said:
+    return {"step": step.slug, "asks": step.asks, "was": state.params.get(step.param, "")}
+
+
+def acts(state: RunState, step: Step | None, can_be_corrected: Step | None) -> list[str]:
     if state.status in ENDED:
         return []
     found = [OF_A_STEP[step.kind]] if step is not None and step.kind in OF_A_STEP else []
     found += ["approve", "reject"] if step is not None and step.kind == "APPROVE" else []
     found += {"stopped": ["plan"], "unknown": ["settle"], "ordered": ["withdraw"]}.get(state.status, [])
+    found += ["correct"] if can_be_corrected else []
     return [*found, *([] if state.order_is_out else ["abort"])]
 
 
 def option(one, book) -> Said:
-    told = pages.choice(one, book)
+    told = run_page.choice(one, book)
     return {name: told[name] for name in ("value", "title", "detail", "against")} | {"fits": told["fit"]}
 
 
@@ -226,7 +257,7 @@ def order_line(order: Order) -> Said:
 @router.post("/runs", response=answers(RunFull, 201), auth=Scoped(OPERATE), url_name="api-run-start")
 def start(request, body: Start):
     """Begin a run: for a situation with one of the runbooks that answer it, or for what the pages offer. A second one begins nothing."""
-    begin = partial(byhand.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})
+    begin = partial(manual_start.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})
     begun = by_token(request.auth, "run.start", begin if body.offer else partial(_answer, request.auth.person, body))
     return Status(201, full(found_run(begun.pk)))
 
@@ -251,7 +282,7 @@ def act(request, pk: Number, act: Act, body: Asked):
 
 def _done(token, pk: int, version: int, act: str, said: dict[str, str]) -> Said:
     run = found_run(pk)
-    what = partial(doing.do, pk, version, act, token.person, token.proved_at, said)
+    what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, said)
     by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
     return full(found_run(pk))
 
@@ -265,13 +296,15 @@ def approvals(request):
 
 def waiting(run: Run, yours: bool) -> Said:
     state = run.here
-    return run_line(run) | {"yours": yours, "plan_digest": state.plan_digest, "argv": list((state.plan or {}).get("argv", ()))}
+    plan = state.plan or {}
+    said = {"lost": list(plan_losses.lost(plan)), "must_accept": plan_losses.to_accept(plan), "argv": list(plan.get("argv", ()))}
+    return run_line(run) | said | {"yours": yours, "plan_digest": state.plan_digest}
 
 
 @router.post("/approvals/{int:pk}/approve", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-approve")
 def approve(request, pk: Number, body: Judged):
     """Say yes to exactly this plan. It takes another person than any who had a hand in the run, and a password typed within 15 minutes."""
-    return _done(request.auth, pk, body.version, "approve", {"plan_digest": body.plan_digest})
+    return _done(request.auth, pk, body.version, "approve", {"plan_digest": body.plan_digest, "accepted": body.accepted})
 
 
 @router.post("/approvals/{int:pk}/reject", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-reject")

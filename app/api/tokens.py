@@ -1,4 +1,7 @@
-"""Making, finding and revoking tokens. Making and revoking stand in the ledger; so does every act a token is used for (`app.api.acting`)."""
+"""Making, finding and revoking tokens. Making, first using and revoking stand in the ledger; so does every act a token is used for (`app.api.acting`).
+
+A row that this portal did not write opens nothing; see `app.accounts.seals`.
+"""
 
 import re
 import secrets
@@ -9,13 +12,18 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from app.accounts import sealing, seals
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
+from app.accounts.signed_in import people
 from app.api.models import Token
 from app.api.scopes import ACTING, why_not
+from app.core.compiled_queries import ModelsWrittenOnce
 from app.ledger import looking
 from app.ledger import services as ledger
 
+FIELDS = ("id", "person_id", "name", "prefix", "digest", "scopes", "bound", "made_at", "proved_at", "expires_at", "revoked_at")
+(KIND,) = seals.register(seals.Kind(Token, "token", "person_id", FIELDS))
 FORM = re.compile(r"slt_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 SEEN_EVERY = timedelta(minutes=1)
 OPEN_MAX = 20  # of one person; more are forgotten ones
@@ -52,8 +60,9 @@ def make(person: User, name: str, scopes: list[str], lasts: timedelta, proved_at
             proved_at=proved_at,
             expires_at=now + lasts,
         )
-        body = {"token": prefix, "name": name, "scopes": token.scopes, "expires_at": token.expires_at}
+        body = {"identity": KIND.name(token.pk), "token": prefix, "name": name, "scopes": token.scopes, "expires_at": token.expires_at}
         ledger.record("token.made", body, person.username)
+        sealing.bind(token)
     return token, text
 
 
@@ -84,20 +93,27 @@ def state(token: Token, now: datetime) -> str:
 
 def revoke(token: Token, by: User) -> None:
     """From now on it opens nothing. A broken ledger does not stop it: shutting out must always be possible."""
-    now = timezone.now()
     with transaction.atomic():
-        if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
-            looking.record_if_possible(
-                "token.revoked", {"token": token.prefix, "name": token.name, "of": token.person.username}, by.username
-            )
+        found = Token.objects.select_for_update().filter(pk=token.pk, revoked_at=None).first()
+        if found is not None:
+            found.revoked_at = timezone.now()
+            found.save(update_fields=["revoked_at"])
+            body = {"token": token.prefix, "name": token.name, "of": token.person.username}
+            looking.record_if_possible("token.revoked", body, by.username)
+
+
+@ModelsWrittenOnce
+def _with_prefix(prefix):
+    return seals.with_seals(Token.objects.filter(prefix=prefix), KIND)
 
 
 def find(text: str) -> Token:
     """The token that was sent, and used now. Raises NotBelieved."""
     shaped = FORM.fullmatch(text)
-    token = Token.objects.select_related("person").filter(prefix=shaped.group(1)).first() if shaped else None
+    token = next(iter(_with_prefix(shaped.group(1))), None) if shaped else None
     if token is None or not secrets.compare_digest(token.digest, digest(text)):
         raise NotBelieved(f"This token is not known here. {HERE}")
+    _not_forged(token)
     now = timezone.now()
     if token.revoked_at is not None:
         raise NotBelieved(f"The token {token.name} was revoked at {token.revoked_at:%Y-%m-%d %H:%M} UTC. {HERE}")
@@ -113,13 +129,28 @@ def find(text: str) -> Token:
     return token
 
 
+def _not_forged(token: Token) -> None:
+    """Token and person were both written by this portal. Raises NotBelieved; the alarm learns of it."""
+    if seals.fault(KIND, seals.of_model(token)) and (why := seals.why_not(Token, pk=token.pk) or "It was changed just now."):
+        raise NotBelieved(f"The token {token.name} is not believed. {why}")
+    person = seals.first_believed(lambda: people(token.person_id))
+    if person is None:
+        raise NotBelieved(f"The account behind the token {token.name} is not believed. {seals.HOW}")
+    token.person = person
+
+
 def _password(person: User) -> str:
     """Another value for each password, from which none is to be had."""
     return person.get_session_auth_hash()
 
 
 def _seen(token: Token, now: datetime) -> None:
-    if token.last_used_at is None or now - token.last_used_at >= SEEN_EVERY:
+    """Its first use is an event, and so is each act by it (`app.api.acting`). A ledger that takes nothing does not stop looking."""
+    if token.last_used_at is None:
+        with transaction.atomic():
+            if Token.objects.filter(pk=token.pk, last_used_at=None).update(last_used_at=now):
+                looking.record_if_possible("token.first-used", {"token": token.prefix, "name": token.name}, token.person.username)
+    elif now - token.last_used_at >= SEEN_EVERY:
         Token.objects.filter(pk=token.pk).update(last_used_at=now)
 
 

@@ -9,8 +9,8 @@ from app.api.auth import Scoped
 from app.api.problems import Problem
 from app.api.scopes import READ
 from app.api.words import answers
-from app.fleet import triage_work
-from app.limits import MIB, PASTE_BYTES_MAX, too_large
+from app.core.limits import MIB, PASTE_BYTES_MAX, too_large
+from app.fleet import triage_process
 from confined import Stopped
 
 router = Router(tags=["triage"])
@@ -35,7 +35,7 @@ class ErrorOut(Schema):
 class TriageOut(Schema):
     version: int
     texts: list[dict[str, Any]] = Field(description="What became of each output: read, partly or refused, with the reason")
-    other_lines: list[dict[str, Any]] = Field(description="Lines that are no output: prose, headings")
+    other_lines: list[dict[str, Any]] = Field(description="Lines that are no output: prose, headings, a command line with nothing below it")
     pools: list[dict[str, Any]]
     disks: list[dict[str, Any]]
     situations: list[dict[str, Any]]
@@ -53,8 +53,8 @@ def triage(request, asked: TriageIn):
     if sum(len(content) for _, content in texts) > PASTE_BYTES_MAX:
         raise Problem("too-large", f"The texts have more than {PASTE_BYTES_MAX // MIB} MiB together. {too_large(request.path)}")
     try:
-        return triage_work.run(triage_work.as_json, texts)
-    except triage_work.Busy as busy:
+        return triage_process.run(triage_process.as_json, texts)
+    except triage_process.Busy as busy:
         raise Problem("busy", str(busy), headers={"Retry-After": str(RETRY_SECONDS)}) from None
     except Stopped as stopped:
         raise Problem("stopped", str(stopped)) from None

@@ -1,10 +1,11 @@
 from django.urls import path
 
-from app.api import metrics, pages, ready
+from app import readiness
+from app.api import metrics, pages
 from app.api.door import api, nothing
 
 urlpatterns = [
-    path("readyz", ready.ready, name="ready"),
+    path("readyz", readiness.ready, name="ready"),
     path("metrics", metrics.metrics, name="metrics"),
     path("account/tokens/", pages.listed, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", pages.revoke, name="token-revoke"),

@@ -8,9 +8,11 @@ class FleetConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
-        from app.fleet import situations
-        from app.fleet.who import wwids_of_serial
+        from app.accounts import sealing
+        from app.fleet import kinds, situations
+        from app.fleet.pages.disk_identity import wwids_of_serial
         from app.ledger import terms
 
+        sealing.watch([kinds.NODE])
         post_migrate.connect(situations.catch_up_after_migrating, sender=self)
         terms.ALIASES.append(wwids_of_serial)

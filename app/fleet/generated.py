@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
-from agents.receipts import listed
-from agents.sets import place, set_digest, spoken
-from agents.times import iso
-from agents.twin.many import PREFIX, kind_of, name_of, pattern, renamed
-from agents.twin.scenarios import Clock, host
-from app.fleet import intake
+from agents.domain.times import iso
+from agents.orders.receipts import listed
+from agents.reporting.capture_set import place, set_digest, spoken
+from app.fleet.ingest import intake
 from app.fleet.models import Node
+from twin.many import PREFIX, kind_of, name_of, pattern, renamed
+from twin.scenarios import Clock, host
 
 OUTAGE_SECONDS = 60  # ago, the node was whole
 VERSION = "generated"  # what such a node says its agent is; by this a generated fleet is told from a real one

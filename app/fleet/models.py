@@ -40,11 +40,11 @@ class Node(models.Model):
     version = models.CharField(max_length=40, blank=True)  # of the agent
     boot_id = models.CharField(max_length=64, blank=True)
     last_report_at = models.DateTimeField(null=True, blank=True)  # when its captures were taken, by our clock
-    report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.sets.set_digest
+    report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.reporting.capture_set.set_digest
     set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
     asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
     created_at = models.DateTimeField(auto_now_add=True)
-    touched = models.SmallIntegerField(default=0)  # app.fleet.touching.FORM, once what it touches is written down in that form
+    touched = models.SmallIntegerField(default=0)  # app.fleet.ingest.related_nodes.FORM, once what it touches is written down in that form
 
     class Meta:
         ordering = ["name"]
@@ -62,7 +62,9 @@ class Report(models.Model):
     node = models.OneToOneField(Node, models.PROTECT, primary_key=True)
     captures = models.JSONField(default=dict)
     changed_at = models.DateTimeField()  # when this set first arrived
-    pending = models.JSONField(default=list, blank=True)  # sets that came and went and are not in the ledger yet; see app.fleet.moves
+    pending = models.JSONField(
+        default=list, blank=True
+    )  # sets that came and went and are not in the ledger yet; see app.fleet.ingest.report_ledger_batching
     pending_since = models.DateTimeField(null=True, blank=True, db_index=True)
 
     def __str__(self):
@@ -100,7 +102,7 @@ class Disk(models.Model):
     former_serials = models.JSONField(default=list, blank=True)
     parts = ArrayField(
         models.TextField(), default=list, blank=True
-    )  # of WWID and serials, by which a part of one is found; see app.fleet.parts
+    )  # of WWID and serials, by which a part of one is found; see app.fleet.pages.disk_search
 
     class Meta:
         ordering = ["wwid"]
@@ -216,7 +218,8 @@ class Situation(models.Model):
     node = models.ForeignKey(Node, models.PROTECT, related_name="situations")
     severity = models.CharField(max_length=10)  # "act", "watch" or "info"
     title = models.TextField()
-    data = models.JSONField()  # the rest of workflows.core.Situation: meaning, evidence, answers, subject, sure, cause
+    opened_as = models.TextField(blank=True)  # its title when it was opened, with what was measured then; empty in rows of older versions
+    data = models.JSONField()  # the rest of workflows.engine.core.Situation: meaning, evidence, answers, subject, sure, cause
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
     # What lists are ordered, filtered and folded by; the same as in `severity` and `data`, where SQL finds it.
@@ -255,7 +258,7 @@ class Situation(models.Model):
 class Touch(models.Model):
     """One thing that a node touches, as its last report tells: by these the nodes are found that bear on one another.
 
-    See `workflows/facts/touch.py`. A row that does not bind is a doubt: what the node may touch, for all that is known.
+    See `workflows/facts/fleet/related_nodes.py`. A row that does not bind is a doubt: what the node may touch, for all that is known.
     """
 
     node = models.ForeignKey(Node, models.PROTECT, related_name="touches")

@@ -14,13 +14,13 @@ from types import MappingProxyType
 from django.conf import settings
 from django.utils import timezone
 
-from app.fleet import earlier, history, touching
+from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among
+from app.fleet.ingest import earlier_captures, history, related_nodes
 from app.fleet.models import Node, Report
 from app.ledger.models import Blob
-from app.once import ModelsWrittenOnce, WrittenOnce, among
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
-from workflows.facts.sources import Memory
-from workflows.facts.touch import doubts, named_in, questions, touches
+from workflows.facts.fleet.related_nodes import doubts, named_in, questions, touches
+from workflows.facts.read.sources import Memory
 
 Picked = Mapping[str, tuple[int, float]]
 
@@ -35,7 +35,7 @@ class Parsed:
     facts: NodeFacts
     touches: frozenset[str]
     doubts: frozenset[str]
-    spans: tuple[earlier.Span, ...]
+    spans: tuple[earlier_captures.Span, ...]
     spans_read: frozenset[int]  # of those, which the facts compare with
     memory: Memory = field(default_factory=dict)  # of what was joined; handed on from set to set
 
@@ -85,18 +85,18 @@ def held_facts(names: Iterable[str], at: datetime | None = None) -> FleetFacts |
 
 
 def _nodes(names: Iterable[str] | None) -> list[Node]:
-    return list(touching.reporting()) if names is None else _named(list(names))
+    return list(related_nodes.reporting()) if names is None else _named(list(names))
 
 
 @ModelsWrittenOnce
 def _named(names):
-    return touching.reporting().filter(among("fleet_node.name", names))
+    return related_nodes.reporting().filter(among("fleet_node.name", names))
 
 
 def _joined(nodes: list[Node], at: datetime) -> FleetFacts:
     changes = history.leaf_changes(at, nodes)
     aged = {node.name: _aged(node, at, changes.get(node.name, ())) for node in nodes}
-    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at.timestamp())
+    return FleetFacts(aged, history.remembered(at), history.gone(at, nodes), at=at.timestamp())
 
 
 def _wider(fleet: FleetFacts, near: frozenset[str], at: datetime) -> frozenset[str]:
@@ -107,9 +107,9 @@ def _wider(fleet: FleetFacts, near: frozenset[str], at: datetime) -> frozenset[s
 
 def near_things(things: Iterable[str], at: datetime) -> frozenset[str]:
     """Names of the nodes that touch one of these, and all that those touch in turn."""
-    behind = () if touching.all_are_written() else touching.behind()
+    behind = () if related_nodes.all_are_written() else related_nodes.behind()
     late = {node.name: touches(parsed(node, at).facts) for node in behind}
-    return touching.near(frozenset(things).union(*late.values())) | late.keys()
+    return related_nodes.near(frozenset(things).union(*late.values())) | late.keys()
 
 
 def facts_of(node: Node, at: datetime | None = None) -> NodeFacts | None:
@@ -126,8 +126,8 @@ def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) 
         if captures is None:  # read together with its name: another report may have come since the node was read
             captures, *which = Report.objects.values_list("captures", "node__report_digest", "node__set_at").get(node=node)
             name = _name_of(*which)
-        known = replace(_latest(node.name), set=name, captures=captures, facts=None, spans=earlier.spans(node))
-    picked = earlier.pick(known.spans, node.asked, at.timestamp())
+        known = replace(_latest(node.name), set=name, captures=captures, facts=None, spans=earlier_captures.spans(node))
+    picked = earlier_captures.pick(known.spans, node.asked, at.timestamp())
     wanted = frozenset(pk for pk, _ in picked.values())
     if known.facts is None or known.spans_read != wanted:
         known = _parse(node, known, picked, wanted)
@@ -176,8 +176,8 @@ def _latest(node: str) -> Parsed:
 def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
     """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
     one = parsed(node, at)
-    picked = earlier.pick(one.spans, node.asked, at.timestamp())
-    before = earlier.captures_of(pk for pk, _ in picked.values())
+    picked = earlier_captures.pick(one.spans, node.asked, at.timestamp())
+    before = earlier_captures.captures_of(pk for pk, _ in picked.values())
     texts = dict(one.bodies)
     texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
     said = {where: texts[digest] for where, digest in one.captures.items()}
@@ -200,7 +200,7 @@ def _name_of(digest: str, at: datetime | None) -> str:
 
 
 def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) -> Parsed:
-    before = earlier.captures_of(wanted)
+    before = earlier_captures.captures_of(wanted)
     needed = set(known.captures.values()).union(*(captures.values() for captures in before.values()))
     texts = {digest: known.bodies[digest] for digest in needed if digest in known.bodies}
     texts |= bodies(needed - texts.keys())

@@ -3,9 +3,9 @@
 from operator import attrgetter
 
 from app.fleet.models import NO_POOL
-from workflows.core import Situation
+from workflows.analysis.pool_fate import pool_losses
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, known
-from workflows.fate import pool_losses
 
 SEVERITY_TONES = {"act": "bad", "watch": "watch", "info": "info"}
 SEVERITY_WORDS = {"act": "act now", "watch": "keep watching", "info": "to know"}

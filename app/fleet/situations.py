@@ -1,12 +1,12 @@
 """Opens and closes situations as the facts show them, one writer at a time.
 
 A report that changes something is looked at together with the nodes it touches, and with all that those touch in turn; to a
-detector no other node is there (`workflows/facts/touch.py`). Once a minute the fleet is looked at, a large one in turns, because
+detector no other node is there (`workflows/facts/fleet/related_nodes.py`). Once a minute the fleet is looked at, a large one in turns, because
 some situations come with time alone.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -14,14 +14,16 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from app import outbox
-from app.doorbell import ring
-from app.fleet import history, overview, services, standing, telling, touching
+from app.core import outbox
+from app.core.compiled_queries import ModelsWrittenOnce, among, save
+from app.fleet import notifications, services
+from app.fleet.ingest import fleet_rows, history, related_nodes
 from app.fleet.models import Node, Situation, Standing
+from app.fleet.pages import overview
 from app.fleet.severity import margin, rank
 from app.ledger import services as ledger
-from app.once import ModelsWrittenOnce, among, save
-from workflows.core import Situation as Seen
+from app.realtime.publish import ring
+from workflows.engine.core import Situation as Seen
 from workflows.facts import FleetFacts, NodeFacts, lookup
 from workflows.situations import detect_all
 
@@ -62,7 +64,7 @@ def settle_all(at: datetime, seconds: float | None = None) -> int:
 
 def _in_turn(at: datetime, seconds: float | None) -> Iterator[str]:
     """Half of the time for the restless; whoever is left out is looked at first the next time."""
-    by_age = touching.reporting().order_by(F("standing__settled_at").asc(nulls_first=True), "name")
+    by_age = related_nodes.reporting().order_by(F("standing__settled_at").asc(nulls_first=True), "name")
     if seconds is not None:
         by_age = by_age.exclude(set_at__gt=at - JUST_SETTLED, set_at__lte=at)
     begun = time.monotonic()
@@ -90,10 +92,10 @@ def _settle_with(name: str, at: datetime) -> frozenset[str]:
 
 def _catch_up(name: str, at: datetime) -> None:
     """Write down what a node touches, and where its disks are, that has not reported since this is written down."""
-    node = touching.behind().filter(name=name).select_for_update(of=["self"], no_key=True).first()
+    node = related_nodes.behind().filter(name=name).select_for_update(of=["self"], no_key=True).first()
     if node is not None:
         facts = services.parsed(node, at).facts
-        touching.write(node, facts)
+        related_nodes.write(node, facts)
         history.record(node, facts, at)
 
 
@@ -101,7 +103,7 @@ def catch_up_after_migrating(plan=(), **_) -> None:
     """Once, with a version that writes down more than the one before it; else the first reports would pay for it."""
     if any(backwards for _, backwards in plan):
         return
-    for name in list(touching.behind().values_list("name", flat=True)):
+    for name in list(related_nodes.behind().values_list("name", flat=True)):
         with transaction.atomic():
             _catch_up(name, timezone.now())
 
@@ -111,18 +113,24 @@ def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = 
     seen = _seen(fleet)
     rows = {row.key: row for row in (_open() if open_ is None else open_)}
     nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
-    anew = standing.judged_anew(nodes.values())
+    anew = fleet_rows.judged_anew(nodes.values())
     over = _without_kept([row for key, row in rows.items() if key not in seen and _answered(row, fleet)], anew)
     Situation.objects.filter(pk__in=[row.pk for row in over]).update(closed_at=at)
     worse = [
-        (rows[key], seen[key].severity) for key in seen.keys() & rows.keys() if telling.is_worse(rows[key].severity, seen[key].severity)
+        (rows[key], seen[key].severity)
+        for key in seen.keys() & rows.keys()
+        if notifications.is_worse(rows[key].severity, seen[key].severity)
     ]
     changed = [row for key, row in rows.items() if key in seen and _update(row, _fields(seen[key], fleet))]
     opened = [seen[key] for key in seen if key not in rows]
-    new = Situation.objects.bulk_create(Situation(key=s.key, node=nodes[s.node], opened_at=at, **_fields(s, fleet)) for s in opened)
-    outbox.put(telling.happened(new, over, worse, anew))
-    standing.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
+    new = Situation.objects.bulk_create(_new(s, nodes, at, fleet) for s in opened)
+    outbox.put(notifications.happened(new, over, worse, anew))
+    fleet_rows.keep(fleet, at, nodes, [row for row in rows.values() if row not in over] + new, (*over, *changed, *new))
     return sorted(s.key for s in opened), sorted(row.key for row in over)
+
+
+def _new(seen: Seen, nodes: Mapping[str, Node], at: datetime, fleet: FleetFacts) -> Situation:
+    return Situation(key=seen.key, node=nodes[seen.node], opened_at=at, opened_as=seen.title, **_fields(seen, fleet))
 
 
 def _seen(fleet: FleetFacts) -> dict[str, Seen]:

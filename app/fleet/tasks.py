@@ -6,10 +6,11 @@ from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
-from app.doorbell import ring
-from app.fleet import moves, situations
+from app.fleet import situations
+from app.fleet.ingest import report_ledger_batching
 from app.fleet.models import Node
-from app.fleet.rows import STALE_SECONDS
+from app.fleet.pages.rows import STALE_SECONDS
+from app.realtime.publish import ring
 
 EVERY_SECONDS = 15
 SETTLE_SECONDS = 20  # of each minute; the worker has more to do
@@ -28,13 +29,13 @@ def notice_silence() -> None:
 @shared_task
 def record_moves() -> None:
     """Write into the ledger what has waited for its minute and was followed by nothing. Twice is harmless."""
-    waiting = Node.objects.filter(report__pending_since__lte=timezone.now() - timedelta(seconds=moves.TOGETHER_SECONDS))
+    waiting = Node.objects.filter(report__pending_since__lte=timezone.now() - timedelta(seconds=report_ledger_batching.TOGETHER_SECONDS))
     for pk in waiting.values_list("pk", flat=True):
         with transaction.atomic():
             # Who takes a report in holds the node, and records what waits itself.
             mine = waiting.select_for_update(of=["self"], no_key=True, skip_locked=True).select_related("report").filter(pk=pk).first()
             if mine is not None:
-                moves.record_waiting(mine.report)
+                report_ledger_batching.record_waiting(mine.report)
 
 
 @shared_task

@@ -4,4 +4,4 @@ import django
 
 django.setup(set_prefix=False)
 
-from app.fleet import triage_work  # noqa: E402, F401
+from app.fleet import triage_process  # noqa: E402, F401

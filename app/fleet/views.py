@@ -9,24 +9,28 @@ from django.views.decorators.http import require_POST, require_safe
 from app.accounts import rights
 from app.accounts.asking import needs
 from app.accounts.rights import NOTICES
-from app.fleet import chassis, figures, history, judging, overview, pages_disk, pages_pool, reviewing, rows, services, stamps, tops, who
-from app.fleet.drawing import draw
+from app.core.pages import live, render_page
+from app.fleet import services, unexplained_reviews
+from app.fleet.ingest import history
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
-from app.fleet.severity import SEVERITY_TONES, SEVERITY_WORDS, WORST_FIRST, worst_first
-from app.htmx import live, render_page
-from workflows import advice
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.census import census
-from workflows.facts.findings import disks_of, findings, of_node, of_pool
-from workflows.fate import fate
-from workflows.judgement import Judgement, judge_disk, judge_pool
+from app.fleet.pages import chassis, disk_identity, drive_rows, figures, judging, overview, page_headers, page_versions, rows
+from app.fleet.pages import disk as pages_disk
+from app.fleet.pages import pool as pages_pool
+from app.fleet.pages.drawing import draw
+from app.fleet.severity import WORST_FIRST, worst_first
+from workflows.analysis import zfs_advice
+from workflows.analysis.judgement import Concern, Judgement, judge_disk, judge_node, judge_pool
+from workflows.analysis.pool_fate import fate
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts.fleet.census import census
+from workflows.facts.fleet.findings import disks_of, findings, of_node, of_pool
 
 TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough
 
 
 @login_required
 @require_safe
-@live(stamps.fleet)
+@live(page_versions.fleet)
 def fleet(request: HttpRequest) -> HttpResponse:
     context = {"section": "fleet", "topics": "fleet", **overview.page(request.GET, timezone.now())}
     return render_page(request, "fleet/fleet.html", context, partial="fleet")
@@ -34,22 +38,22 @@ def fleet(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_safe
-@live(stamps.node)
+@live(page_versions.node)
 def node(request: HttpRequest, name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
     about = {"section": "fleet", "topics": f"node:{name},looks:{name}", "node": this, **overview.line(this, timezone.now())}
-    situations, fleet = _open_situations(this), tops.facts_near(request, name)
+    situations, fleet = _open_situations(this), page_headers.facts_near(request, name)
     if fleet is None:
-        context = about | {"situations": situations, "pools": this.pools_now.all(), **tops.asking(request, name)}
+        context = about | {"situations": situations, "pools": this.pools_now.all(), **page_headers.asking(request, name)}
         return render_page(request, "fleet/node_top.html", context, partial="node")
     facts = fleet.nodes.get(name)
-    context = about | {
-        "situations": situations,
-        "fleet_facts": fleet,
-        "pools": rows.pool_rows(facts, judging.concerns(situations)) if facts is not None else (),
-    }
+    context = about | {"situations": situations, "fleet_facts": fleet, "pools": ()}
     if facts is not None:
-        context |= _node_facts(facts, fleet) | _judged(judging.of_node(facts, situations), facts)
+        own = judging.concerns(situations)
+        others = judging.about(other for other in fleet.nodes if other != name)
+        context |= (
+            {"pools": rows.pool_rows(facts, own)} | _node_facts(facts, fleet, others | {name: own}) | _judged(judge_node(facts, own), facts)
+        )
     return render_page(request, "fleet/node.html", context, partial="node")
 
 
@@ -57,7 +61,8 @@ def _judged(judged: Judgement, facts: NodeFacts) -> dict:
     return {"not_known": judging.beyond_failures(judged, facts), "not_watched": judged.not_looked_at}
 
 
-def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
+def _node_facts(facts: NodeFacts, fleet: FleetFacts, about: judging.About) -> dict:
+    rule = judging.OfDisks.of(fleet.nodes.values(), about)
     own = frozenset(pool.guid for pool in (facts.pools if known(facts.pools) else ()) if known(pool.guid))
     return {
         "userland": rows.said(facts.zfs_userland),
@@ -66,22 +71,23 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts) -> dict:
         "failures": sorted(facts.failures.items()),
         "pools_unknown": rows.why_unknown(facts.pools),
         "disks_unknown": rows.why_unknown(facts.disks),
-        "disks": rows.disk_rows(facts, fleet),
+        "disks": rows.disk_rows(facts, rule, fleet),
         "foreign": of_node(findings(fleet), facts.node, own),
-        "enclosures": [(one, draw(one)) for one in chassis.of_node(fleet, facts.node)],
+        "enclosures": [(one, draw(one)) for one in chassis.of_node(fleet, facts.node, rule)],
     }
 
 
 @login_required
 @require_safe
-@live(stamps.pool)
+@live(page_versions.pool)
 def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     this = get_object_or_404(Node, name=name)
-    situations = [s for s in _open_situations(this) if s.data.get("subject", {}).get("pool") == pool_name]
-    fleet = tops.facts_near(request, name)
-    top = tops.pool(this, pool_name, situations) if fleet is None else None
+    open_ = _open_situations(this)
+    situations = [s for s in open_ if pool_name in judging.concern(s).pools]
+    fleet = page_headers.facts_near(request, name)
+    top = page_headers.pool(this, pool_name, situations) if fleet is None else None
     if top is not None:
-        return render_page(request, "fleet/pool_top.html", top | tops.asking(request, name), partial="pool")
+        return render_page(request, "fleet/pool_top.html", top | page_headers.asking(request, name), partial="pool")
     fleet = fleet or services.facts_near([name])
     facts = fleet.nodes.get(name)
     pools = facts.pools_read if facts is not None else ()
@@ -91,7 +97,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     judged, verdict = judge_pool(facts, found, judging.concerns(situations)), fate(facts, found, fleet)
     words = [
         (k, v)
-        for k, v in (("status", found.status), ("action", advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
+        for k, v in (("status", found.status), ("action", zfs_advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
         if v
     ]
     context = {
@@ -113,7 +119,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "figures": figures.of(found, facts),
         "words": words,
         **_census(fleet, found),
-        **pages_pool.more(fleet, facts, found),
+        **pages_pool.more(fleet, facts, found, verdict, judging.OfDisks.of([facts], {name: judging.concerns(open_)})),
     }
     return render_page(request, "fleet/pool.html", context, partial="pool")
 
@@ -129,7 +135,7 @@ def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
 
 @login_required
 @require_safe
-@live(stamps.disk)
+@live(page_versions.disk)
 def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     this = get_object_or_404(Disk, wwid=wwid)
     context = {
@@ -140,23 +146,23 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
         "bytes": this.size_bytes or "not known",
     }
-    fleet = tops.facts_near(request, wwid)
+    fleet = page_headers.facts_near(request, wwid)
     if fleet is None:
         return _disk_top(request, this, context)
     return render_page(request, "fleet/disk.html", context | _disk_facts(this, fleet), partial="disk")
 
 
 def _disk_top(request: HttpRequest, this: Disk, context: dict) -> HttpResponse:
-    top = tops.disk(this)
+    top = page_headers.disk(this)
     nodes = top["nodes"][:TOPICS_MAX]
-    context |= top | {"topics": _topics(nodes), "seen_on": nodes, **tops.asking(request, *nodes)}
+    context |= top | {"topics": _topics(nodes), "seen_on": nodes, **page_headers.asking(request, *nodes)}
     return render_page(request, "fleet/disk_top.html", context, partial="disk")
 
 
 def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
     seen, now = rows.find_disk(fleet, this.wwid), timezone.now()
     about = _about_disk(this.wwid, [node_facts.node for node_facts, _ in seen])
-    judged = [judge_disk(node_facts, disk_facts, judging.concerns(about)) for node_facts, disk_facts in seen]
+    judged = [_judge(node_facts, disk_facts, judging.concerns(about)) for node_facts, disk_facts in seen]
     remembered = history.remembered_of(this, now)
     nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
     sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
@@ -166,19 +172,21 @@ def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
         "fleet_facts": fleet,
         "situations": about,
         "not_known": list(dict.fromkeys(why for one in judged for why in one.unknown)),
-        "places": [rows.place(node_facts, disk_facts) for node_facts, disk_facts in seen],
-        "cards": [who.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
-        **pages_disk.more(this, seen, who.timeline(sightings, labels), now),
+        "places": [drive_rows.place(*one, how) for one, how in zip(seen, judged, strict=True)],
+        "cards": [disk_identity.card(fleet, node_facts, disk_facts, remembered) for node_facts, disk_facts in seen],
+        **pages_disk.more(this, seen, disk_identity.timeline(sightings, labels), now),
     }
+
+
+def _judge(node: NodeFacts, disk: DiskFacts, about: tuple[Concern, ...]) -> Judgement:
+    owner = rows.owner_of(node, disk)
+    return judge_disk(node, disk, about, member_of=owner[0] if owner is not None else None)
 
 
 def _about_disk(wwid: str, nodes: list[str]) -> list[Situation]:
     """The open situations that name this disk, the worst first."""
     found = Situation.objects.filter(closed_at__isnull=True, node__name__in=nodes).select_related("node").order_by(*WORST_FIRST)
-    listed = [one for one in found if wwid in next(iter(judging.concerns([one]))).wwids]
-    for one in listed:
-        _voice(one)
-    return listed
+    return unexplained_reviews.voice(one for one in found if wwid in judging.concern(one).wwids)
 
 
 def _topics(nodes: list[str]) -> str:
@@ -186,12 +194,10 @@ def _topics(nodes: list[str]) -> str:
 
 
 def _open_situations(node: Node | None = None) -> list[Situation]:
-    """Open situations, worst first, each with the tone its severity has and followed by what it explains."""
+    """Open situations, worst first and the reviewed last, each with the tone its severity has and followed by what it explains."""
     found = Situation.objects.filter(closed_at__isnull=True).select_related("node")
-    listed = list(found.filter(node=node) if node is not None else found)
-    for situation in listed:
-        _voice(situation)
-    listed.sort(key=worst_first)
+    listed = unexplained_reviews.voice(found.filter(node=node) if node is not None else found)
+    listed.sort(key=lambda one: (one.reviewed is not None, worst_first(one)))
     return under_causes(listed)
 
 
@@ -206,20 +212,12 @@ def under_causes(listed: list[Situation]) -> list[Situation]:
     return [each for root in listed if not root.explained for each in (root, *explained.get(root.key, ()))]
 
 
-def _voice(situation: Situation) -> None:
-    """Give a situation the tone and the words of its severity, for the page; grey where it is reviewed."""
-    situation.tone, situation.urgency = SEVERITY_TONES[situation.severity], SEVERITY_WORDS[situation.severity]
-    situation.reviewed = reviewing.of([situation]).get(reviewing.sign_of(situation))
-    if situation.reviewed is not None:
-        situation.tone, situation.urgency = "idle", "reviewed"
-
-
 @login_required
 @require_safe
-@live(stamps.situation)
+@live(page_versions.situation)
 def situation(request: HttpRequest, pk: int) -> HttpResponse:
     this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
-    _voice(this)
+    unexplained_reviews.voice([this])
     context = {
         "section": "fleet",
         "topics": f"node:{this.node.name}",
@@ -231,7 +229,7 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
-        "review": reviewing.Review() if reviewing.may_be_reviewed(this) and rights.may(request.user, NOTICES) else None,
+        "review": unexplained_reviews.Review() if unexplained_reviews.may_be_reviewed(this) and rights.may(request.user, NOTICES) else None,
         "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by(*WORST_FIRST)),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")
@@ -242,9 +240,9 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
 def review(request: HttpRequest, pk: int) -> HttpResponse:
     """An administrator has looked at a word that nothing explains."""
     this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
-    form = reviewing.Review(request.POST)
-    if not reviewing.may_be_reviewed(this):
+    form = unexplained_reviews.Review(request.POST)
+    if not unexplained_reviews.may_be_reviewed(this):
         raise Http404("Only an unexplained word that is to be watched can be reviewed.")
     if form.is_valid():
-        reviewing.review(this, request.user, form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
+        unexplained_reviews.review(this, request.user, form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
     return redirect("situation", pk)

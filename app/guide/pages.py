@@ -20,6 +20,7 @@ from markdown_it.token import Token
 FOLDER = Path(settings.BASE_DIR) / "docs" / "guide"
 PAGES = (
     "start",
+    "proxy",
     "add-a-node",
     "people",
     "policy-file",

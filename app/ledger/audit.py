@@ -9,9 +9,9 @@ from hashlib import sha256
 
 from django.db import connection, transaction
 
-from agents.wire import canonical
-from app import progress
-from app.ledger import checkpoints, grants, keyring, merkle, notes, stored
+from agents.portal.wire import canonical
+from app.core import job_progress
+from app.ledger import checkpoints, grants, keyring, merkle, notes, outside, stored
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerEvent, LedgerHead
 from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
@@ -55,29 +55,34 @@ class Walk:
     redactions: dict[str, str] = field(default_factory=dict)  # leaf or digest -> who erased it, and why
 
 
-def audit() -> Audit:
-    """One look at one moment: everything is read in one snapshot, while writers go on."""
+def audit(kept: outside.Kept | None = None) -> Audit:
+    """One look at one moment: everything is read in one snapshot, while writers go on. `kept` is held against it."""
+    kept = kept or outside.Kept()
     found = Audit()
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             found.tampered += grants.table_faults(cursor) + grants.trigger_faults(cursor) + grants.function_faults(cursor)
-        walk = walk_chain(found)
+        walk = walk_chain(found, kept)
         check_ends(walk, found)
         check_nodes(walk, found)
         check_erased(walk, found)
         check_blobs(walk, found)
+    kept.end(walk.seq)
+    found.tampered += kept.tampered
     found.counts["events"], found.counts["runs"] = walk.seq, len(walk.runs)
     return found
 
 
-def walk_chain(found: Audit) -> Walk:
+def walk_chain(found: Audit, kept: outside.Kept) -> Walk:
     walk, signed = Walk(), signed_sizes(found)
     rows = LedgerChain.objects.select_related("event").order_by("seq")
-    for row in progress.over_many(rows.iterator(chunk_size=checkpoints.BATCH), "Walking the chain", rows.count()):
+    for row in job_progress.over_many(rows.iterator(chunk_size=checkpoints.BATCH), "Walking the chain", rows.count()):
         if row.seq != walk.seq + 1:
             found.tampered.append(f"The chain jumps from event {walk.seq} to event {row.seq}: what stood between is missing.")
         check_row(row, walk, found)
+        if row.seq in kept:
+            kept.at(row.seq, merkle.frontier_root(walk.frontier))
         if row.seq in signed:
             check_checkpoint(signed.pop(row.seq), walk, found)
     for size in signed:
@@ -104,6 +109,11 @@ def fits(frontier: list[bytes], size: int) -> bool:
     return len(frontier) == size.bit_count()
 
 
+def identity(said: dict) -> str | None:
+    """The row about a person that the event is about, as the database reads it out of the bytes."""
+    return None if said["run"] or said["node"] else said["body"].get("identity") or None
+
+
 def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
     """The columns say what the bytes say, the bytes are canonical, and the run counts on."""
     if row.event.body is None:
@@ -115,7 +125,7 @@ def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
         said = row.event.said
         columns = {name: said[name] for name in COLUMNS}
         run, run_seq, run_prev, evidence = said["run"], said["run_seq"], said["run_prev"], said["evidence"]
-        whole = canonical(said) == bytes(row.event.body)
+        whole = canonical(said) == bytes(row.event.body) and identity(said) == row.event.identity
     except (ValueError, TypeError, KeyError):
         found.tampered.append(f"Event {row.seq} does not read as an event.")
         return

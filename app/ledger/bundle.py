@@ -13,19 +13,17 @@ from bisect import bisect_left
 from collections.abc import Collection
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
 
 from django.db import connection
 
-from agents.wire import canonical
-from app import progress
-from app.ledger import checkpoints, keyring, notes, stored
+from agents.portal.wire import canonical
+from app.core import job_progress
+from app.ledger import checkpoints, keyring, notes, stored, verify
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerCheckpoint, LedgerEvent
 from app.ledger.proving import inclusion
 from app.ledger.services import blob, record
 
-VERIFIER = Path(__file__).with_name("verify.py")
 CLOSING = "run.exported"
 
 
@@ -41,7 +39,7 @@ def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
     if connection.in_atomic_block:
         raise LedgerDown("A bundle is signed over committed events only. Write it outside a transaction.")
     run = str(run_id)
-    progress.begin("Reading the run")
+    job_progress.begin("Reading the run")
     checkpoints.number_waiting()
     closing = close(run, str(actor), withhold)
     checkpoints.number_waiting()
@@ -64,7 +62,7 @@ def close(run: str, actor: str, withhold: Collection[int]) -> LedgerEvent:
     said = {
         "key": signer.fingerprint,
         "order_key": sha256(signer.order.spki).hexdigest(),
-        "verifier": sha256(VERIFIER.read_bytes()).hexdigest(),
+        "verifier": sha256(verify.program()).hexdigest(),
         "withheld": [bytes(event.leaf).hex() for event in left_out],
         "erased": list(Blob.objects.filter(pk__in=evidence, bytes=None).order_by("pk").values_list("pk", flat=True)),
     }
@@ -76,13 +74,13 @@ def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: s
     named = sorted({digest for event in open_events for digest in event.said["evidence"]} - set(erased))
     earlier = checkpoints_of(events, checkpoint)
     return {
-        "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in progress.over(events, "Writing events")),
+        "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in job_progress.over(events, "Writing events")),
         "proofs.json": canonical(proofs(events, [*earlier, checkpoint])),
         "checkpoint": checkpoint.note.encode(),
         "keys.json": canonical(keys(checkpoints.signing_key(), checkpoint)),
-        "verify.py": VERIFIER.read_bytes(),
+        "verify.py": verify.program(),
         **{f"checkpoints/{row.size}": row.note.encode() for row in earlier},
-        **{f"blobs/{digest}": blob(digest) for digest in progress.over(named, "Adding evidence")},
+        **{f"blobs/{digest}": blob(digest) for digest in job_progress.over(named, "Adding evidence")},
     }
 
 
@@ -103,8 +101,8 @@ def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list
 def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:
     return {
         "size": str(signed[-1].size),
-        "events": [proof(event, signed[-1]) for event in progress.over(events, "Proving events")],
-        "consistency": [continues(older, newer) for older, newer in progress.over(list(pairwise(signed)), "Proving checkpoints")],
+        "events": [proof(event, signed[-1]) for event in job_progress.over(events, "Proving events")],
+        "consistency": [continues(older, newer) for older, newer in job_progress.over(list(pairwise(signed)), "Proving checkpoints")],
     }
 
 

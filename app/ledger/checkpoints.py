@@ -3,6 +3,7 @@
 Each grows the frontier of the one before it, so what was signed once is never read from the tables and signed again.
 """
 
+import os
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -37,11 +38,24 @@ def number_waiting() -> int:
 def checkpoint_at(size: int) -> LedgerCheckpoint:
     """The checkpoint over the first `size` events, made now unless it was made before."""
     while True:
-        keyring.finish()
+        finish_key_change()
         with transaction.atomic():
             one_at_a_time()
             if not keyring.pending():  # else a change of key came in between, and must be signed first
                 return sign_up_to(size)
+
+
+def finish_key_change() -> None:
+    """Put a recorded new key in its place, after the old ones have signed the change."""
+    for which, seq in keyring.pending():
+        with transaction.atomic():
+            one_at_a_time()
+            if (which, seq) in keyring.pending():
+                sign_up_to(seq)
+        with transaction.atomic():  # only now is that signature there for good
+            one_at_a_time()
+            if (which, seq) in keyring.pending():
+                os.replace(keyring.waiting(which), keyring.path_of(which))
 
 
 def one_at_a_time() -> None:

@@ -1,4 +1,4 @@
-"""The forms in which the ledger holds values, and the one error it raises. Pure.
+"""The forms in which the ledger holds values, and the errors it raises. Pure.
 
 Whole numbers are decimal strings, times are UTC with six digits, text is NFC; a float has no form here.
 """
@@ -14,6 +14,10 @@ DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 class LedgerDown(RuntimeError):
     """The ledger cannot be written or is not as it was made, so nothing may be changed."""
+
+
+class KeyLost(Exception):
+    """A key of the data folder cannot be used. The text says which, and what to do; nothing was changed."""
 
 
 def moment(at: datetime) -> str:

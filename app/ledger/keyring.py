@@ -1,22 +1,16 @@
 """Which keys signed when. A change of key is an event of the ledger, signed for by the keys it replaces.
 
 A change goes: 1. the new key is written beside the old one, 2. the change is recorded, 3. the old keys sign a checkpoint that
-ends with just that event, 4. the new key takes the old one's place. Dying in between leaves the new key waiting;
-`finish` goes on from there, and the next checkpoint calls it.
+ends with just that event, 4. the new key takes the old one's place. `app.ledger.key_change` does 1 and 2. Dying in between leaves the
+new key waiting; `checkpoints.finish_key_change` does 3 and 4, and every checkpoint begins with it.
 """
 
 import base64
-import os
-from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from django.db import transaction
 
 from app.ledger import keys
-from app.ledger.forms import LedgerDown
 from app.ledger.models import LedgerChain, LedgerEvent
 
 LEDGER, ORDER = "ledger.key-rotated", "order.key-rotated"
@@ -65,60 +59,6 @@ def waiting(which: str) -> Path:
 def public(key) -> bytes:
     """The public part as it is written down: 32 bytes of an Ed25519 key, the DER of a P-256 key."""
     return key.public_key().public_bytes_raw() if isinstance(key, Ed25519PrivateKey) else keys.OrderKey(key).spki
-
-
-def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping] = lambda new: {}) -> str:
-    """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction.
-
-    `also(new key)` does what must be committed together with the change, and returns what the event says of it. The order key is
-    changed through `app.runs.rotation`, which tells the agents so.
-    """
-    from app.ledger.checkpoints import number_waiting, signing_key
-    from app.ledger.services import record
-
-    finish()
-    signer = signing_key()
-    waiting(which).unlink(missing_ok=True)  # one that was never recorded never was a key
-    keys.make(waiting(which), GENERATE[which])
-    old, new = public(keys.load(path_of(which))), public(keys.load(waiting(which)))
-    statement = signer.sign(stated(signer.name, which, new))
-    with transaction.atomic():
-        more = also(keys.load(waiting(which)))
-        record(f"{which}.key-rotated", {**more, "old": old.hex(), "new": new.hex(), "statement": statement, "why": why}, actor)
-    number_waiting()
-    finish()
-    return sha256(new).hexdigest()
-
-
-def begin_anew(why: str, actor: str) -> str:
-    """Another order key in place of one that is lost. Nobody vouches for it, so the ledger says it and every node enrols again."""
-    from app.ledger.checkpoints import checkpoint_now
-    from app.ledger.services import record
-
-    if keys.order_key_path().exists():
-        raise LedgerDown(f"The order key {keys.order_key_path()} is there. Change it with `order_key rotate`, which the agents follow.")
-    waiting("order").unlink(missing_ok=True)
-    keys.make(waiting("order"), keys.new_order_key)
-    new = public(keys.load(waiting("order")))
-    record(LOST, {"new": new.hex(), "why": why}, actor)
-    os.replace(waiting("order"), keys.order_key_path())
-    checkpoint_now()
-    return sha256(new).hexdigest()
-
-
-def finish() -> None:
-    """Put a recorded new key in its place, after the old ones have signed the change."""
-    from app.ledger.checkpoints import one_at_a_time, sign_up_to
-
-    for which, seq in pending():
-        with transaction.atomic():
-            one_at_a_time()
-            if (which, seq) in pending():
-                sign_up_to(seq)
-        with transaction.atomic():  # only now is that signature there for good
-            one_at_a_time()
-            if (which, seq) in pending():
-                os.replace(waiting(which), path_of(which))
 
 
 def pending() -> list[tuple[str, int]]:

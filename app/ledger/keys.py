@@ -119,14 +119,22 @@ def _loaded(path: Path, which: tuple[int, ...]):
 
 
 def make(path: Path, generate: Callable[[], Ed25519PrivateKey | EllipticCurvePrivateKey]) -> None:
-    """Make the key file unless somebody else just did. It appears whole or not at all."""
+    """Make the key file unless somebody else just did."""
+    appear(path, generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+
+
+def appear(path: Path, secret: bytes) -> None:
+    """A file of this secret, unless there is one: whole or not at all, and for the owner of its folder alone. A command that root runs
+    makes it for the portal, which runs as somebody else and could not read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pem = generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     draft = path.with_name(f"{path.name}.{os.getpid()}.{token_hex(4)}")  # several threads may come at once
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(pem)
+        file.write(secret)
         file.flush()
         os.fsync(file.fileno())
+        if os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
     try:
         os.link(draft, path)
     except FileExistsError:

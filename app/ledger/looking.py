@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import DatabaseError, connection, transaction
 
+from app.core.request_metrics import LEDGER_FAILURES
 from app.ledger import terms
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerEvent
 from app.ledger.services import keep, number_waiting, record
-from app.measures import LEDGER_FAILURES
 
 LOOKED = "evidence.looked"
 ONCE_PER = timedelta(hours=1)

@@ -1,7 +1,7 @@
 """The Merkle tree of RFC 6962 over leaf hashes: which nodes a proof is made of, and the frontier that grows a root without the old leaves.
 
 Pure. This is the proving side and is written as the RFC writes it, recursively; who checks uses the other algorithm
-(`agents/proofs.py`, `verify.py`). `stored.py` proves from the database, `Tree` from a list in memory.
+(`agents/trust/transparency_log.py`, `verify.py`). `stored.py` proves from the database, `Tree` from a list in memory.
 """
 
 from collections.abc import Iterable, Sequence

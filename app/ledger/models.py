@@ -21,6 +21,7 @@ class LedgerEvent(models.Model):
     run = models.TextField()
     node = models.TextField()
     run_seq = models.BigIntegerField(null=True)
+    identity = models.TextField(null=True)  # the row about a person that it is about; see app/accounts/seals.py
 
     class Meta:
         db_table = "ledger_event"
@@ -86,6 +87,22 @@ class LedgerCheckpoint(models.Model):
 
     def __str__(self):
         return f"checkpoint over {self.size} events"
+
+
+class LedgerSent(models.Model):
+    """How the last try to send a checkpoint to one place outside ended, and which one went there last."""
+
+    place = models.TextField(primary_key=True)  # without its password
+    size = models.BigIntegerField(null=True)  # of the last one that went there
+    sent_at = models.DateTimeField(null=True)
+    why = models.TextField(blank=True)  # why the newest did not go; empty: it did
+    failing_since = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "ledger_sent"
+
+    def __str__(self):
+        return f"checkpoints to {self.place}"
 
 
 class Blob(models.Model):

@@ -13,13 +13,13 @@ from types import SimpleNamespace
 
 from django.db import DatabaseError, connection, transaction
 
-from agents.wire import canonical
+from agents.portal.wire import canonical
+from app.core.request_metrics import LEDGER_FAILURES
 from app.ledger import grants
 from app.ledger.checkpoints import checkpoint_now, number_waiting
 from app.ledger.forms import LedgerDown, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
-from app.measures import LEDGER_FAILURES
 
 __all__ = [
     "LedgerDown",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from django.db import connection
 
-from agents.proofs import verify_consistency, verify_inclusion
+from agents.trust.transparency_log import verify_consistency, verify_inclusion
 from app.ledger.forms import LedgerDown
 from app.ledger.merkle import Span, consistency_spans, full_subtrees, inclusion_spans, node_hash
 

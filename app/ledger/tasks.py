@@ -4,7 +4,7 @@ import logging
 
 from celery import shared_task
 
-from app.ledger import grants, terms
+from app.ledger import grants, outside, terms
 from app.ledger.checkpoints import checkpoint_now
 
 log = logging.getLogger(__name__)
@@ -21,3 +21,11 @@ def checkpoint() -> None:
         return
     checkpoint_now()
     terms.catch_up()
+
+
+@shared_task(ignore_result=True)
+def send_out() -> None:
+    """The newest checkpoint, to the places outside that SLOTLIGHT_CHECKPOINTS_TO names."""
+    for place, why in outside.send_out().items():
+        if why:
+            log.error("The checkpoint was not sent to %s. %s", place, why)

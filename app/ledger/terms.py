@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from django.db import connection, transaction
 
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
 from app.ledger.models import LedgerChain, LedgerTerm, LedgerTermsHead
 
 AT_ONCE = 2000  # events

@@ -1,93 +1,90 @@
 #!/usr/bin/env python3
-"""Check a run exported from Slotlight, offline: python3 verify.py BUNDLE [--key FINGERPRINT]
+"""Check a run exported from Slotlight, offline: python3 verify.py BUNDLE --key FINGERPRINT --run NUMBER
 
-BUNDLE is the zip as it was exported, or the folder it was unpacked into. Needs Python 3.9 or later and nothing else;
-the signature is checked with the package `cryptography` where it is installed.
+BUNDLE is the zip as it was exported, or the folder it was unpacked into. Use a copy of this program from a checkout of Slotlight, or the
+command line (`slotlight ledger verify`), and never the one that lies in the zip: who made the zip made that one too. Needs Python 3.9 or
+later; signatures are checked with the package `cryptography` where it is installed, else with `openssl` (3 or later for Ed25519).
 
-Exit code: 0 intact, 1 tampered, 2 incomplete, 3 the signature could not be checked. 64 when there is nothing to check.
+Exit code: 0 intact, and signed by a key pinned from elsewhere; 1 broken: tampered with, or an order without the people it needs;
+2 incomplete; 3 could not be established: nothing is pinned, or a signature could not be checked. 64 when there is nothing to check.
+A pin is the fingerprint of the ledger's key (--key), or checkpoints of this ledger that were kept elsewhere (--kept FILE).
 
 A bundle holds the whole run as it stood when it was exported, and this program checks each link of that claim:
   1. every line is canonical, and its leaf is SHA-256 of a zero byte and the line; of a redacted event only the leaf is there;
-  2. the events count from 1 without a gap, each names the leaf before it, and the last is the export itself;
-  3. every leaf is in the Merkle tree (RFC 6962) of the checkpoint, and the checkpoint ends with the export;
-  4. the checkpoint is signed (C2SP signed note: Ed25519, and ECDSA P-256) by the keys the export names;
-  5. the checkpoints signed while the run went on are signed too, and each continues the one before it;
+  2. the events are of one run, count from 1 without a gap, each names the leaf before it, and the last is the export itself;
+  3. every leaf is in the Merkle tree (RFC 6962) of the checkpoint, in rising places, and the checkpoint ends with the export;
+  4. the checkpoint is signed (C2SP signed note: Ed25519, and ECDSA P-256) by the keys the export names, and these are the pinned ones;
+  5. the checkpoints signed while the run went on are signed too, and each continues the one before it; those kept elsewhere agree;
   6. each change of a key is in the ledger, and signed by the keys before it;
   7. every file named as evidence is there and has the named SHA-256, and no other file is;
-  8. the zip has no byte that does not follow from its files.
-What it cannot see: events never written, and what happened to the run after the export. Whoever holds the key could sign another
-history; get the fingerprint from somewhere else than the bundle and give it with --key.
+  8. every order is signed, and what must not happen twice was approved before by somebody else than who gave it;
+  9. the zip has no byte that does not follow from its files.
+What it cannot see: events never written, what happened to the run after the export, and another history signed by whoever holds the
+keys, unless a checkpoint kept elsewhere contradicts it.
 """
 
-from __future__ import annotations
+import sys
+
+if sys.version_info < (3, 9):  # noqa: UP036 (an older Python must be able to read all of this file, to say so)
+    sys.exit("verify.py needs Python 3.9 or newer, and this one is older. Run it with a newer python3.")
 
 import argparse
 import base64
 import binascii
+import importlib.util
 import json
 import re
-import struct
-import sys
-import zlib
 from hashlib import sha256
 from pathlib import Path
 
+# parts begin: `program` puts their text here
+PARTS = ("verify_zip", "verify_tree", "verify_signatures", "verify_orders")
+
+
+def part(name: str):
+    """Another file of this program, from beside this one and from nowhere else."""
+    if __package__:
+        return importlib.import_module(f"{__package__}.{name}")
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def program() -> bytes:
+    """This program as one file, as it goes into exports and into the command line."""
+    here = Path(__file__)
+    head, _, rest = here.read_text().partition("# parts begin")
+    texts = [here.with_name(f"{name}.py").read_text().replace("from __future__ import annotations\n", "") for name in PARTS]
+    return "\n\n".join([head, *texts, rest.partition("# parts end\n")[2]]).encode()
+
+
+_zip, _tree, _signatures, _orders = map(part, PARTS)
+FILES, unpack, pack, read_folder = _zip.FILES, _zip.unpack, _zip.pack, _zip.read_folder
+node, climbs, follows = _tree.node, _tree.climbs, _tree.follows
+signature_verdict, check_orders = _signatures.signature_verdict, _orders.check_orders
+# parts end
+
 INTACT, TAMPERED, INCOMPLETE, UNCHECKED, NOTHING = 0, 1, 2, 3, 64
-FILES = ("events.jsonl", "proofs.json", "checkpoint", "keys.json", "verify.py")
 FIELDS = {"v", "type", "at", "actor", "run", "node", "run_seq", "run_prev", "evidence", "body"}
 CLOSING = "run.exported"
+ONE_LINE = "slotlight-checkpoint "  # how a checkpoint stands in a log that knows lines only
 
 
 class Report:
     """What was found wrong, and what the bundle says."""
 
     def __init__(self):
-        self.tampered, self.incomplete, self.unchecked, self.facts = [], [], [], []
+        self.tampered, self.broken, self.incomplete, self.unchecked, self.facts = [], [], [], [], []
+        self.pinned = False  # whether a key of this ledger is known from elsewhere; without that nothing is intact
 
     @property
     def exit_code(self) -> int:
-        if self.tampered:
+        if self.tampered or self.broken:
             return TAMPERED
         if self.incomplete:
             return INCOMPLETE
-        return UNCHECKED if self.unchecked else INTACT
-
-
-def unpack(raw: bytes, report: Report) -> dict:
-    """The files of a stored zip, read one local header after the other."""
-    files, at = [], 0
-    while raw[at : at + 4] == b"PK\x03\x04" and len(raw) >= at + 30:
-        crc, _, size, name_size = struct.unpack("<IIIH", raw[at + 14 : at + 28])
-        data = at + 30 + name_size
-        name = raw[at + 30 : data].decode("utf-8", "replace")
-        files.append((name, raw[data : data + size]))
-        if zlib.crc32(files[-1][1]) != crc:
-            report.tampered.append(f"{name}: the bytes are not those that were exported.")
-        at = data + size
-    names = [name for name, _ in files]
-    if len(set(names)) != len(names):
-        report.tampered.append("The zip holds two files of one name.")
-    if pack(files) != raw:
-        report.tampered.append("The zip is not byte for byte the one exported. If it was repacked, unpack it and check the folder.")
-    return dict(files)
-
-
-def pack(files: list) -> bytes:
-    """The one zip that an export of these files gives."""
-    body, directory = bytearray(), bytearray()
-    for name, data in files:
-        encoded = name.encode()
-        common = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, zlib.crc32(data), len(data), len(data), len(encoded), 0)
-        directory += b"PK\x01\x02\x14\x03" + common + struct.pack("<HHHII", 0, 0, 0, 0o100644 << 16, len(body)) + encoded
-        body += b"PK\x03\x04" + common + encoded + data
-    counts = struct.pack("<HHHHIIH", 0, 0, len(files) & 0xFFFF, len(files) & 0xFFFF, len(directory), len(body), 0)
-    return bytes(body + directory) + b"PK\x05\x06" + counts
-
-
-def read_folder(folder: Path) -> dict:
-    """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
-    paths = [folder / name for name in FILES] + sorted(folder.glob("checkpoints/*")) + sorted(folder.glob("blobs/*"))
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+        return INTACT if self.pinned and not self.unchecked else UNCHECKED
 
 
 def canonical(value) -> bytes:
@@ -108,19 +105,19 @@ def number(text) -> int:
     return int(text) if isinstance(text, str) and re.fullmatch(r"[1-9][0-9]{0,17}", text) else 0
 
 
-def unhex(text, form: str) -> bytes | None:
+def unhex(text, form: str):
     return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(form, text) else None
 
 
-def digest(text) -> bytes | None:
+def digest(text):
     return unhex(text, r"[0-9a-f]{64}")
 
 
-def spki_of(text) -> bytes | None:
+def spki_of(text):
     return unhex(text, r"([0-9a-f]{2}){80,100}")
 
 
-def unbase64(text: str) -> bytes | None:
+def unbase64(text: str):
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -184,48 +181,6 @@ def check_order(events: list, report: Report) -> None:
     report.facts += [("redacted", f"event {event['run_seq']} of the run; its leaf stands") for event, _ in events if "redacted" in event]
 
 
-def node(left: bytes, right: bytes) -> bytes:
-    return sha256(b"\x01" + left + right).digest()
-
-
-def sides(here: int, last: int, path: list):
-    """Whether each value of a proof stands on the left, from node `here` of `last` + 1 up to the root; None for a proof of another length."""
-    found = []
-    for _ in path:
-        if last == 0:
-            return None
-        left = here & 1 or here == last
-        while left and here and not here & 1:
-            here, last = here >> 1, last >> 1
-        found.append(bool(left))
-        here, last = here >> 1, last >> 1
-    return found if last == 0 else None
-
-
-def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
-    """RFC 9162, section 2.1.3.2: whether `path` leads from the leaf to the root of a tree of this size."""
-    lefts = sides(index, size - 1, path) if index < size else None
-    for left, other in zip(lefts or (), path):  # noqa: B905, `strict` came with Python 3.10
-        leaf = node(other, leaf) if left else node(leaf, other)
-    return lefts is not None and leaf == root
-
-
-def follows(old: dict, new: dict, path: list) -> bool:
-    """RFC 9162, section 2.1.4.2: whether the tree of one checkpoint is the beginning of another's."""
-    rest = path if old["size"] & (old["size"] - 1) else [old["root"], *path]
-    if not 0 < old["size"] < new["size"] or None in path or not rest:
-        return False
-    here, last = old["size"] - 1, new["size"] - 1
-    while here & 1:
-        here, last = here >> 1, last >> 1
-    before = after = rest[0]
-    lefts = sides(here, last, rest[1:])
-    for left, other in zip(lefts or (), rest[1:]):  # noqa: B905
-        before = node(other, before) if left else before
-        after = node(other, after) if left else node(after, other)
-    return lefts is not None and (before, after) == (old["root"], new["root"])
-
-
 def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None:
     """`signed` are the checkpoints of the bundle, smallest first; the last is the closing one."""
     size, root = signed[-1]["size"], signed[-1]["root"]
@@ -274,7 +229,7 @@ def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -
     return seq
 
 
-def read_note(text) -> dict | None:
+def read_note(text):
     """A signed note: the text, and (name, key id and signature) of each line under it. None when it is anything else."""
     form = r"(?P<text>(?:[^\n]+\n)+)\n(?P<lines>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
     match = re.fullmatch(form, text) if isinstance(text, str) else None
@@ -286,7 +241,7 @@ def read_note(text) -> dict | None:
     return {"text": match["text"].encode("utf-8", "surrogatepass"), "signatures": signatures}
 
 
-def read_checkpoint(raw: bytes) -> dict | None:
+def read_checkpoint(raw: bytes):
     """A note that says origin, size and root. None when it is anything else."""
     note = read_note(raw.decode("utf-8", "replace"))
     lines = note["text"].decode("utf-8", "surrogatepass").split("\n") if note else []
@@ -296,13 +251,21 @@ def read_checkpoint(raw: bytes) -> dict | None:
     return note | {"origin": lines[0], "size": size, "root": root} if size and root and len(root) == 32 else None
 
 
-def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Report) -> None:
+class Pins:
+    """What is known from elsewhere: the fingerprint of a key, checkpoints that were kept, and which run was asked for."""
+
+    def __init__(self, key: str = "", kept: tuple = (), run: str = ""):
+        self.key, self.kept, self.run = key, kept, run
+
+
+def check_keys(raw: bytes, signed: list, closing: dict, pins: Pins, report: Report) -> list:
+    """Returns the order keys there were, the present one last; none where the keys cannot be believed."""
     said = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
     public, spki = (digest(said["ed25519"]), spki_of(said["p256"])) if said else (None, None)
     origin = signed[-1]["origin"]
     if not public or not spki or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != origin:
         report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
-        return
+        return []
     if closing["body"].get("key") != said["fingerprint"]:
         report.tampered.append(f"keys.json: the export names another key than {said['fingerprint']}, which the bundle brings.")
     if closing["body"].get("order_key") != sha256(spki).hexdigest():
@@ -310,10 +273,11 @@ def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Rep
     changes = [read_change(item, signed[-1]) for item in said["changes"]] if isinstance(said["changes"], list) else [None]
     if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
         report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
-        return
+        return []
     known = {said["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
-    if pinned and pinned not in known:
-        report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pinned}.")
+    report.pinned = pins.key in known
+    if pins.key and not report.pinned:
+        report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pins.key}.")
     report.facts.append(("key", said["fingerprint"]))
     current = {"ledger": public, "order": spki}
     for change in reversed(changes):
@@ -326,6 +290,22 @@ def check_keys(raw: bytes, signed: list, closing: dict, pinned: str, report: Rep
     for checkpoint in signed:
         name = "checkpoint" if checkpoint is signed[-1] else f"checkpoints/{checkpoint['size']}"
         check_signatures(name, origin, keys_at(checkpoint["size"], changes, public, spki), checkpoint, report)
+    for kept in pins.kept:
+        check_kept(kept, signed, keys_at(kept["size"], changes, public, spki), report)
+    return [change["old"] for change in changes if change["which"] == "order"] + [spki]
+
+
+def check_kept(kept: dict, signed: list, keys: dict, report: Report) -> None:
+    """A checkpoint from elsewhere is a pin: the keys of this bundle must have signed it, and its root stands where it stood."""
+    size, where = kept["size"], f"the kept checkpoint over {kept['size']} events"
+    check_signatures(where, signed[-1]["origin"], keys, kept, report)
+    roots = {checkpoint["size"]: checkpoint["root"] for checkpoint in signed}
+    if roots.get(size, kept["root"]) != kept["root"]:
+        report.tampered.append(f"{where} has another root than the bundle's: the ledger was written anew, or put back, since.")
+        return
+    report.pinned = True
+    compared = "agrees with the bundle's" if size in roots else "is signed by the same keys; no checkpoint of the bundle has its size"
+    report.facts.append(("kept", f"the checkpoint over {size} events {compared}"))
 
 
 def keys_at(size: int, changes: list, public: bytes, spki: bytes) -> dict:
@@ -363,20 +343,12 @@ def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Re
     if [(name, raw[:4]) for name, raw in note["signatures"]] != expected:
         report.tampered.append(f"{where}: it is signed by another key than keys.json brings.")
         return
-    try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    except ImportError:
-        report.unchecked.append(f"{where}: the signature is not checked, the Python package `cryptography` is not installed here.")
-        return
-    (_, first), (_, second) = note["signatures"]
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(first[4:], note["text"])
-        serialization.load_der_public_key(spki).verify(second[4:], note["text"], ECDSA(hashes.SHA256()))
-    except (InvalidSignature, ValueError, TypeError, AttributeError):
-        report.tampered.append(f"{where}: the signature is not one of this key over this text.")
+    for kind, key, (_, raw) in zip(("ed25519", "ecdsa"), (public, spki), note["signatures"]):  # noqa: B905
+        found = signature_verdict(kind, key, raw[4:], note["text"])
+        if found == "bad":
+            report.tampered.append(f"{where}: the signature is not one of this key over this text.")
+        elif found:
+            report.unchecked.append(f"{where}: the {kind} signature is not checked, {found}.")
 
 
 def check_blobs(files: dict, events: list, report: Report) -> None:
@@ -396,7 +368,7 @@ def check_blobs(files: dict, events: list, report: Report) -> None:
     report.facts.append(("evidence", f"{len(named)} files"))
 
 
-def check(files: dict, pinned: str, report: Report) -> None:
+def check(files: dict, pins: Pins, report: Report) -> None:
     report.incomplete += [f"{name} is missing." for name in FILES if name not in files]
     for name in files:
         if name not in FILES and not name.startswith(("blobs/", "checkpoints/")):
@@ -409,14 +381,17 @@ def check(files: dict, pinned: str, report: Report) -> None:
     check_order(events, report)
     check_blobs(files, events, report)
     closing = events[-1][0]
+    if pins.run and closing.get("run", pins.run) != pins.run:
+        report.tampered.append(f"events.jsonl: this is the run {closing['run']}, and the run {pins.run} was asked for.")
     times = [event["at"] for event, _ in events if "at" in event] or ["unknown"]
-    report.facts[:0] = [("run", closing.get("run", "unknown")), ("events", f"{len(events)}, from {times[0]} to {times[-1]}")]
+    asked = "" if pins.run else " (no run was asked for, so any genuine run would do: --run NUMBER holds it to one)"
+    report.facts[:0] = [("run", f"{closing.get('run', 'unknown')}{asked}"), ("events", f"{len(events)}, from {times[0]} to {times[-1]}")]
     if "verify.py" in files and sha256(files["verify.py"]).hexdigest() != closing["body"].get("verifier") and closing["type"] == CLOSING:
         report.tampered.append("verify.py: this is not the program that was exported. Check the bundle with a copy from elsewhere.")
-    check_signed(files, events, closing, pinned, report)
+    check_signed(files, events, closing, pins, report)
 
 
-def check_signed(files: dict, events: list, closing: dict, pinned: str, report: Report) -> None:
+def check_signed(files: dict, events: list, closing: dict, pins: Pins, report: Report) -> None:
     if "checkpoint" not in files:
         return
     signed = read_checkpoints(files, report)
@@ -426,8 +401,9 @@ def check_signed(files: dict, events: list, closing: dict, pinned: str, report: 
     report.facts.append(("checkpoint", f"{checkpoint['origin']}, {checkpoint['size']} events, root {checkpoint['root'].hex()}"))
     if "proofs.json" in files:
         check_proofs(files["proofs.json"], events, signed, report)
-    if "keys.json" in files:
-        check_keys(files["keys.json"], signed, closing, pinned, report)
+    keys = check_keys(files["keys.json"], signed, closing, pins, report) if "keys.json" in files else []
+    if keys:
+        check_orders(events, files, keys, signature_verdict, report)
 
 
 def read_checkpoints(files: dict, report: Report) -> list:
@@ -443,29 +419,34 @@ def read_checkpoints(files: dict, report: Report) -> list:
     return [] if bad else [*sorted(earlier.values(), key=lambda note: note["size"]), closing]
 
 
-def verify(path: Path, pinned: str = "") -> Report:
+def verify(path: Path, pins: Pins) -> Report:
     report = Report()
     files = read_folder(path) if path.is_dir() else unpack(path.read_bytes(), report)
-    check(files, pinned, report)
+    check(files, pins, report)
     return report
 
 
 VERDICTS = {
-    INTACT: "INTACT. The bundle holds the whole run as it stood at its last event.",
+    INTACT: "INTACT. The bundle holds the whole run as it stood at its last event, signed by the pinned key.",
     TAMPERED: "TAMPERED. Trust nothing in this bundle.",
-    INCOMPLETE: "INCOMPLETE. What is there holds; something is missing.",
-    UNCHECKED: "NOT CHECKED TO THE END. All hashes hold; nobody's signature stands behind them yet.",
+    INCOMPLETE: "INCOMPLETE. Something is missing; nothing speaks against the rest.",
+    UNCHECKED: "NOT ESTABLISHED. Nothing speaks against the bundle, and what stands above is not known.",
 }
+BROKEN = "BROKEN. What the bundle tells breaks the rules for orders."
+LABELS = {"TAMPERED": "tampered", "BROKEN": "broken", "INCOMPLETE": "incomplete", "NOT CHECKED": "unchecked"}
 
 
-def show(report: Report, pinned: str) -> None:
+def show(report: Report) -> None:
     for name, fact in report.facts:
         print(f"{name + ':':<12}{fact}")
-    for label, found in (("TAMPERED", report.tampered), ("INCOMPLETE", report.incomplete), ("NOT CHECKED", report.unchecked)):
-        print("".join(f"{label:<12}{sentence}\n" for sentence in found), end="")
-    if not pinned:
-        print("KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Compare it with one you know (--key).")
-    print(VERDICTS[report.exit_code])
+    for label, found in LABELS.items():
+        print("".join(f"{label:<12}{sentence}\n" for sentence in getattr(report, found)), end="")
+    if not report.pinned:
+        print(
+            "KEY NOT PINNED: the key came with the bundle, so anybody could have made it. Get its fingerprint from whoever runs the "
+            "portal (page Ledger, or `./run manage ledger key`), not with the bundle, and give it with --key."
+        )
+    print(BROKEN if report.broken and not report.tampered else VERDICTS[report.exit_code])
 
 
 class Parser(argparse.ArgumentParser):
@@ -480,17 +461,33 @@ def fingerprint(text: str) -> str:
     return text.lower()
 
 
-def main(argv: list | None = None) -> int:
+def read_kept(path: Path) -> tuple:
+    """The checkpoints in a file that was kept elsewhere, however many, between whatever else stands there."""
+    form = r"(?:[^\n]+\n){3}\n(?:\u2014 [^ \n]+ [^ \n]+\n)+"
+    text = path.read_text(encoding="utf-8", errors="replace")
+    lines = [unbase64(said) or b"" for said in re.findall(f"{ONE_LINE}([A-Za-z0-9+/=]+)", text)]
+    found = [read_checkpoint(note) for note in [*(note.encode() for note in re.findall(form, text)), *lines]]
+    if not found or None in found:
+        raise OSError("there is no checkpoint in it, or one that is not a signed note")
+    return tuple(found)
+
+
+def main(argv=None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
     parser.add_argument("--key", type=fingerprint, help="the fingerprint of the ledger's key, from somewhere else than the bundle")
+    parser.add_argument("--kept", type=Path, help="a file with checkpoints of this ledger that were kept elsewhere")
+    parser.add_argument("--run", default="", help="the number of the run that was asked for")
     asked = parser.parse_args(argv)
+    reading = asked.kept
     try:
-        report = verify(asked.bundle, asked.key or "")
+        kept = read_kept(asked.kept) if asked.kept else ()
+        reading = asked.bundle
+        report = verify(asked.bundle, Pins(asked.key or "", kept, asked.run))
     except OSError as error:
-        print(f"{asked.bundle} cannot be read: {error}", file=sys.stderr)
+        print(f"{reading} cannot be read: {error}", file=sys.stderr)
         return NOTHING
-    show(report, asked.key or "")
+    show(report)
     return report.exit_code
 
 

@@ -12,15 +12,15 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
-from app.htmx import live, render_page
-from app.ledger import grants, looking, origins, search, stored
+from app.core.job_progress import told_as_asked
+from app.core.pages import live, render_page
+from app.ledger import checkpoints, grants, looking, notes, origins, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.looking import number_if_possible, take_words_if_possible
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint
 from app.ledger.services import Redacted, blob
 from app.ledger.words import WORDS, sentence
-from app.progress import told_as_asked
 
 log = logging.getLogger(__name__)
 SHORT = 140
@@ -61,8 +61,17 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "length": LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0,
         "faults": grants.faults(),
         "signed": signed,
+        **_key(),
     }
     return render_page(request, "ledger/ledger.html", context, partial="ledger-events", status=422 if wrong else 200)
+
+
+def _key() -> dict[str, str]:
+    """What an exported run is checked against: `verify.py --key`. Looking makes no key."""
+    try:
+        return {"fingerprint": checkpoints.signing_key().fingerprint if notes.key_path().exists() else ""}
+    except LedgerDown as down:
+        return {"key_fault": str(down)}
 
 
 def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:

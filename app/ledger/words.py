@@ -19,6 +19,7 @@ WORDS: Mapping[str, str] = {
     "run.plan-failed": "could not make a plan",
     "run.went-back": "went back a step",
     "run.done-by-hand": "did it by hand",
+    "run.corrected": "corrected what was scanned",
     "run.confirmed": "typed the confirmation",
     "run.approved": "approved the plan",
     "run.denied": "denied the plan",
@@ -40,14 +41,18 @@ WORDS: Mapping[str, str] = {
     "run.handed-over": "handed the run over",
     "run.taken": "has the run",
     "run.comment": "said",
+    "run.reminded": "reminded the approvers",
     "technician-link.made": "made a technician's link",
     "technician-link.opened": "opened the technician's link",
+    "technician-link.left": "left the rack",
     "technician-link.revoked": "revoked a technician's link",
     "loop.opened": "switched on what must be switched off again",
     "loop.closed": "saw it switched off again",
     "loop.left": "left something switched on",
     "order.sealed": "sealed an order",
+    "checkpoint.not-sent": "could not send a checkpoint outside",
     "order.receipt": "reported how the order ended",
+    "order.looks": "looked again and saw the same as before",
     "order.receipt-out-of-turn": "reported how an order ended that was not its turn",
     "order.second-receipt": "sent another receipt for an order that has one",
     "order.withdrawn": "withdrew the order",
@@ -65,6 +70,7 @@ WORDS: Mapping[str, str] = {
     "report.late": "reported what it saw while the portal was away",
     "situations.settled": "found that situations changed by time alone",
     "node.enrolled": "enrolled with the portal",
+    "node.counter-jump": "turned away a request counter that no agent can have reached",
     "node.duplicate": "saw two machines use one node's key",
     "token.issued": "issued a one-time token",
     "key.revoked": "revoked the keys of a node",
@@ -82,11 +88,22 @@ WORDS: Mapping[str, str] = {
     "person.added": "added a person",
     "person.role-given": "gave a role",
     "person.role-taken": "took a role away",
+    "person.change-confirmed": "confirmed what another administrator did",
+    "person.change-counts": "let a change count after a day",
+    "person.change-withdrawn": "withdrew what an administrator did",
+    "person.done-on-host": "did on the portal's machine what counts at once",
     "person.roles-from-groups": "took roles over from the identity provider",
     "person.switched-off": "switched an account off",
     "person.switched-on": "switched an account on",
     "team.added": "made a team",
     "node.handed-over": "gave a node to another team",
+    "identity.blessed": "confirmed who may do what, as the database says it",
+    "identity.changed": "changed what says who somebody is",
+    "identity.ended": "ended what says who somebody is",
+    "identity.key-lost": "began anew with another key over who is who, because the old one was lost",
+    "identity.key-rotated": "changed the key over who is who",
+    "identity.refused": "did not believe what the database says of somebody",
+    "token.first-used": "used a token for the first time",
     "token.made": "made a token",
     "token.revoked": "revoked a token",
     "token.used": "acted through a token",
@@ -144,12 +161,24 @@ def _about_role(body: Body) -> str:
     return ", ".join(filter(None, (body.get("of"), body.get("role"), body.get("team") and f"team {body['team']}")))
 
 
+def _about_change(body: Body) -> str:
+    return ": ".join(filter(None, (body.get("of"), body.get("what"))))
+
+
+def _about_identity(body: Body) -> str:
+    return ", ".join(filter(None, (body.get("what"), body.get("of") and f"of {body['of']}", ", ".join(body.get("changed") or ()))))
+
+
 def _by_token(body: Body) -> str:
     return ", ".join(filter(None, (body.get("name"), body.get("act"), body.get("outcome"))))
 
 
 def _argv(body: Body) -> str:
-    return " ".join(body.get("argv") or ())
+    return ". ".join(filter(None, (" ".join(body.get("argv") or ()), _accepts(body))))
+
+
+def _accepts(body: Body) -> str:
+    return f"accepted “{body['accepts']}”" if body.get("accepts") else ""
 
 
 def _digest(body: Body) -> str:
@@ -158,6 +187,10 @@ def _digest(body: Body) -> str:
 
 def _receipt(body: Body) -> str:
     return ": ".join(filter(None, (body.get("outcome", ""), body.get("reason", ""))))
+
+
+def _times(body: Body) -> str:
+    return f"{body['looks']} time{'' if body['looks'] == '1' else 's'}" if body.get("looks") else ""
 
 
 def _settled(body: Body) -> str:
@@ -172,7 +205,11 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "run.start-refused": _first("reason", "runbook"),
     "run.alarm": _verdict,
     "run.done-by-hand": _first("evidence"),
+    "run.corrected": _first("evidence"),
     "run.turned-back": lambda body: " ".join(filter(None, (*(body.get("open") or ()), body.get("reason")))),
+    "run.approved": _accepts,
+    "run.glass-broken": lambda body: ". ".join(filter(None, (body.get("reason"), _accepts(body)))),
+    "loop.opened": lambda body: " ".join(filter(None, (body.get("what"), body.get("by") and f"Ordered by {body['by']}."))),
     "run.planned": _argv,
     "run.ordered": _argv,
     "run.went-back": _first("to"),
@@ -181,6 +218,7 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "node.handed-over": _handed_over,
     "loop.closed": _loop_closed,
     "order.receipt": _receipt,
+    "order.looks": _times,
     "order.receipt-out-of-turn": _receipt,
     "report.changed": _counted,
     "report.late": _counted,
@@ -192,11 +230,25 @@ MORE: Mapping[str, Callable[[Body], str]] = {
     "person.factor-added": _factor,
     "person.factor-removed": _factor,
     "person.role-given": _about_role,
+    "person.change-confirmed": _about_change,
+    "person.done-on-host": lambda body: ": ".join(filter(None, (body.get("of"), body.get("what"), body.get("why")))),
+    "person.change-counts": _about_change,
+    "person.change-withdrawn": _about_change,
     "person.role-taken": _about_role,
+    "identity.changed": _about_identity,
+    "identity.ended": _about_identity,
+    "identity.refused": lambda body: " ".join(filter(None, (body.get("of") and f"{body['of']}:", body.get("why")))),
+    "identity.blessed": lambda body: f"{len(body.get('rows') or ())} rows",
     "token.revoked": lambda body: f"{body.get('name', '')}, of {body['of']}" if body.get("of") else str(body.get("name", "")),
     "token.used": _by_token,
     "postmortem.edited": lambda body: f"{body.get('title', '')}, version {body.get('version', '')}",
     "postmortem.exported": lambda body: f"{body.get('title', '')} as {body.get('form', '')}",
+}
+
+
+# Where the actor only showed what somebody else had decided.
+OF_ANOTHER: Mapping[str, Callable[[Body], str]] = {
+    "run.aborted": lambda body: f"showed that all is put back in the run which {body['by']} ended",
 }
 
 
@@ -208,7 +260,8 @@ def words(type: str) -> str:
 def said(type: str, body: Body) -> str:
     """The phrase, and what completes it."""
     more = MORE.get(type, DEFAULT)(body)
-    return f"{words(type)}: {more}" if more else words(type)
+    phrase = OF_ANOTHER[type](body) if type in OF_ANOTHER and body.get("by") else words(type)
+    return f"{phrase}: {more}" if more else phrase
 
 
 def who(actor: str) -> str:

@@ -5,3 +5,9 @@ class NodesConfig(AppConfig):
     name = "app.nodes"
     label = "nodes"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self):
+        from app.accounts import sealing
+        from app.nodes import kinds
+
+        sealing.watch([kinds.ENROL])

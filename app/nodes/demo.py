@@ -12,15 +12,15 @@ from pathlib import Path
 
 from django.db import transaction
 
-from agents.twin.demo import WRITING, node_names
-from agents.twin.tryout import PREFIX
-from agents.twin.tryout import node_names as scenario_nodes
 from app.accounts.models import Role, User
+from app.accounts.waiting import DEMO as ACTOR
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.keys import issue_token
+from twin.demo import WRITING, node_names
+from twin.tryout import PREFIX
+from twin.tryout import node_names as scenario_nodes
 
-ACTOR = "demo"
 POLICY = {"mode": "operate", "operations": list(WRITING), "pools": ["*"]}
 PEOPLE = {
     "operator": (Role.OPERATOR,),
@@ -86,7 +86,9 @@ def _person(name: str, roles: tuple[str, ...], password: str) -> str:
 
 def shut_out(folder: Path) -> None:
     """Where others can reach the portal there are no people whose passwords lie in a file."""
-    User.objects.filter(username__in=PEOPLE).update(is_active=False)
+    for person in User.objects.filter(username__in=PEOPLE):
+        person.is_active = False
+        person.save(update_fields=["is_active"])  # one by one, so that each is sealed
     (folder / SIGN_INS).unlink(missing_ok=True)
 
 

@@ -4,20 +4,28 @@ A view gets the verified caller and the request's JSON object, and returns (stat
 """
 
 import json
+import logging
 import zlib
 from collections.abc import Callable
 from functools import wraps
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from agents.wire import BadSignature, canonical, sign_answer
-from app.limits import AGENT_BODY_BYTES_MAX as BODY_BYTES_MAX
-from app.nodes import sessions
+from agents.portal.wire import BadSignature, canonical, sign_answer
+from app.core.limits import AGENT_BODY_BYTES_MAX as BODY_BYTES_MAX
+from app.ledger.forms import KeyLost
+from app.ledger.services import LedgerDown
+from app.nodes import sessions, vault
 from app.nodes.keys import Caller, Repeat, authenticate
 
 JSON_BYTES_MAX = 64 * 1024 * 1024  # after decompression
+
+# The portal's own: it says nothing of who asks, who may come again.
+TROUBLE = (KeyLost, LedgerDown, OperationalError, InterfaceError)
+log = logging.getLogger(__name__)
 
 Answer = tuple[int, dict]
 
@@ -43,10 +51,15 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
             return repeated(repeat, body, request.headers.get("Content-Encoding", ""))
         except BadSignature as error:
             return unsigned(401, str(error))
+        except TROUBLE as own:
+            return unsigned(503, trouble(own))
+        request.who = caller.node
         try:
             status, said = view(caller, read_json(body, request.headers.get("Content-Encoding", "")), **kwargs)
         except BadBody as error:
             status, said = 400, {"reason": str(error)}
+        except TROUBLE as own:
+            status, said = 503, {"reason": trouble(own)}
         return signed_answer(caller, status, said)
 
     door.is_signed = True
@@ -54,13 +67,24 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
 
 
 def repeated(repeat: Repeat, body: bytes, encoding: str) -> HttpResponse:
-    """A repeat is turned away. When it shows that two machines have the key, it is told so under that key's signature."""
+    """A repeat is turned away under its key's signature: whoever signed it may learn that two machines have the key, or go on from there."""
     try:
         nonce = read_json(body, encoding).get("nonce")
     except BadBody:
         nonce = None
-    why = repeat.caller.doubled or sessions.heard_late(repeat.caller.key, nonce, timezone.now())
-    return signed_answer(repeat.caller, 409, {"reason": why, "duplicate": True}) if why else unsigned(401, str(repeat))
+    return signed_answer(repeat.caller, *sessions.told(repeat, nonce, timezone.now()))
+
+
+def trouble(own: Exception) -> str:
+    """What whoever asks is told of it; the log says more."""
+    log.error("An agent was answered 503: %s", own)
+    if isinstance(own, LedgerDown):
+        return str(own)
+    if isinstance(own, KeyLost) and not isinstance(own, vault.KeyLost):
+        return "The portal cannot use a key of its data folder; its own log says which. Nothing is wrong with this node's key."
+    if isinstance(own, KeyLost):
+        return "The portal cannot read the secrets of its agents; its own log and /readyz say why. Nothing is wrong with this node's key."
+    return "The portal's database does not answer. Try again."
 
 
 def read_body(request: HttpRequest) -> bytes:

@@ -12,6 +12,7 @@ class AddNode(forms.Form):
     """A new node, or a new key for one that is there: then its name is typed again, because its agent will be shut out."""
 
     name = forms.CharField(label="Name of the node", max_length=63, validators=[RegexValidator(rf"^{NODE_NAME}\Z", NAME_RULE)])
+    password = forms.CharField(label="Your password, or a code of your authenticator", required=False, widget=forms.PasswordInput)
     again = forms.CharField(label="The name again", max_length=63, required=False)
 
     def clean(self) -> dict:

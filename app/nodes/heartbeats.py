@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import Error, connection
+from django.db import connection
 from django.utils import timezone
 
-from agents.times import seconds_of
-from agents.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
-from app.fleet import intake
-from app.fleet.payload import BadReport, check
+from agents.domain.times import seconds_of
+from agents.portal.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
+from app.core import access_log
+from app.core.threads import Threads
+from app.fleet.ingest import intake
+from app.fleet.ingest.payload import BadReport, check
 from app.nodes import sessions
-from app.nodes.door import BadBody, read_json, unpacked
-from app.nodes.keys import Key, look_up, remembered
+from app.nodes.door import TROUBLE, BadBody, read_json, trouble, unpacked
+from app.nodes.keys import AHEAD_MAX, Key, Repeat, look_up, milliseconds, not_taken, remembered
 from app.nodes.models import NodeKey
 from app.runs import tasks
 from app.runs.models import OpenLoop, Run
-from app.threads import Threads
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict]]
@@ -111,14 +112,15 @@ async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) ->
         status, answer, beat = await _answer(scope, headers, body, said)
     except BadSignature as error:
         return await _say(send, 401, canonical({"reason": str(error)}), {})
-    except Error:
-        return await _say(send, 503, canonical({"reason": "The portal's database does not answer. Try again."}), {})
+    except TROUBLE as own:
+        return await _say(send, 503, canonical({"reason": trouble(own)}), {})
+    scope[access_log.WHO] = beat.key.node
     data = canonical(answer)
     await _say(send, status, data, sign_answer(beat.key.secret, status, data, beat.signed.nonce))
 
 
 async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict) -> tuple[int, dict, Beat]:
-    """Raises BadSignature and django.db.Error."""
+    """Raises BadSignature and TROUBLE."""
     now = timezone.now()
     key = await _key(headers)
     signed = verify_request(key.secret, "POST", scope["path"], scope["query_string"].decode("latin-1"), headers, body)
@@ -131,9 +133,7 @@ async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict
     outcome, journal = await _together.write(beat)
     about = {"journal": journal} if journal else {}
     if outcome == "refused":
-        if why := await THREADS.run(sessions.heard_late, key.pk, said.get("nonce"), now):
-            return 409, {"reason": why, "duplicate": True}, beat
-        raise BadSignature(f"The counter {signed.counter} was used already, or the key was revoked or its node retired.")
+        return *await THREADS.run(_refused, key, signed, said.get("nonce"), now), beat
     if reason:
         return 422, {"reason": reason}, beat
     if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, said.get("nonce", ""), now)):
@@ -154,6 +154,14 @@ def _beat(key: Key, signed: Signed, said: dict, now: datetime) -> Beat:
     )
 
 
+def _refused(key: Key, signed: Signed, nonce: object, now: datetime) -> tuple[int, dict]:
+    """Raises BadSignature where the key is none any more."""
+    why = not_taken(key, signed, now)
+    if not isinstance(why, Repeat):
+        raise why
+    return sessions.told(why, nonce, now)
+
+
 def _other_stay(key: int, nonce: str, now: datetime) -> str:
     """What `sessions` says of it; a key that two machines have is refused whatever it says."""
     return sessions.heard(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
@@ -166,13 +174,14 @@ def _receive(beat: Beat, said: dict) -> dict:
         return {"need": "full", "at": beat.at.isoformat()}
 
 
-KEEP = """
+KEEP = f"""
 WITH came AS (
     SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[], %s::text[], %s::text[], %s::text[])
         AS t(key, counter, set, at, asked, nonce, journal, held)
 ), mine AS (
     SELECT k.id, k.node_id, k.journal FROM nodes_nodekey k JOIN came c ON c.key = k.id JOIN fleet_node n ON n.id = k.node_id
-    WHERE k.counter < c.counter AND k.revoked_at IS NULL AND n.state <> 'retired' ORDER BY k.id FOR NO KEY UPDATE OF k
+    WHERE k.counter < c.counter AND c.counter <= greatest(k.counter, %s) + {AHEAD_MAX} AND k.revoked_at IS NULL AND n.state <> 'retired'
+    ORDER BY k.id FOR NO KEY UPDATE OF k
 ), raised AS (
     UPDATE nodes_nodekey k SET counter = c.counter, used_at = %s, held = c.held, journal = CASE
         WHEN c.journal = '' THEN k.journal
@@ -202,7 +211,7 @@ def keep(beats: list[Beat], now: datetime) -> dict[int, Kept]:
         strict=True,
     )
     with connection.cursor() as cursor:
-        cursor.execute(KEEP, [*map(list, columns), now])
+        cursor.execute(KEEP, [*map(list, columns), milliseconds(now), now])
         outcomes = {pk: Kept(*kept) for pk, *kept in cursor.fetchall()}
     for node in _waited_for({beat.key.node for beat in beats if beat.key.pk in outcomes and outcomes[beat.key.pk].outcome == "kept"}):
         tasks.soon(tasks.facts_arrived, node)

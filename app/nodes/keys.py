@@ -10,20 +10,26 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.utils import timezone
 
-from agents.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
-from app.database import UNHURRIED
-from app.doorbell import ring
+from agents.portal.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
+from app.accounts import sealing, seals
+from app.core.database import UNHURRIED
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes import vault
+from app.nodes.kinds import ENROL
 from app.nodes.models import EnrolToken, NodeKey
+from app.realtime.publish import ring
 
 TOKEN_SECONDS = 3600
 # A request that was acknowledged has committed what it changed, and its counter with it. One that changed nothing says the same again,
 # to whoever repeats it to a database that died in that second, and until the agent's next request.
+# An agent counts from its clock's milliseconds, one for each request. What is farther ahead of both was not counted by it; taken at its word,
+# it would shut out the agent whose key it is.
+AHEAD_MAX = 600_000
 ABOUT = ("nonce", "doubled_why", "journal", "held")
 USE = (
-    f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s AND revoked_at IS NULL"
+    f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s"
+    f" AND %s <= greatest(counter, %s) + {AHEAD_MAX} AND revoked_at IS NULL"
     f" RETURNING {', '.join(ABOUT)}"
 )
 KEYS_REMEMBERED = 20_000
@@ -53,11 +59,16 @@ class Caller:
 
 
 class Repeat(BadSignature):
-    """A good signature under a counter that was used before. `caller` is who signed it, then or now."""
+    """A good signature under a counter that is not taken: it was used before, or is too far `ahead`. `caller` is who signed it, then or now;
+    `highest` is the highest counter that was taken, from which its agent can go on."""
 
-    def __init__(self, reason: str, caller: Caller) -> None:
+    def __init__(self, reason: str, caller: Caller, highest: int, ahead: bool = False) -> None:
         super().__init__(reason)
-        self.caller = caller
+        self.caller, self.highest, self.ahead = caller, highest, ahead
+
+    @property
+    def answer(self) -> dict[str, str]:
+        return {"reason": str(self), "counter": str(self.highest)} | ({"ahead": "1"} if self.ahead else {})
 
 
 def issue_token(name: str, by: str, user=None) -> str:
@@ -68,9 +79,11 @@ def issue_token(name: str, by: str, user=None) -> str:
         node.full_clean(validate_unique=False)
         node.save()
         hashed, until = sha256_hex(token.encode()), now + timedelta(seconds=TOKEN_SECONDS)
-        EnrolToken.objects.create(node=node, token_hash=hashed, created_by=user, created_at=now, expires_at=until)
+        made = EnrolToken.objects.create(node=node, token_hash=hashed, created_by=user, created_at=now, expires_at=until)
         ring("fleet")
-        ledger.record("token.issued", {"token_hash": hashed, "expires_at": until.isoformat()}, by, node=name)
+        body = {"identity": ENROL.name(made.pk), "token_hash": hashed, "expires_at": until.isoformat()}
+        ledger.record("token.issued", body, by, node=name)
+        sealing.bind(made)
     return token
 
 
@@ -81,6 +94,8 @@ def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
         token = EnrolToken.objects.select_for_update(of=["self"]).filter(token_hash=sha256_hex(str(said.get("token")).encode())).first()
         if token is None or token.node.name != name:
             raise EnrolRefused(f"This token is not one of node {name[:63]}. Make one with `./run manage add_node {name[:63]}`.")
+        if why := seals.why_not(EnrolToken, pk=token.pk):
+            raise EnrolRefused(why)
         known = NodeKey.objects.filter(node=token.node, key_id=fingerprint(secret), revoked_at__isnull=True).first()
         if known is not None:  # the first answer was lost on the way
             return known
@@ -94,12 +109,17 @@ def revoke(node: Node, by, now: datetime) -> list[str]:
         node = Node.objects.select_for_update().get(pk=node.pk)
         revoked = list(node.keys.filter(revoked_at__isnull=True).values_list("key_id", flat=True))
         _forget(node, revoked, now)
-        withdrawn = node.tokens.filter(used_at__isnull=True, expires_at__gt=now).update(expires_at=now)
+        withdrawn = [_withdraw(token, now) for token in node.tokens.filter(used_at__isnull=True, expires_at__gt=now)]
         Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
         for topic in ("fleet", f"node:{node.name}"):
             ring(topic)
-        ledger.record("key.revoked", {"keys": revoked, "tokens_withdrawn": withdrawn}, by, node=node.name)
+        ledger.record("key.revoked", {"keys": revoked, "tokens_withdrawn": len(withdrawn)}, by, node=node.name)
     return revoked
+
+
+def _withdraw(token: EnrolToken, now: datetime) -> None:
+    token.expires_at = now
+    token.save(update_fields=["expires_at"])
 
 
 def _secret(text: object) -> bytes:
@@ -181,18 +201,39 @@ def authenticate(method: str, path: str, query: str, headers: Mapping[str, str],
     check_fresh(signed, now.timestamp(), 0)
     # The condition decides between two copies of one request that arrive at the same moment.
     with connection.cursor() as cursor:
-        cursor.execute(USE, [signed.counter, now, key.pk, signed.counter])
+        cursor.execute(USE, [signed.counter, now, key.pk, signed.counter, signed.counter, milliseconds(now)])
         about = cursor.fetchone()
     if about is None:
-        raise _used(key_id, key, signed)
+        raise not_taken(key, signed, now)
     return Caller(key.node, key.secret, signed, key.pk, *about)
 
 
-def _used(key_id: str, key: Key, signed: Signed) -> BadSignature:
+def milliseconds(now: datetime) -> int:
+    return int(now.timestamp() * 1000)
+
+
+def not_taken(key: Key, signed: Signed, now: datetime) -> BadSignature:
     """Why a good signature opens nothing."""
     about = NodeKey.objects.filter(pk=key.pk, revoked_at__isnull=True).values_list("counter", *ABOUT).first()
     if about is None:
-        _remembered.pop(key_id, None)
+        _remembered.pop(signed.key_id, None)
         return BadSignature(NOT_ENROLLED)
-    reason = f"The request's counter is {signed.counter} and {about[0]} was already used: it is a repeat."
-    return Repeat(reason, Caller(key.node, key.secret, signed, key.pk, *about[1:]))
+    caller = Caller(key.node, key.secret, signed, key.pk, *about[1:])
+    if signed.counter <= about[0]:
+        reason = f"The request's counter is {signed.counter} and {about[0]} was already used: it is a repeat."
+        return Repeat(reason, caller, about[0])
+    _jumped(key, signed.counter, about[0], now)
+    reason = f"The request's counter is {signed.counter}, and no agent can have come so far: the highest one taken is {about[0]}."
+    return Repeat(reason, caller, about[0], ahead=True)
+
+
+def _jumped(key: Key, counter: int, highest: int, now: datetime) -> None:
+    """Remember the first such request of a key. It changes nothing else: the agent itself is heard as before."""
+    why = f"A request with a good signature came with the counter {counter}; the highest that was taken is {highest}. It was turned away."
+    with transaction.atomic():
+        if not NodeKey.objects.filter(pk=key.pk, jumped_at__isnull=True).update(jumped_at=now, jumped_why=why):
+            return
+        for topic in ("fleet", f"node:{key.node}"):
+            ring(topic)
+        said = {"key_id": fingerprint(key.secret), "counter": str(counter), "highest": str(highest)}
+        ledger.record("node.counter-jump", said, "portal", node=key.node)

@@ -28,6 +28,8 @@ class NodeKey(models.Model):
     odd_count = models.IntegerField(default=0)
     doubled_at = models.DateTimeField(null=True, blank=True)  # since when two machines have this key
     doubled_why = models.TextField(blank=True)
+    jumped_at = models.DateTimeField(null=True, blank=True)  # when a request first came with a counter that no agent could have reached
+    jumped_why = models.TextField(blank=True)
     journal = models.CharField(max_length=60, blank=True)  # the farthest its journal was said to be: "<generation>:<height>"
     held = models.TextField(blank=True)  # why the agent itself does nothing but look; "" when it need not
 

@@ -12,15 +12,20 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agents.packaging import deb, zipapp
-from agents.transport import LOOPBACK
-from app.accounts import rights
+from agents.portal.transport import LOOPBACK
+from app.accounts import proof, rights
 from app.accounts.asking import needs
 from app.accounts.rights import ENROL
+from app.core.pages import live, minute, render_page
 from app.fleet.models import Node
-from app.htmx import live, minute, render_page
+from app.fleet.pages.overview import handed_out
+from app.fleet.services import facts_of
 from app.nodes import downloads, keys
 from app.nodes.forms import AddNode, Revoke
 from app.nodes.models import EnrolToken, NodeKey
+from workflows.facts import known
+
+CA = "ca.pem"  # where the page tells to put a site's own authority: beside what is fetched
 
 
 @login_required
@@ -32,32 +37,64 @@ def add(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied(rights.why_not(request.user, ENROL))
     form = AddNode(request.POST) if request.method == "POST" else AddNode(initial={"name": request.GET.get("name", "")})
     if request.method != "POST" or not form.is_valid():
-        status = 422 if form.is_bound else 200
-        return render(request, "nodes/add.html", {"section": "fleet", "form": form}, status=status)
+        return _ask(request, form)
     name = form.cleaned_data["name"]
     if why := rights.why_not(request.user, ENROL, name):  # a new node belongs to no team yet
         raise PermissionDenied(why)
+    if wrong := proof.lacks(request, form.cleaned_data["password"]):
+        form.add_error("password", wrong)
+        return _ask(request, form)
     token = keys.issue_token(name, request.user.get_username(), request.user)
     node = Node.objects.get(name=name)
     return render(request, "nodes/add.html", {"section": "fleet", "topics": f"node:{name}"} | _agent(node) | _line(request, name, token))
 
 
+def _ask(request: HttpRequest, form: AddNode) -> HttpResponse:
+    asks_password = not proof.is_fresh(proof.proved_at(request), timezone.now())
+    context = {"section": "fleet", "form": form, "asks_password": asks_password}
+    return render(request, "nodes/add.html", context, status=422 if form.is_bound else 200)
+
+
 def _line(request: HttpRequest, name: str, token: str) -> dict:
     portal = request.build_absolute_uri("/").rstrip("/")
     parts = urlsplit(portal)
-    file, digest = zipapp.NAME, downloads.digest(zipapp.NAME)
     enrol = f"--portal {portal} --node {name} --token={token}"
-    fetch = f'curl -fsSO {portal}/agent/{file} && echo "{digest}  {file}" | sha256sum -c'
-    package = f'curl -fsSO {portal}/agent/{deb.NAME} && echo "{downloads.digest(deb.NAME)}  {deb.NAME}" | sha256sum -c'
     return {
         "token": token,
-        "line": f"{fetch} && sudo python3 {file} install {enrol}",
-        "package_line": f"{package} && sudo apt install ./{deb.NAME} && sudo slotlight-agent enrol {enrol} && "
-        "sudo systemctl restart slotlight-agent",
+        "lines": [way(portal, enrol) for way in WAYS],
+        "private_lines": [way(portal, f"{enrol} --ca {CA}", CA) for way in WAYS],
         "minutes": keys.TOKEN_SECONDS // 60,
         "unsafe": parts.scheme != "https" and parts.hostname not in LOOPBACK,
         "portal": portal,
     }
+
+
+def _one_file(portal: str, enrol: str, ca: str = "") -> str:
+    return f"{_fetch(portal, zipapp.NAME, ca)} && sudo python3 {zipapp.NAME} install {enrol}"
+
+
+def _package(portal: str, enrol: str, ca: str = "") -> str:
+    return f"{_fetch(portal, deb.NAME, ca)} && sudo apt install ./{deb.NAME} && sudo slotlight-agent install {enrol}"
+
+
+def _bare(portal: str, enrol: str, ca: str = "") -> str:
+    """For root on a system without curl and sudo: the Python that the agent needs fetches it."""
+    cafile = f'"{ca}"' if ca else "None"
+    read = f'urllib.request.urlopen("{portal}/agent/{zipapp.NAME}", context=ssl.create_default_context(cafile={cafile})).read()'
+    fetch = f"""python3 -c 'import ssl, urllib.request; open("{zipapp.NAME}", "wb").write({read})'"""
+    return f"{fetch} && {_checked(zipapp.NAME)} && python3 {zipapp.NAME} install {enrol}"
+
+
+WAYS = (_one_file, _package, _bare)
+
+
+def _fetch(portal: str, file: str, ca: str) -> str:
+    trust = f"--cacert {ca} " if ca else ""
+    return f"curl {trust}-fsSO {portal}/agent/{file} && {_checked(file)}"
+
+
+def _checked(file: str) -> str:
+    return f'echo "{downloads.digest(file)}  {file}" | sha256sum -c'
 
 
 def agent_stamp(request: HttpRequest, name: str) -> Any:
@@ -75,9 +112,22 @@ def agent(request: HttpRequest, name: str) -> HttpResponse:
     return render_page(request, "nodes/agent.html", context, partial="agent")
 
 
+def _policy(node: Node) -> dict:
+    """What the owner of the node lets the portal do there, as its agent reports it; the pools by name where this node has them."""
+    facts = facts_of(node)
+    if facts is None:
+        return {"policy_unknown": "It has not reported yet."}
+    if not known(facts.policy):
+        return {"policy_unknown": facts.policy.reason}
+    names = {pool.guid: pool.name for pool in facts.pools_read if known(pool.guid)}
+    return {"policy": facts.policy, "policy_pools": [(guid, names.get(guid, "")) for guid in facts.policy.pools]}
+
+
 def _agent(node: Node) -> dict:
     return {
         "node": node,
+        **_policy(node),
+        "handed_out": handed_out(),
         "key": node.keys.filter(revoked_at__isnull=True).first(),
         "old_keys": node.keys.filter(revoked_at__isnull=False).order_by("-revoked_at")[:20],
         "open_tokens": node.tokens.filter(used_at__isnull=True, expires_at__gt=timezone.now()).count(),

@@ -12,11 +12,10 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from app import outbox
-from app.doorbell import ring
 from app.ledger import services as ledger
-from app.nodes.keys import Caller
+from app.nodes.keys import Caller, Repeat
 from app.nodes.models import NodeKey
+from app.realtime.publish import ring
 
 NONCE = re.compile(r"[A-Za-z0-9_-]{16,64}")
 JOURNAL = re.compile(r"([0-9a-f]{1,40}):([0-9]{1,18})")
@@ -58,6 +57,12 @@ def heard_late(key: int, nonce: object, now: datetime) -> str:
             if known.odd_count >= ODD_MAX:
                 _double(known, "a copy of it keeps sending requests that the first one is past", now)
         return known.doubled_why
+
+
+def told(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict]:
+    """Status and words for a request whose signature is good and whose counter is not taken."""
+    why = repeat.caller.doubled or ("" if repeat.ahead else heard_late(repeat.caller.key, nonce, now))
+    return (409, {"reason": why, "duplicate": True}) if why else (401, repeat.answer)
 
 
 def journal_of(said: Mapping[str, object]) -> str:
@@ -114,5 +119,4 @@ def _double(key: NodeKey, how: str, now: datetime) -> None:
     log.error("%s", key.doubled_why)
     for topic in ("fleet", f"node:{name}", f"orders:{name}"):
         ring(topic)
-    outbox.put([outbox.Happening("duplicate-identity", f"duplicate-identity:{key.key_id}", name, said={"key": key.key_id})])
     ledger.record("node.duplicate", {"key_id": key.key_id, "how": how}, "portal", node=name)

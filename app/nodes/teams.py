@@ -9,9 +9,9 @@ from app.accounts.asking import needs
 from app.accounts.changing import changing, fresh
 from app.accounts.models import Team, User
 from app.accounts.rights import PEOPLE
-from app.doorbell import ring
 from app.fleet.models import Node
 from app.ledger import services as ledger
+from app.realtime.publish import ring
 
 
 def hand_over(by: User, node: str, team: Team | None) -> None:
@@ -21,7 +21,8 @@ def hand_over(by: User, node: str, team: Team | None) -> None:
         before = found.team
         if before == team:
             return
-        Node.objects.filter(pk=found.pk).update(team=team)
+        found.team = team
+        found.save(update_fields=["team"])
         for topic in ("fleet", f"node:{node}"):
             ring(topic)
         ledger.record("node.handed-over", {"from": before.name if before else "", "to": team.name if team else ""}, by.username, node=node)

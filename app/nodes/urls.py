@@ -1,4 +1,4 @@
-"""The agents' API. Every route but enrol is `signed`, and a test holds that; `GET orders` is answered in `app/live.py`."""
+"""The agents' API. Every route but enrol is `signed`, and a test holds that; `GET orders` is answered in `app/streams.py`."""
 
 from django.urls import path
 

@@ -6,21 +6,20 @@ one is for a person to put back, or for every node to be enrolled again.
 
 import os
 import secrets
-from functools import lru_cache
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
-from agents.wire import BadSignature
+from app.ledger import forms, secretfile
 
-KEY_BYTES, NONCE_BYTES = 32, 12
+NONCE_BYTES = 12
 MARK = b"\x01"  # the form of what follows: nonce, then ciphertext and tag
 
 
-class KeyLost(BadSignature):
-    """No secret can be read, so nobody can be told from anybody."""
+class KeyLost(forms.KeyLost):
+    """No secret can be read, so nobody can be told from anybody. It is the portal's trouble, and says nothing of who asks."""
 
 
 def key_path() -> Path:
@@ -48,39 +47,31 @@ def reveal(sealed: bytes, key_id: str) -> bytes:
         ) from None
 
 
+def fault() -> str:
+    """Why secrets that are sealed cannot be read by this process; "" when they can, or when there are none yet."""
+    from app.nodes.models import NodeKey
+
+    try:
+        _key(may_make=False)
+    except KeyLost as lost:
+        return str(lost) if key_path().exists() or NodeKey.objects.exclude(secret=b"").exists() else ""
+    return ""
+
+
 def _key(*, may_make: bool) -> bytes:
     path = key_path()
     try:
         if may_make and not path.exists():
             _make(path)
-        return _read(path, path.stat().st_mtime_ns)
+        return secretfile.read(path)
     except (OSError, ValueError) as error:
         raise KeyLost(f"The key of the agents' secrets {path} cannot be used: {error}. Put it back, or enrol every node again.") from error
 
 
-@lru_cache(maxsize=2)
-def _read(path: Path, changed: int) -> bytes:
-    key = bytes.fromhex(path.read_text("ascii").strip())
-    if len(key) != KEY_BYTES:
-        raise ValueError(f"it holds {len(key)} bytes and must hold {KEY_BYTES}")
-    return key
-
-
 def _make(path: Path) -> None:
-    """It appears whole or not at all, and the first one stays."""
+    """The first one stays."""
     from app.nodes.models import NodeKey  # what is sealed already says that there was a key
 
     if NodeKey.objects.exclude(secret=b"").exists() and not path.exists():  # somebody else may have made it just now
         raise OSError("secrets are sealed with it and it is gone")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    secretfile.make(path)

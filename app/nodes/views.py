@@ -1,4 +1,4 @@
-"""What an agent may ask of the portal. The long poll for orders is in `app/live.py`; it holds no thread."""
+"""What an agent may ask of the portal. The long poll for orders is in `app/streams.py`; it holds no thread."""
 
 from datetime import timedelta
 
@@ -6,14 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from agents.times import seconds_of
-from agents.wire import ENROL_NONCE, canonical, sign_answer
-from app.fleet import intake
+from agents.domain.times import seconds_of
+from agents.portal.wire import ENROL_NONCE, canonical, sign_answer
+from app.fleet.ingest import intake
 from app.ledger import services as ledger
 from app.nodes import keys, sessions, vault
-from app.nodes.door import Answer, BadBody, read_body, read_json, signed, unsigned
+from app.nodes.door import TROUBLE, Answer, BadBody, read_body, read_json, signed, trouble, unsigned
 from app.nodes.sessions import session_fault
-from app.runs import orders, tasks
+from app.runs import tasks
+from app.runs.ordering import orders
 from app.runs.services import concerns_us
 
 
@@ -31,8 +32,8 @@ def enrol(request: HttpRequest) -> HttpResponse:
         return unsigned(400, str(error))
     except keys.EnrolRefused as refusal:
         return unsigned(403, str(refusal))
-    except (ledger.LedgerDown, vault.KeyLost) as down:
-        return unsigned(503, str(down))
+    except TROUBLE as own:
+        return unsigned(503, trouble(own))
     body = canonical(answer)
     headers = sign_answer(secret, 200, body, ENROL_NONCE)
     return HttpResponse(body, content_type="application/json", headers=headers)
@@ -60,7 +61,7 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
 
 @signed
 def claim(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.claim(caller.node, order_id, str(said.get("digest"))))
+    return _go(orders.claim(caller.node, order_id, str(said.get("digest")), said.get("approvals")))
 
 
 @signed
@@ -71,10 +72,7 @@ def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
 @signed
 def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
     """Taken from whoever has the key, even from two machines: what a node did is never thrown away."""
-    try:
-        return _go(orders.receipt(caller.node, order_id, said))
-    except ledger.LedgerDown as down:
-        return 503, {"reason": str(down)}
+    return _go(orders.receipt(caller.node, order_id, said))
 
 
 def _go(reason: str) -> Answer:

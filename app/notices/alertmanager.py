@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from django.db import transaction
 
-from app.doorbell import ring
 from app.fleet.models import Node
 from app.notices.models import Hook, OutsideAlert
+from app.realtime.publish import ring
 
 BYTES_MAX = 256 * 1024
 ALERTS_MAX = 500

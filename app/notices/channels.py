@@ -9,10 +9,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.doorbell import ring
 from app.ledger import services as ledger
 from app.notices import sending
 from app.notices.models import Channel, Hook, Notice
+from app.realtime.publish import ring
 
 SHOWN = ("name", "severity", "service", "zone", "urgent_passes", "is_on")
 

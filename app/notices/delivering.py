@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from app.doorbell import ring
+from app.fleet.severity import SEVERITY_WORDS
 from app.ledger import services as ledger
-from app.notices import sending
-from app.notices.models import Notice
+from app.notices import lasting, sending
+from app.notices.models import Channel, Notice
+from app.realtime.publish import ring
 
 LEASE_SECONDS = 120  # longer than any sending takes
 AGAIN_SECONDS = (30, 120, 600, 1800, 3600, 7200)  # after each try that failed; then it is given up
@@ -33,19 +34,28 @@ def deliver(pk: int) -> None:
     notice = _take(pk, timezone.now())
     if notice is None:
         return
+    stands = lasting.standing(notice)
+    state = lasting.state(notice, stands)
     if notice.attempts > len(AGAIN_SECONDS) + 1:
         tried = sending.Tried(False, "Whoever sent it died in the middle, each time. The worker's log says why.")
     elif notice.channel.is_on:
-        tried = sending.send(notice.channel, notice.title, text(notice), notice.severity)
+        letter = sending.Letter(_title(notice, state), text(notice, state, len(stands)), notice.severity, state, notice.incident)
+        tried = sending.send(notice.channel, letter)
     else:
         tried = sending.Tried(False, "The channel is switched off.")
-    _end(notice, tried, timezone.now())
+    _end(notice, tried, timezone.now(), state)
 
 
 def _take(pk: int, now: datetime) -> Notice | None:
+    """One at a time of what is told under one key: else what was worded earlier could arrive later, and end what has begun anew."""
     with transaction.atomic():
+        list(Channel.objects.select_for_update(no_key=True).filter(notices=pk))
         mine = Notice.objects.select_for_update(of=["self"], skip_locked=True).select_related("channel")
         notice = mine.filter(pk__in=due(now)).filter(pk=pk).first()
+        if notice is not None and notice.incident:
+            same = Notice.objects.filter(channel=notice.channel_id, incident=notice.incident, state=Notice.State.SENDING, next_at__gt=now)
+            if same.exclude(pk=pk).exists():
+                return None
         if notice is not None:
             notice.state, notice.attempts = Notice.State.SENDING, notice.attempts + 1
             notice.next_at = now + timedelta(seconds=LEASE_SECONDS)
@@ -53,8 +63,19 @@ def _take(pk: int, now: datetime) -> Notice | None:
         return notice
 
 
-def text(notice: Notice) -> str:
-    return f"{notice.body}\n\n{link(notice.path)}\nSlotlight notice {notice.pk}".strip()
+def _title(notice: Notice, state: str) -> str:
+    """An end names itself; what comes so late that it is over says so."""
+    word = "over" if state == lasting.RESOLVED else SEVERITY_WORDS[notice.severity]
+    return notice.title if notice.ends and state == lasting.RESOLVED else f"[{word}] {notice.title}"
+
+
+def text(notice: Notice, state: str = "", stands: int = 0) -> str:
+    more = ""
+    if notice.ends and state == lasting.FIRING:
+        more = f"\n{stands} more of what was told with it still stand{'s' if stands == 1 else ''}."
+    elif state == lasting.RESOLVED and not notice.ends:
+        more = "\nIt is over by now."
+    return f"{notice.body}{more}\n\n{link(notice.path)}\nSlotlight notice {notice.pk}".strip()
 
 
 def link(path: str) -> str:
@@ -62,7 +83,7 @@ def link(path: str) -> str:
     return f"{settings.PORTAL_URL}{path}" if settings.PORTAL_URL else f"In the portal: {path} (set SLOTLIGHT_URL and this becomes a link)"
 
 
-def _end(notice: Notice, tried: sending.Tried, now: datetime) -> None:
+def _end(notice: Notice, tried: sending.Tried, now: datetime, state: str) -> None:
     States = Notice.State
     again = not tried.sent and notice.channel.is_on and notice.attempts <= len(AGAIN_SECONDS)
     notice.state = States.SENT if tried.sent else States.WAITING if again else States.FAILED
@@ -71,14 +92,15 @@ def _end(notice: Notice, tried: sending.Tried, now: datetime) -> None:
     notice.ended_at = None if again else now
     notice.save(update_fields=["state", "reason", "next_at", "ended_at"])
     if not again:
-        _record(notice)
+        _record(notice, state)
     ring("notices")
 
 
-def _record(notice: Notice) -> None:
+def _record(notice: Notice, state: str) -> None:
     """Who was told what, and when. A notice that the ledger is broken is sent all the same."""
     what = "notice.delivered" if notice.state == Notice.State.SENT else "notice.not-delivered"
     said = {"notice": notice.pk, "channel": notice.channel.name, "kind": notice.kind, "title": notice.title, "reason": notice.reason}
+    said |= {"state": state, "incident": notice.incident} if state else {}
     try:
         with transaction.atomic():
             ledger.record(what, said | {"tries": notice.attempts}, "portal", run=str(notice.run or ""), node=notice.node)

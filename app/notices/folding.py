@@ -2,10 +2,14 @@
 
 What follows from one cause is one notice. What comes in a flood without a common cause is one notice too, because nobody reads the
 hundredth message at 3 a.m.; the page it leads to has them all.
+
+What was told under one key is ended under that key. A channel that keeps incidents is told by itself of what concerns one it has: an end
+wakes nobody, and one among many would end nothing there.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from app.fleet.severity import rank
 from app.notices.kinds import Said
@@ -42,27 +46,67 @@ class Message:
     carried: tuple["Message", ...] = ()
     into: int | None = None
     daily: bool = False
+    ends: bool = False
+    incident: str = ""  # the stable key it is told under
+    members: tuple[str, ...] = ()  # the stable keys of all that it tells of
+    is_known: bool = False  # the channel was told something under this key before
 
 
-Before = Callable[[str], tuple[int, str] | None]  # fold -> the notice that told of it, and how severe it was then
+class Before(NamedTuple):
+    """A notice that told of the same."""
+
+    pk: int
+    severity: str
+    incident: str
 
 
-def messages(told: Iterable[Told], before: Before) -> list[Message]:
+class Book(Protocol):
+    """What one channel was told before."""
+
+    alone: bool
+    known: Mapping[str, str]  # stable key -> the key it was told under
+    lasts: Collection[str]  # the keys under which something stands
+
+    def folded(self, fold: str) -> Before | None: ...
+
+    def last(self, incident: str) -> Before | None: ...
+
+
+def messages(told: Iterable[Told], book: Book) -> list[Message]:
     groups: dict[tuple[str, str], list[Told]] = {}
     for one in told:
-        groups.setdefault((one.kind, one.said.fold), []).append(one)
-    made = [message for (kind, fold), group in groups.items() if (message := _of_group(kind, group, before(fold)))]
-    return _flood(made)
+        if not one.said.ends:
+            groups.setdefault((one.kind, one.said.fold), []).append(one)
+        elif one.said.about in book.known:  # else nobody was told of its beginning
+            groups.setdefault((one.kind, book.known[one.said.about]), []).append(one)
+    made = [_of_end(key, group, book) if group[0].said.ends else _of_group(key, group, book) for (_, key), group in groups.items()]
+    return _flood([message for message in made if message], book.alone)
 
 
-def _of_group(kind: str, group: list[Told], before: tuple[int, str] | None) -> Message | None:
-    """One message for what has one cause; None for the end of what nobody was told of."""
-    if kind == "situation-closed" and before is None:
-        return None
-    led = sorted(group, key=lambda one: (not one.said.leads, rank(one.said.severity)))
+def _of_group(fold: str, group: list[Told], book: Book) -> Message:
+    """One message for what has one cause."""
+    led = _led(group)
     message = _of_one(led[0], led[1:])
-    known = before is not None and (kind == "situation-closed" or rank(message.severity) >= rank(before[1]))
-    return replace(message, into=before[0]) if known and not led[0].said.leads else message
+    before = book.folded(fold) if not led[0].said.leads else None
+    if before is not None and rank(message.severity) >= rank(before.severity):
+        return replace(message, into=before.pk, incident=before.incident or message.incident, is_known=True)
+    incident = book.known.get(message.incident)
+    return replace(message, incident=incident, is_known=True) if incident else message
+
+
+def _of_end(incident: str, group: list[Told], book: Book) -> Message | None:
+    """One message for what was told under one key; None for the end of what was only in a digest."""
+    led = _led(group)
+    message = replace(_of_one(led[0], led[1:]), incident=incident, is_known=True, daily=False)
+    before = book.last(incident)
+    if led[0].said.daily and not book.alone and (before is None or before.severity != "act"):
+        return None
+    is_told_with = incident in book.lasts and before is not None and not led[0].said.leads
+    return replace(message, into=before.pk) if is_told_with else message
+
+
+def _led(group: list[Told]) -> list[Told]:
+    return sorted(group, key=lambda one: (not one.said.leads, rank(one.said.severity)))
 
 
 def _of_one(lead: Told, others: list[Told]) -> Message:
@@ -70,12 +114,20 @@ def _of_one(lead: Told, others: list[Told]) -> Message:
     title = f"{said.title} (and {len(others)} more with the same cause)" if others else said.title
     lines = (*said.lines, *_listed("With the same cause:", [one.said.title for one in others]))
     severity = min((one.said.severity for one in (lead, *others)), key=rank)
-    return Message(lead.kind, lead.key, said.fold, severity, said.urgent, title, lines, said.path, lead.node, lead.run, daily=said.daily)
+    members = tuple(dict.fromkeys(member for one in (lead, *others) for member in one.said.members or (one.said.about,) if member))
+    first = (lead.kind, lead.key, said.fold, severity, said.urgent, title, lines, said.path, lead.node, lead.run)
+    return Message(*first, daily=said.daily, ends=said.ends, incident=said.about, members=members)
 
 
-def _flood(made: list[Message]) -> list[Message]:
-    new = [message for message in made if message.into is None and not message.daily]
-    return [*(m for m in made if m.into is not None or m.daily), *([together(new, "at once")] if len(new) > FLOOD else new)]
+def _flood(made: list[Message], alone: bool) -> list[Message]:
+    new = [message for message in made if message.into is None and not message.daily and not goes_alone(message, alone)]
+    if len(new) <= FLOOD:
+        return made
+    return [*(message for message in made if message not in new), together(new, "at once")]
+
+
+def goes_alone(message: Message, alone: bool) -> bool:
+    return alone and message.is_known
 
 
 def together(carried: list[Message], how: str) -> Message:
@@ -87,13 +139,11 @@ def together(carried: list[Message], how: str) -> Message:
     lines = _listed(f"The worst of them is “{worst.title}”.", [message.title for message in carried])
     title = f"{len(carried)} notices {how}{where}: {worst.title}"
     urgent = any(message.urgent for message in carried)
-    return Message(
-        "many", f"many:{carried[0].key}", "", worst.severity, urgent, title, lines, path, *_one_place(nodes), carried=tuple(carried)
-    )
-
-
-def _one_place(nodes: set[str]) -> tuple[str]:
-    return (next(iter(nodes)) if len(nodes) == 1 else "",)
+    key, node = f"many:{carried[0].key}", next(iter(nodes)) if len(nodes) == 1 else ""
+    members = tuple(dict.fromkeys(member for message in carried for member in message.members))
+    own = tuple(message if message.is_known or not message.incident else replace(message, incident=key) for message in carried)
+    first = ("many", key, "", worst.severity, urgent, title, lines, path, node)
+    return Message(*first, carried=own, incident=key if members else "", members=members)
 
 
 def _listed(head: str, titles: list[str]) -> tuple[str, ...]:

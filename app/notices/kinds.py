@@ -5,22 +5,24 @@ hold a secret stays behind the link. `read` gives None when there is nothing to 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
 
-from app.fleet import reviewing
+from app.accounts.models import Membership, User
+from app.fleet import unexplained_reviews
 from app.fleet.models import Node, Situation
 from app.fleet.severity import WORST_FIRST
-from app.nodes.models import NodeKey
 from app.notices.models import Happening
 from app.runs.models import OpenLoop, Run
-from app.runs.services import approve_steps
+from app.runs.pages import safety
+from app.runs.services import approve_steps, step_of
+from workflows.analysis.unexplained import SLUG as UNEXPLAINED
 from workflows.runbooks import RUNBOOKS
-from workflows.unexplained import SLUG as UNEXPLAINED
 
 TITLES_SHOWN = 12
+ASKED = "asked"  # what has no end of its own; the rest of its stable key is that of the happening
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,9 @@ class Said:
     fold: str = ""  # what has the same is told together
     daily: bool = False  # it keeps until the day's digest, and goes to no pager
     leads: bool = True  # False: it follows from what leads its fold, and is told only together with that
+    about: str = ""  # the stable key of what it is about, from its beginning to its end: a family of app.notices.lasting, and a name
+    members: tuple[str, ...] = ()  # where it is about several, their stable keys
+    ends: bool = False  # it says that this is over
 
 
 Read = Callable[[Happening], Said | None]
@@ -49,7 +54,7 @@ def when(moment: datetime) -> str:
 
 def _opened(happening: Happening) -> Said | None:
     row = _situation(happening)
-    if row is None or not row.is_open or reviewing.of([row]):
+    if row is None or not row.is_open or unexplained_reviews.of([row]):
         return None  # it came and went before anybody could be told; its page and the ledger keep it
     return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
 
@@ -68,10 +73,10 @@ def _worse(happening: Happening) -> Said | None:
 
 def _closed(happening: Happening) -> Said | None:
     row = _situation(happening)
-    if row is None or row.closed_at is None or _is_daily(row):
+    if row is None or row.closed_at is None:
         return None
     lines = (f"On {row.node.name} it stood from {when(row.opened_at)} to {when(row.closed_at)}. The node's report no longer shows it.",)
-    return _of_situation(row, f"Over: {row.title}", lines, urgent=False)
+    return replace(_of_situation(row, f"Over: {row.title}", lines, urgent=False), ends=True)
 
 
 def _situation(happening: Happening) -> Situation | None:
@@ -79,13 +84,16 @@ def _situation(happening: Happening) -> Situation | None:
 
 
 def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Said:
+    said = Said(title, lines, row.get_absolute_url(), row.severity, urgent, about=about(row.key))
     if _is_daily(row):
-        return Said(
-            title, lines, row.get_absolute_url(), row.severity, False, f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row)
-        )
+        return replace(said, urgent=False, fold=f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row))
     root = _root(row)
-    fold = f"situation:{root.pk}"
-    return Said(title, lines, row.get_absolute_url(), row.severity, urgent, fold, leads=root.pk == row.pk)
+    return replace(said, fold=f"situation:{root.pk}", leads=root.pk == row.pk)
+
+
+def about(key: str) -> str:
+    """The stable key of a situation."""
+    return f"situation:{key}"
 
 
 def _is_daily(row: Situation) -> bool:
@@ -114,7 +122,8 @@ def _judged_anew(happening: Happening) -> Said | None:
     head = f"This release of the portal judges more than the one before it. On {happening.node} it opened:"
     count = f"{len(listed)} situation{'s' if len(listed) > 1 else ''}"
     title = f"{happening.node}: {count} seen for the first time by this release: {listed[0].title}"
-    return Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
+    said = Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
+    return replace(said, about=happening.key, members=tuple(about(row.key) for row in listed))
 
 
 def _root(row: Situation) -> Situation:
@@ -169,15 +178,26 @@ def _step(run: Run) -> str:
     return next((step.title for step in book.steps if step.slug == run.step), run.step) if book else run.step
 
 
+def _lost(run: Run) -> tuple[str, ...]:
+    """What the step takes away stands before everything else that is said of it, as on every page of the run."""
+    return tuple(safety.lost(run, run.here, step_of(run)))
+
+
+def _wanted(happening: Happening) -> str:
+    """The same for the first notice, each reminder and the last."""
+    return f"{ASKED}:approval-wanted:{happening.run}:{happening.said['plan']}"
+
+
 def _approval_wanted(happening: Happening) -> Said | None:
     run = _unjudged(happening)
     if run is None:
         return None
     lines = (
+        *_lost(run),
         f"{run.requester.username} asks for it. Nobody who had a hand in the run may approve it.",
         "Read the plan, then approve or deny it there. The plan is too old half an hour after it was made.",
     )
-    return Said(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key)
+    return Said(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
 
 
 def _approval_expiring(happening: Happening) -> Said | None:
@@ -185,8 +205,13 @@ def _approval_expiring(happening: Happening) -> Said | None:
     if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
         return None
     ends = when(datetime.fromisoformat(happening.said["ends"]))
-    lines = (f"It ends at {ends}. Nothing has been ordered yet.", "Go on before that, or ask the node for a new plan and approve that one.")
-    return Said(f"The approved plan is about to expire: {_titled(run)}", lines, run.get_absolute_url(), "watch", fold=happening.key)
+    lines = (
+        *_lost(run),
+        f"It ends at {ends}. Nothing has been ordered yet.",
+        "Go on before that, or ask the node for a new plan and approve that one.",
+    )
+    title = f"The approved plan is about to expire: {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
 def _request_expiring(happening: Happening) -> Said | None:
@@ -194,8 +219,13 @@ def _request_expiring(happening: Happening) -> Said | None:
     if run is None:
         return None
     ends = when(datetime.fromisoformat(happening.said["ends"]))
-    lines = (f"Nobody has judged it yet, and the plan is too old at {ends}.", "Approve or deny it there; later only a new plan leads on.")
-    return Said(f"Still wanted, and about to expire: approval of {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key)
+    lines = (
+        *_lost(run),
+        f"Nobody has judged it yet, and the plan is too old at {ends}.",
+        "Approve or deny it there; later only a new plan leads on.",
+    )
+    title = f"Still wanted, and about to expire: approval of {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
 
 
 def _run_needs_person(happening: Happening) -> Said | None:
@@ -203,8 +233,9 @@ def _run_needs_person(happening: Happening) -> Said | None:
     if run is None or run.version != happening.said["version"]:
         return None  # somebody has moved it since
     stopped = "It has stopped; only a new plan leads on." if run.status == "stopped" else "It goes no further by itself."
-    lines = (f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
-    return Said(f"A person is needed: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+    lines = (*_lost(run), f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
+    title = f"A person is needed: {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
 def _run_alarm(happening: Happening) -> Said | None:
@@ -215,7 +246,8 @@ def _run_alarm(happening: Happening) -> Said | None:
         f"While it waits at “{_step(run)}”, the node shows something that must not be.",
         "Stop what you do at the rack and read the run's page now.",
     )
-    return Said(f"ALARM: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+    title = f"ALARM: {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
 def _run_overdue(happening: Happening) -> Said | None:
@@ -226,7 +258,8 @@ def _run_overdue(happening: Happening) -> Said | None:
         f"It waits at “{_step(run)}”. Nothing is broken off and nothing is done by itself.",
         "Look at its progress there, and at the node.",
     )
-    return Said(f"Longer than expected: {_titled(run)}", lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}")
+    title = f"Longer than expected: {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
 def _order_unknown(happening: Happening) -> Said | None:
@@ -237,7 +270,8 @@ def _order_unknown(happening: Happening) -> Said | None:
         "The node began the command, and nobody knows how it ended. Nothing is repeated by itself, and the run keeps its locks.",
         "Look at the node. Its own journal may still answer; else two people say there, independently, what became of it.",
     )
-    return Said(f"Outcome UNKNOWN: {_titled(run)}", lines, run.get_absolute_url(), fold=f"run:{run.pk}")
+    title = f"Outcome UNKNOWN: {_titled(run)}"
+    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
 # --- nodes, loops and the ledger
@@ -252,11 +286,13 @@ def _node_silent(happening: Happening) -> Said | None:
         f"Its last report was taken at {heard}. What the portal shows of it is as old as that, and no guard believes it.",
         f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",
     )
-    return Said(f"{happening.node} is silent", lines, reverse("node", args=[happening.node]), fold=happening.key)
+    page = reverse("node", args=[happening.node])
+    return Said(f"{happening.node} is silent", lines, page, fold=happening.key, about=f"node-silent:{happening.node}")
 
 
 def _node_heard(happening: Happening) -> Said | None:
-    return Said(f"{happening.node} reports again", (), reverse("node", args=[happening.node]), urgent=False, fold=happening.key)
+    page, silence = reverse("node", args=[happening.node]), f"node-silent:{happening.node}"
+    return Said(f"{happening.node} reports again", (), page, urgent=False, fold=happening.key, about=silence, ends=True)
 
 
 def _loop_left(happening: Happening) -> Said | None:
@@ -265,7 +301,11 @@ def _loop_left(happening: Happening) -> Said | None:
         return None
     ended = "Its run has ended" if loop.run.ended_at else "Its run is still under way"
     lines = (f"On {loop.node}: {loop.what} Run {loop.run_id} switched it on at {when(loop.at)}. {ended}.", loop.undo)
-    return Said(f"Still switched on: {loop.what}", lines, reverse("open-loops"), "watch", fold=happening.key)
+    title = f"Still switched on: {loop.what}"
+    return Said(title, lines, reverse("open-loops"), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
+
+
+LEDGER = "ledger:ledger-broken"
 
 
 def _ledger_broken(happening: Happening) -> Said | None:
@@ -273,7 +313,7 @@ def _ledger_broken(happening: Happening) -> Said | None:
         "The portal refuses everything that changes a node until the ledger is whole again. Looking goes on.",
         "On the portal's machine: “./run manage ledger verify” names what is wrong.",
     )
-    return Said("The ledger is broken or cannot be written", lines, reverse("ledger"), fold=happening.key)
+    return Said("The ledger is broken or cannot be written", lines, reverse("ledger"), fold=happening.key, about=LEDGER)
 
 
 def _ledger_well(happening: Happening) -> Said | None:
@@ -283,18 +323,48 @@ def _ledger_well(happening: Happening) -> Said | None:
         reverse("ledger"),
         urgent=False,
         fold=happening.key,
+        about=LEDGER,
+        ends=True,
     )
 
 
-def _duplicate(happening: Happening) -> Said | None:
-    key = NodeKey.objects.filter(key_id=happening.said["key"], revoked_at__isnull=True, doubled_at__isnull=False).first()
-    if key is None:
+def _alarm(happening: Happening) -> Said | None:
+    said = happening.said
+    if happening.over:
         return None
+    told = said["title"], (said["text"], said["do"]), said["path"], said["severity"]
+    return Said(*told, fold=happening.key, about=f"alarm:{said['key']}")
+
+
+def _alarm_over(happening: Happening) -> Said | None:
+    said = happening.said
+    told = f"Over: {said['title']}", (), said["path"], said["severity"]
+    return Said(*told, urgent=False, fold=happening.key, about=f"alarm:{said['key']}", ends=True)
+
+
+# --- people
+
+
+def _person_waits(happening: Happening) -> Said | None:
+    """Quiet hours hold it back: it waits a whole day."""
+    said, until = happening.said, datetime.fromisoformat(happening.said["until"])
+    rows = User.objects.filter(username=said["of"]) if said["role"] is None else Membership.objects.filter(pk=said["role"])
+    if not rows.filter(counts_at=until).exists():
+        return None  # confirmed or withdrawn, which is told of itself
     lines = (
-        f"Since {when(key.doubled_at)} nothing that comes with key {key.key_id} is believed, and nothing is ordered.",
-        "Find the second machine (a clone, a restored backup). Then revoke the key and enrol the right machine again, on the page of its agent.",
+        f"{said['what']}. It counts from {when(until)}. If you are {said['of']} and did not ask for it, withdraw it on the page of your account.",
+        "A second administrator looks at the page of that person, and confirms it there if it is right. If it is not: withdraw it there.",
     )
-    return Said(f"Two machines use the key of {happening.node}", lines, reverse("node-agent", args=[happening.node]), fold=happening.key)
+    page = reverse("person", args=[said["of"]])
+    title = f"To be confirmed or withdrawn: {said['of']}, {said['what']}"
+    return Said(title, lines, page, urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
+
+
+def _person_changed(happening: Happening) -> Said:
+    said, page = happening.said, reverse("person", args=[happening.said["of"]])
+    because = said["because"][:1].upper() + said["because"][1:]  # a name in it stays as it is
+    lines = (f"{because}.", "If that is not right, switch the account off on the page of that person.")
+    return Said(f"What {said['of']} may do: {said['what']}", lines, page, urgent=False, fold=happening.key)
 
 
 KINDS: Mapping[str, Read] = {
@@ -314,5 +384,8 @@ KINDS: Mapping[str, Read] = {
     "loop-left": _loop_left,
     "ledger-broken": _ledger_broken,
     "ledger-well": _ledger_well,
-    "duplicate-identity": _duplicate,
+    "person-waits": _person_waits,
+    "person-changed": _person_changed,
+    "alarm": _alarm,
+    "alarm-over": _alarm_over,
 }

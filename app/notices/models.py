@@ -91,6 +91,9 @@ class Notice(models.Model):
     reason = models.TextField(blank=True)  # what came back the last time
     ended_at = models.DateTimeField(null=True, blank=True)
     into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="folded")
+    incident = models.TextField(blank=True)  # the stable key it is told under; empty of what neither begins nor ends, such as a test
+    members = models.JSONField(default=list, blank=True)  # the stable keys of all that it tells of
+    ends = models.BooleanField(default=False)  # it tells that something is over
 
     class Meta:
         ordering = ["-pk"]
@@ -98,10 +101,25 @@ class Notice(models.Model):
         indexes = [
             models.Index(fields=["next_at"], condition=Q(state__in=("waiting", "sending")), name="notice_due"),
             models.Index(fields=["channel", "fold", "-id"], name="notice_fold"),
+            models.Index(fields=["channel", "incident", "-id"], name="notice_incident"),
         ]
 
     def __str__(self):
         return self.title
+
+
+class Incident(models.Model):
+    """What one channel was told of, until it is told that it is over; and the key that it is known there under."""
+
+    channel = models.ForeignKey(Channel, models.CASCADE, related_name="incidents")
+    about = models.TextField()  # the stable key of the thing
+    key = models.TextField()  # the same, or that of what it was told together with
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["channel", "about"], name="one_incident_per_channel_and_thing")]
+
+    def __str__(self):
+        return self.about
 
 
 class Watch(models.Model):

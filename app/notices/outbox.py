@@ -1,11 +1,11 @@
-"""The outbox as a table: what `app.outbox.put` writes, in the caller's transaction."""
+"""The outbox as a table: what `app.core.outbox.put` writes, in the caller's transaction."""
 
 from collections.abc import Iterable
 
 from django.utils import timezone
 
+from app.core.outbox import Happening as Put
 from app.notices.models import Happening
-from app.outbox import Happening as Put
 
 
 def put(happenings: Iterable[Put]) -> None:

@@ -5,14 +5,18 @@ we know, and only our own sentence is kept.
 """
 
 import re
+import socket
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
 import apprise
+from django.conf import settings
 
-from app.fleet.severity import SEVERITY_WORDS
 from app.nodes import vault
+from app.notices import pagers
 from app.notices.models import Channel
+from app.notices.pagers import revealed, seal
 
 SECONDS_MAX = 30  # for one message, whatever the URL asks for
 TYPES = {"act": apprise.NotifyType.FAILURE, "watch": apprise.NotifyType.WARNING, "info": apprise.NotifyType.INFO}
@@ -74,7 +78,28 @@ def read(url: str) -> apprise.NotifyBase:
         raise BadURL("This is no Apprise URL. It begins like mailtos://, slack:// or jsons://; see the table of services of Apprise.")
     if not found.verify_certificate:
         raise BadURL("It switches off the check of the certificate (verify=no). Give the portal your CA with REQUESTS_CA_BUNDLE instead.")
+    if not settings.LOCAL_CHANNELS and (where := _local(found)):
+        raise BadURL(f"It leads to {where}, on the portal's own machine or link. SLOTLIGHT_LOCAL_CHANNELS=1 lets that be.")
     return found
+
+
+def _local(target: apprise.NotifyBase) -> str:
+    """The loopback or link-local address behind its host, or behind its mail server; "" when there is none. A name is looked up each time."""
+    for host in {getattr(target, name, None) for name in ("host", "smtp_host")}:
+        for address in _addresses(host) if isinstance(host, str) and host else ():
+            real = getattr(address, "ipv4_mapped", None) or address
+            if real.is_loopback or real.is_link_local or real.is_unspecified:
+                return str(real)
+    return ""
+
+
+def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
+    """What the machine makes of it: an address is written in many ways. A name that is not known is told of when it is sent to."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError):
+        return []
+    return [ip_address(address[0].partition("%")[0]) for *_, address in found]
 
 
 def shown(url: str) -> str:
@@ -86,27 +111,31 @@ def shown(url: str) -> str:
     return f"{service} at {host}{port}" if host else service
 
 
-def seal(url: str, mark: str) -> bytes:
-    return vault.seal(url.strip().encode(), f"channel:{mark}")
+class Letter(NamedTuple):
+    title: str
+    body: str
+    severity: str
+    state: str = ""  # "firing" or "resolved"; empty of what neither begins nor ends
+    incident: str = ""
 
 
-def send(channel: Channel, title: str, body: str, severity: str) -> Tried:
+def send(channel: Channel, said: Letter) -> Tried:
     """At most SECONDS_MAX long. Never raises for what the other side does."""
     try:
-        target = read(vault.reveal(bytes(channel.url), f"channel:{channel.mark}").decode())
+        target = read(revealed(channel))
     except vault.KeyLost:
         return Tried(
             False, f"The URL of this channel was not sealed with {vault.key_path()}. Put the right key file back, or enter the URL again."
         )
     except BadURL as bad:
         return Tried(False, str(bad))
+    pagers.adapt(target, channel, said.incident, said.state)
     letter = apprise.Apprise()
     letter.add(target)
-    head = f"[{SEVERITY_WORDS[severity]}] {title}"
     result = letter.notify(
-        body=body,
-        title=head,
-        notify_type=TYPES[severity],
+        body=said.body,
+        title=said.title,
+        notify_type=apprise.NotifyType.SUCCESS if said.state == "resolved" else TYPES[said.severity],
         body_format=apprise.NotifyFormat.TEXT,
         timeout=SECONDS_MAX,
         log_level=apprise.logging.DEBUG,

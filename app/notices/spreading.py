@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection, transaction
 
-from app.doorbell import ring
 from app.fleet.models import Node
 from app.fleet.severity import rank
-from app.notices.folding import Before, Message, Told, messages, together
+from app.notices import lasting, pagers
+from app.notices.folding import Before, Message, Told, goes_alone, messages, together
 from app.notices.kinds import KINDS, Said, when
-from app.notices.models import Channel, Happening, Notice
+from app.notices.models import Channel, Happening, Incident, Notice
 from app.notices.quiet import Quiet, next_digest
+from app.realtime.publish import ring
 
 LOCK = 0x510_4E07
 GATHER_SECONDS = 10  # a storm is let come in before it is told of
@@ -26,12 +27,14 @@ def spread(now: datetime) -> None:
         if not _mine():
             return
         waiting = list(Happening.objects.filter(spread_at__isnull=True)[:AT_ONCE])
-        if not waiting or waiting[0].at > now - timedelta(seconds=GATHER_SECONDS):
+        if not waiting:
+            return settle(now)
+        if waiting[0].at > now - timedelta(seconds=GATHER_SECONDS):
             return
         told = [one for happening in waiting if (one := _read(happening))]
         teams = dict(Node.objects.filter(name__in={one.node for one in told}).values_list("name", "team_id"))
         for channel in Channel.objects.filter(is_on=True):
-            address(channel, [one for one in told if _concerns(channel, one, teams)], now)
+            address(channel, [one for one in told if one.said.ends or _concerns(channel, one, teams)], now)
         Happening.objects.filter(pk__in=[happening.pk for happening in waiting]).update(spread_at=now)
         ring("notices")
 
@@ -61,27 +64,68 @@ def _concerns(channel: Channel, told: Told, teams: Mapping[str, int | None]) -> 
     return is_near and rank(told.said.severity) <= rank(channel.severity)
 
 
+class Book(lasting.Book):
+    """With the notices themselves, for folding."""
+
+    def folded(self, fold: str) -> Before | None:
+        return _before(Notice.objects.filter(channel=self.channel, fold=fold, ends=False).order_by("-pk").first())
+
+    def last(self, incident: str) -> Before | None:
+        return _before(Notice.objects.filter(channel=self.channel, incident=incident, ends=False).order_by("-pk").first())
+
+
+def _before(notice: Notice | None) -> Before | None:
+    return Before(notice.pk, notice.severity, notice.incident) if notice else None
+
+
 def address(channel: Channel, told: list[Told], now: datetime) -> None:
-    for message in messages(told, _before(channel)):
-        _keep(channel, message, now)
+    """An end goes to whoever was told of the beginning, also where the severity or the team has changed since."""
+    service = pagers.of(channel)
+    book = Book(channel, service.keeps_incidents)
+    for message in messages(told, book):
+        if not (message.ends and service.only_opens):
+            _keep(channel, message, now, book.alone)
+    ended = {book.known[one.said.about] for one in told if one.said.ends and one.said.about in book.known}
+    Incident.objects.filter(channel=channel, key__in=ended - book.lasts).delete()
 
 
-def _before(channel: Channel) -> Before:
-    def before(fold: str) -> tuple[int, str] | None:
-        bad = Notice.objects.filter(channel=channel, fold=fold).exclude(kind="situation-closed")
-        return bad.order_by("-pk").values_list("pk", "severity").first()
+def settle(now: datetime) -> None:
+    """End what nobody tells the end of: a wish for an approval that was judged, a word that was only in a digest. A person needs no message of
+    that; a service that keeps incidents does, or they stay open."""
+    books = [
+        Book(channel, pagers.of(channel).keeps_incidents)
+        for channel in Channel.objects.filter(is_on=True, incidents__isnull=False).distinct()
+    ]
+    if Happening.objects.filter(spread_at__isnull=True).exists():
+        return  # what came between may tell of such an end itself
+    for book in books:
+        ended = set(book.known.values()) - book.lasts
+        for key in sorted(ended) if book.alone else ():
+            _keep(book.channel, _silent_end(book, key, now), now, book.alone)
+        Incident.objects.filter(channel=book.channel, key__in=ended).delete()
 
-    return before
+
+def _silent_end(book: Book, key: str, now: datetime) -> Message:
+    last = Notice.objects.filter(channel=book.channel, incident=key, ends=False).order_by("-pk").first()
+    title, severity, path, node, run = (last.title, last.severity, last.path, last.node, last.run) if last else (key, "info", "/", "", None)
+    lines = ("What this told of is so no more.",)
+    first = ("over", f"over:{key}:{now.isoformat()}", "", severity, False, f"Over: {title}", lines, path, node, run)
+    return Message(
+        *first, ends=True, incident=key, members=tuple(about for about, known in book.known.items() if known == key), is_known=True
+    )
 
 
-def _keep(channel: Channel, message: Message, now: datetime) -> Notice:
+SAID = ("kind", "fold", "severity", "urgent", "title", "path", "node", "run", "incident", "members", "ends")
+
+
+def _keep(channel: Channel, message: Message, now: datetime, alone: bool) -> Notice:
     folded = message.into is not None
-    until = None if folded else _held_until(channel, message, now)
+    until = None if folded or (alone and message.ends) else _held_until(channel, message, now)
     notice, made = Notice.objects.get_or_create(
         channel=channel,
         key=message.key,
         defaults={
-            **{name: getattr(message, name) for name in ("kind", "fold", "severity", "urgent", "title", "path", "node", "run")},
+            **{name: getattr(message, name) for name in SAID},
             "body": "\n".join(line for line in message.lines if line),
             "at": now,
             "state": Notice.State.FOLDED if folded else Notice.State.WAITING,
@@ -92,13 +136,16 @@ def _keep(channel: Channel, message: Message, now: datetime) -> Notice:
         },
     )
     for carried in message.carried if made else ():
-        _carry(_keep(channel, carried, now), notice, now)
+        _carry(_keep(channel, carried, now, alone), notice, carried.incident, now)
+    if not message.ends and not message.carried:
+        lasting.keep(channel, message.members, message.incident)
     return notice
 
 
-def _carry(notice: Notice, into: Notice, now: datetime) -> None:
+def _carry(notice: Notice, into: Notice, incident: str, now: datetime) -> None:
     notice.state, notice.into, notice.next_at, notice.held, notice.ended_at = Notice.State.FOLDED, into, None, False, now
-    notice.save(update_fields=["state", "into", "next_at", "held", "ended_at"])
+    notice.incident = incident
+    notice.save(update_fields=["state", "into", "next_at", "held", "ended_at", "incident"])
 
 
 def _held_until(channel: Channel, message: Message, now: datetime) -> datetime | None:
@@ -123,14 +170,17 @@ def release(now: datetime) -> None:
 
 
 def _release(channel: Channel, notices: list[Notice], now: datetime) -> None:
-    if len(notices) > 1:
-        how = "from the quiet hours" if channel.quiet_from else "of the day"
-        one = _keep(channel, together([_again(notice) for notice in notices], how), now)
-        for notice in notices:
-            _carry(notice, one, now)
+    alone = pagers.of(channel).keeps_incidents
+    again = [_again(notice, notices) for notice in notices]
+    carried = [message for message in again if not goes_alone(message, alone)]
+    if len(carried) > 1:
+        one = _keep(channel, together(carried, "from the quiet hours" if channel.quiet_from else "of the day"), now, alone)
+        new = [message.incident for message in carried if not message.is_known]
+        Incident.objects.filter(channel=channel, key__in=new).update(key=one.incident)
     Notice.objects.filter(pk__in=[notice.pk for notice in notices]).update(held=False)
 
 
-def _again(notice: Notice) -> Message:
-    said = {name: getattr(notice, name) for name in ("kind", "key", "fold", "severity", "urgent", "title", "path", "node", "run")}
-    return Message(**said, lines=())
+def _again(notice: Notice, held: list[Notice]) -> Message:
+    others = Notice.objects.filter(channel=notice.channel, incident=notice.incident).exclude(pk__in=[one.pk for one in held])
+    said = {name: getattr(notice, name) for name in SAID} | {"members": tuple(notice.members)}
+    return Message(**said, key=notice.key, lines=(), is_known=bool(notice.incident) and others.exists())

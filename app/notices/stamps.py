@@ -1,10 +1,19 @@
-"""What stands on pages of other apps besides their own, for as long as it would say the same: runs, and outside alerts."""
+"""What stands on pages of other apps besides their own, for as long as it would say the same: runs, alarms and outside alerts."""
 
 from typing import Any
 
+from django.utils import timezone
+
+from app.core.compiled_queries import WrittenOnce
+from app.notices import alarms
 from app.notices.models import OutsideAlert
-from app.runs import stamps
+from app.runs.pages import page_versions
+
+
+@WrittenOnce
+def _outside():
+    return OutsideAlert.objects.filter(resolved_at=None).order_by("pk").values_list("pk", "severity", "summary")
 
 
 def beside() -> Any:
-    return stamps.beside(), list(OutsideAlert.objects.filter(resolved_at=None).order_by("pk").values_list("pk", "severity", "summary"))
+    return page_versions.beside(), _outside(), alarms.stamp(timezone.now())

@@ -3,10 +3,14 @@
 from datetime import datetime, timedelta
 
 from celery import shared_task
+from django.db.models import Exists, OuterRef, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
+from app import readiness
 from app.notices import delivering, spreading, watching
-from app.notices.models import Happening, Notice
+from app.notices.kinds import ASKED
+from app.notices.models import Happening, Incident, Notice
 
 KEPT_DAYS = 90  # the ledger keeps who was told what for ever
 
@@ -14,6 +18,7 @@ KEPT_DAYS = 90  # the ledger keeps who was told what for ever
 @shared_task
 def sweep() -> None:
     now = timezone.now()
+    readiness.parts()  # what `watching` then tells of, as this process finds it
     watching.look(now)
     spreading.spread(now)
     spreading.release(now)
@@ -28,7 +33,9 @@ def deliver(notice: int) -> None:
 
 
 def _forget(now: datetime) -> None:
-    """What is long past. What has lasted for all that time is told of once more."""
+    """What is long past. What has lasted for all that time is told of once more, under the same key."""
     old = now - timedelta(days=KEPT_DAYS)
-    Notice.objects.filter(ended_at__lt=old).delete()
-    Happening.objects.filter(spread_at__lt=old).delete()
+    lasting = Incident.objects.filter(channel=OuterRef("channel"), key=OuterRef("incident"))
+    Notice.objects.filter(~Exists(lasting), ended_at__lt=old).delete()
+    asked = Incident.objects.filter(about=Concat(Value(f"{ASKED}:"), OuterRef("key")))
+    Happening.objects.filter(~Exists(asked), spread_at__lt=old).delete()

@@ -15,8 +15,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from app.accounts.asking import needs
+from app.accounts.changing import fresh
 from app.accounts.rights import NOTICES, may
-from app.htmx import live, minute, render_page
+from app.core.pages import live, minute, render_page
 from app.ledger.forms import LedgerDown
 from app.notices import alertmanager, channels
 from app.notices.forms import ChannelForm, HookForm
@@ -100,6 +101,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 @needs(NOTICES)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@fresh
 def add(request: HttpRequest) -> HttpResponse:
     form = ChannelForm(request.POST) if request.method == "POST" else ChannelForm()
     if form.is_bound and form.is_valid():
@@ -161,6 +163,7 @@ def _act(request: HttpRequest, act, said: str, to: str, back: str, *args) -> Htt
 @needs(NOTICES)
 @never_cache
 @require_POST
+@fresh
 def add_hook(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this POST and nowhere else, ever."""
     form, context = HookForm(request.POST), {"section": "notices"}

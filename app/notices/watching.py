@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
+from app.accounts import confirming, seals
+from app.core.outbox import Happening as Put
 from app.fleet.models import Node
-from app.notices import outbox
+from app.notices import alarms, outbox
 from app.notices.models import Happening, Watch
-from app.outbox import Happening as Put
 from app.runs.models import Approval, OpenLoop, Plan, Run
 from app.runs.services import approve_steps, ledger_is_well
-from workflows.engine import PLAN_AGE_SECONDS_MAX
+from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 
 SILENT_SECONDS = 300  # a restart is shorter
 PAUSE_SECONDS = 60  # a portal that did not look for so long was down itself
@@ -24,9 +25,14 @@ EXPIRING_SECONDS = 600
 
 def look(now: datetime) -> None:
     is_well = ledger_is_well()  # before the transaction: it tries a write of its own
+    seals.sweep()
+    if is_well:
+        confirming.sweep(now)
     with transaction.atomic():
         since = _watched_since(now)
-        outbox.put([*silent(now, since), *heard(), *expiring(now), *unjudged(now), *loops(now), *ledger_state(is_well)])
+        outbox.put(
+            [*silent(now, since), *heard(), *expiring(now), *unjudged(now), *loops(now), *ledger_state(is_well, now), *alarmed(now, since)]
+        )
 
 
 def _watched_since(now: datetime) -> datetime:
@@ -83,11 +89,43 @@ def loops(now: datetime) -> Iterator[Put]:
         yield Put("loop-left", f"loop-left:{one.pk}", one.node, one.run_id, {"loop": one.pk})
 
 
-def ledger_state(is_well: bool) -> Iterator[Put]:
+def ledger_state(is_well: bool, now: datetime) -> Iterator[Put]:
     """Each time it breaks, and each time it is well again: once."""
     broken = Happening.objects.filter(kind="ledger-broken", over=False).first()
     if is_well and broken is not None:
         Happening.objects.filter(pk=broken.pk).update(over=True)
         yield Put("ledger-well", f"ledger-well:{broken.pk}")
     elif not is_well and broken is None:
-        yield Put("ledger-broken", f"ledger-broken:{Happening.objects.filter(kind='ledger-broken').count() + 1}")
+        yield Put("ledger-broken", f"ledger-broken:{now.isoformat()}")
+
+
+ALARM_SAID = ("kind", "key", "title", "text", "do", "path", "severity")
+
+
+def plain(text: str) -> str:
+    """Without the marks that pages show as code: a mail and a pager show them as they are."""
+    return text.replace("`", "")
+
+
+TOLD_ALREADY = {"ledger-broken"}  # by `ledger_state`, which finds it
+
+
+def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
+    """Alarms that began, and those that are over. While this portal was down, no node could report to it; and of a node that is retired
+    nobody knows whether what it raised is over."""
+    here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in TOLD_ALREADY}
+    told = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
+    just_up = since > now - timedelta(seconds=SILENT_SECONDS)
+    for key, alarm in here.items():
+        if key not in told and not (just_up and alarm.kind == "never-reported"):
+            yield Put(
+                "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, said={name: plain(getattr(alarm, name)) for name in ALARM_SAID}
+            )
+    retired = set(
+        Node.objects.filter(state=Node.State.RETIRED, name__in=[one.node for one in told.values()]).values_list("name", flat=True)
+    )
+    for key in told.keys() - here.keys():
+        if told[key].node in retired:
+            continue
+        Happening.objects.filter(pk=told[key].pk).update(over=True)
+        yield Put("alarm-over", f"alarm-over:{told[key].pk}", told[key].node, said=told[key].said)

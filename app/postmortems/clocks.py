@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.wire import SKEW_SECONDS_MAX
+from agents.portal.wire import SKEW_SECONDS_MAX
 from app.runs.models import Order
 
 

@@ -120,7 +120,9 @@ def _event(event: LedgerEvent) -> Entry:
 def _situations(node: str, since: datetime, until: datetime) -> Iterator[Entry]:
     rows = Situation.objects.filter(node__name=node)
     for row in rows.filter(opened_at__gte=since, opened_at__lt=until):
-        yield Entry(moment(row.opened_at), SITUATION, f"Opened: {row.title}", node, digest=_proof(row))
+        yield Entry(
+            moment(row.opened_at), SITUATION, f"Opened: {row.opened_as or f'{row.title} (as it reads now)'}", node, digest=_proof(row)
+        )
     for row in rows.filter(closed_at__gte=since, closed_at__lt=until):
         yield Entry(moment(row.closed_at), SITUATION, f"No longer so: {row.title}", node)
 

@@ -11,7 +11,7 @@ from app.postmortems import narrative, services
 from app.postmortems.export import words
 from app.postmortems.models import Postmortem, Version
 from app.runs.models import Run
-from app.runs.pages import line
+from app.runs.pages.run_page import line
 
 RUNS_OFFERED = 50
 LISTED_MAX = 100

@@ -11,7 +11,7 @@ from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 from fpdf.fonts import FontFace
 
-from app import progress
+from app.core import job_progress
 from app.ledger.forms import moment
 from app.postmortems import narrative
 from app.postmortems.export import source, words
@@ -34,7 +34,7 @@ def pdf(postmortem: Postmortem, text: Version, comments: list[Comment]) -> bytes
     if page.lacks:
         page = _Paper(postmortem, lacking=True)
         _write(page, postmortem, text, comments)
-    progress.begin("Putting the pages together")
+    job_progress.begin("Putting the pages together")
     return bytes(page.output())
 
 
@@ -142,7 +142,7 @@ def _facts(postmortem: Postmortem, text: Version) -> Iterator[str]:
 
 
 def _timeline(entries: list[dict]) -> Iterator[tuple[str, ...]]:
-    for entry in progress.over(entries, "Writing the timeline"):
+    for entry in job_progress.over(entries, "Writing the timeline"):
         clock = "\nnode's clock" if entry["clock"] == "node" else ""
         behind = "\n".join(filter(None, (entry["event"] and f"event {entry['event']}", entry["digest"][:16])))
         yield f"{entry['at'][:10]} {entry['at'][11:19]}{clock}", source(entry), words(entry), behind

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from agents.wire import canonical
+from agents.portal.wire import canonical
 from app.accounts.models import User
 from app.accounts.rights import OPERATE, may
 from app.fleet.models import Situation

@@ -44,9 +44,9 @@ def _pools(said: Said | None) -> dict[str, list[str]]:
     capture = captures.read(said.digest) if said else None
     if capture is None or capture.outcome != "data":
         return {}
-    starts = list(POOL.finditer(capture.text))
-    ends = [found.start() for found in starts[1:]] + [len(capture.text)]
-    return {found.group(1): capture.text[found.start() : end].rstrip().split("\n") for found, end in zip(starts, ends, strict=True)}
+    found = list(POOL.finditer(capture.text))
+    bounds = [*(pool.start() for pool in found), len(capture.text)]
+    return {pool.group(1): capture.text[pool.start() : end].rstrip().split("\n") for pool, end in zip(found, bounds[1:], strict=True)}
 
 
 def _state(said: Said | None, lines: list[str] | None) -> dict:

@@ -9,15 +9,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from app.core.job_progress import told_as_asked
+from app.core.pages import live, render_page
 from app.fleet.models import Situation
-from app.htmx import live, render_page
 from app.ledger.search import when
 from app.ledger.services import LedgerDown
 from app.postmortems import export as exports
 from app.postmortems import narrative, pages, services
 from app.postmortems.models import Comment, Postmortem
 from app.postmortems.pdf import pdf
-from app.progress import told_as_asked
 from app.runs.models import Run
 
 NUMBER_DIGITS_MAX = 9

@@ -15,7 +15,7 @@ class Rehearsal(models.Model):
     asked_at = models.DateTimeField(db_index=True)
     heard_at = models.DateTimeField(null=True, blank=True)  # when the report was taken that it was played on
     ended_at = models.DateTimeField(null=True, blank=True)
-    told = models.JSONField(null=True, blank=True)  # workflows.rehearsal.told.Rehearsed; none when it could not be played
+    told = models.JSONField(null=True, blank=True)  # workflows.rehearsal.story.Rehearsed; none when it could not be played
     why_not = models.TextField(blank=True)
 
     class Meta:

@@ -4,6 +4,8 @@ import shlex
 from datetime import datetime
 from typing import Any
 
+from app.accounts.models import User
+from app.accounts.rights import OPERATE, may
 from app.rehearsals.models import Rehearsal
 from app.rehearsals.services import is_lost
 from workflows.rehearsal.play import SUPPOSE
@@ -24,7 +26,7 @@ def waits_long(this: Rehearsal, now: datetime) -> bool:
     return first <= (now - this.asked_at).total_seconds() % 30 < last
 
 
-def detail(this: Rehearsal, now: datetime) -> dict[str, Any]:
+def detail(this: Rehearsal, now: datetime, user: User) -> dict[str, Any]:
     context = {
         "section": "fleet",
         "rehearsal": this,
@@ -33,8 +35,9 @@ def detail(this: Rehearsal, now: datetime) -> dict[str, Any]:
         "runbook": RUNBOOKS.get(this.runbook),
         "title": RUNBOOKS[this.runbook].title if this.runbook in RUNBOOKS else this.runbook,
         "waiting": this.ended_at is None and not is_lost(this, now),
-        "lost": is_lost(this, now),
+        "unplayed": is_lost(this, now),
         "age": _age(this),
+        "may_start": this.situation.is_open and may(user, OPERATE, this.situation.node.name),
     }
     return context | _told(this) if this.told else context
 
@@ -55,6 +58,7 @@ def _told(this: Rehearsal) -> dict[str, Any]:
         acts[-1]["mark"] = TONES[told["ending"]]
     return {
         "told": told,
+        "lost": list(dict.fromkeys(said for act in acts for said in act.get("lost", ()))),
         "acts": acts,
         "standing": words,
         "tone": tone,

@@ -7,8 +7,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from app.core.pages import render_page, wants_partial
 from app.fleet.models import Situation
-from app.htmx import render_page, wants_partial
 from app.rehearsals import pages, services, tasks
 from app.rehearsals.models import Rehearsal
 
@@ -38,4 +38,4 @@ def rehearsal(request: HttpRequest, pk: int) -> HttpResponse:
         transaction.on_commit(lambda: tasks.play.delay(this.pk), robust=True)
     if wants_partial(request) and this.ended_at is None and not services.is_lost(this, now):
         return HttpResponse(status=204)
-    return render_page(request, "rehearsals/rehearsal.html", pages.detail(this, now), partial="rehearsal")
+    return render_page(request, "rehearsals/rehearsal.html", pages.detail(this, now, request.user), partial="rehearsal")

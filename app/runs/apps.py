@@ -7,7 +7,10 @@ class RunsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
+        from app.accounts import sealing
         from app.ledger import grants
-        from app.runs import rules
+        from app.runs import kinds
+        from app.runs.ordering import database_rules
 
-        grants.ALSO.append(rules.faults)
+        sealing.watch(kinds.KINDS)
+        grants.ALSO.append(database_rules.faults)

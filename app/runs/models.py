@@ -1,8 +1,9 @@
 """What we do about it: runs, their plans, who approved them, the orders sealed for nodes, and what is held meanwhile.
 
-`migrations/0004_sealed.sql` makes the database hold the rules that must survive our own mistakes: no approver had a hand
-in the run, an approval stands in the ledger, a destructive order has enough of them and holds its pool, a plan has one
-order, an order moves only along its life, a fence only rises, and what was sealed or approved is never edited.
+The SQL beside the migrations makes the database hold the rules that must survive our own mistakes: no approver had a hand
+in the run, an approval stands in the ledger, a destructive order has enough of them and holds its pool, what is lost by it was
+accepted by name, a plan has one order, an order moves only along its life, a fence only rises, and what was sealed or approved
+is never edited.
 """
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from workflows.state import ORDER_IS_OUT, RunState
+from workflows.engine.state import ORDER_IS_OUT, RunState
 
 PERSON = settings.AUTH_USER_MODEL
 LOCK_KEY = r"^[a-z]+:[^*?[:space:]]+$"  # as PostgreSQL reads it: one thing, and no wildcard
@@ -85,6 +86,9 @@ class Plan(models.Model):
     body = models.JSONField()
     made_at = models.DateTimeField()
     approvals_needed = models.SmallIntegerField(default=1)  # as the runbook says; the database takes 0 as 1 where it matters
+    accepts = models.TextField(
+        blank=True, default="", db_default=""
+    )  # what giver and approvers must accept by name; see workflows.engine.plan_losses
 
     class Meta:
         ordering = ("run", "round")
@@ -176,6 +180,7 @@ class Order(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     receipt = models.JSONField(null=True, blank=True)  # as the node wrote it, without the bodies of its captures
     receipt_digest = models.CharField(max_length=64, blank=True)  # of the whole receipt, kept as evidence
+    folded = models.BooleanField(default=False, db_default=False)  # a look that the ledger tells of with others; see app.runs.folded_reads
 
     class Meta:
         ordering = ("-sealed_at",)
@@ -225,14 +230,13 @@ class OpenLoop(models.Model):
 
 
 class TechnicianLink(models.Model):
-    """A way for somebody at the rack to do one MANUAL step of one run, once, from one browser, without an account.
+    """A way for somebody at the rack to do what one run asks of hands, for one visit, from one browser, without an account.
 
     What opens it is not kept, only its SHA-256; nor is what the browser that opened it is known by.
     """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="technician_links")
-    step = models.CharField(max_length=60)
-    entered = models.FloatField()  # when the run came to the step: one that comes there again needs a new link
+    step = models.CharField(max_length=60)  # at which the run stood when it was made
     token_hash = models.CharField(max_length=64, unique=True)
     made_by = models.ForeignKey(PERSON, models.PROTECT, related_name="+")
     made_at = models.DateTimeField()
@@ -241,7 +245,7 @@ class TechnicianLink(models.Model):
     name = models.CharField(max_length=80, blank=True)  # as typed by who opened it; nobody has checked it
     opened_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
-    done_at = models.DateTimeField(null=True, blank=True)
+    left_at = models.DateTimeField(null=True, blank=True)  # when its holder said to be done
 
     class Meta:
         ordering = ("-made_at",)
@@ -255,7 +259,7 @@ class TechnicianLink(models.Model):
         )
 
     def __str__(self):
-        return f"link of {self.made_by} to {self.step} of run {self.run_id}"
+        return f"link of {self.made_by} to the rack of run {self.run_id}"
 
 
 class LockFence(models.Model):
@@ -271,7 +275,7 @@ class LockFence(models.Model):
 class KeyRotation(models.Model):
     """One order key took over from another: what the old one signed, so that agents that know only that one can follow."""
 
-    said = models.TextField()  # canonical; see app.runs.rotation
+    said = models.TextField()  # canonical; see app.runs.ordering.key_rotation
     key = models.CharField(max_length=16, unique=True)  # the one that signed this, and nothing after it
     signature = models.TextField()
     at = models.DateTimeField()

@@ -1,5 +1,5 @@
 """The rights that runs ask for. Who has them is said in `app.accounts.rights`."""
 
-from app.accounts.rights import APPROVE, BREAK_GLASS, MANUAL, OPERATE, holders, may, may_somewhere
+from app.accounts.rights import APPROVE, BREAK_GLASS, MANUAL, OPERATE, holders, may, may_somewhere, rests
 
-__all__ = ["APPROVE", "BREAK_GLASS", "MANUAL", "OPERATE", "holders", "may", "may_somewhere"]
+__all__ = ["APPROVE", "BREAK_GLASS", "MANUAL", "OPERATE", "holders", "may", "may_somewhere", "rests"]

@@ -4,7 +4,9 @@ writes state, orders, locks and ledger in one transaction; the ledger last.
 
 import logging
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from datetime import datetime
+from functools import cache
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -12,26 +14,34 @@ from django.utils import timezone
 from app.accounts import rights
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, is_fresh
-from app.database import unhurried
-from app.doorbell import ring
+from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among, in_one_go, together
+from app.core.database import unhurried
+from app.fleet.ingest import history
 from app.fleet.models import Node
 from app.fleet.services import facts_near
 from app.ledger import services as ledger
-from app.once import WrittenOnce, in_one_go, together
-from app.runs import backing, locks, sealing
-from app.runs.applying import Asker, apply
+from app.realtime.publish import ring
+from app.runs import in_hand
+from app.runs.apply_decision import Asker, apply
 from app.runs.models import OpenLoop, Order, Plan, Run
+from app.runs.ordering import locks, plan_approvals, sealing
 from app.runs.rights import APPROVE, BREAK_GLASS, MANUAL, OPERATE, may
-from workflows import events as ev
-from workflows import plans
-from workflows.core import Option, Step, Verdict, ask
-from workflows.engine import Refused
+from workflows.engine import events as ev
+from workflows.engine import plans
+from workflows.engine.core import Option, Step, Verdict, ask
+from workflows.engine.decide import Refused
+from workflows.engine.lint import definition_digest
+from workflows.engine.state import RunState
 from workflows.facts import FleetFacts
-from workflows.lint import definition_digest
 from workflows.runbooks import RUNBOOKS
-from workflows.state import RunState
 
-NEEDS = {ev.HandsDone: MANUAL, ev.Approved: APPROVE, ev.Denied: APPROVE, ev.GlassBroken: BREAK_GLASS}  # every other act needs OPERATE
+NEEDS = {
+    ev.HandsDone: MANUAL,
+    ev.Corrected: MANUAL,
+    ev.Approved: APPROVE,
+    ev.Denied: APPROVE,
+    ev.GlassBroken: BREAK_GLASS,
+}  # every other act needs OPERATE
 NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 CHANGED = "This runbook has changed since the run began. End this run and start a new one."
@@ -40,11 +50,11 @@ log = logging.getLogger(__name__)
 
 
 class RunRefused(Exception):
-    """Nothing was done. `reason` is for the person who asked; `verdicts` holds every answer of the guards."""
+    """Nothing was done. `reason` is for the person who asked; `verdicts` holds every answer of the guards; `recorded`: in the ledger too."""
 
-    def __init__(self, reason: str, verdicts: tuple[Verdict, ...] = ()) -> None:
+    def __init__(self, reason: str, verdicts: tuple[Verdict, ...] = (), recorded: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.verdicts = reason, verdicts
+        self.reason, self.verdicts, self.recorded = reason, verdicts, recorded
 
 
 class RunMoved(RunRefused):
@@ -83,6 +93,7 @@ def _start(user: User, runbook: str, params: dict[str, str], situation_key: str)
     open_runs = Run.objects.filter(situation_key=situation_key, ended_at__isnull=True).exclude(situation_key="")
     try:
         with transaction.atomic():
+            in_hand.alone()
             return open_runs.first() or _begin(user, runbook, params, situation_key)
     except IntegrityError:
         # The other click was faster; the constraint kept it to one run.
@@ -91,6 +102,8 @@ def _start(user: User, runbook: str, params: dict[str, str], situation_key: str)
 
 def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str) -> Run:
     now = timezone.now()
+    if why := in_hand.why_not(params):
+        raise RunRefused(why)
     run = Run.objects.create(
         runbook=runbook,
         definition_digest=definition_digest(RUNBOOKS[runbook]),
@@ -126,7 +139,7 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
         refused = attempt(run, kind, Asker(user.username, user, proved_at), now, said)
     if refused is not None:
-        raise RunRefused(refused.reason, refused.verdicts)
+        raise RunRefused(refused.reason, refused.verdicts, recorded=True)
     return run
 
 
@@ -162,10 +175,10 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     """What the portal knows and the engine does not: settings, rights of others, open reviews."""
     plan_digest = run.here.plan_digest
     if kind is ev.GlassBroken:
-        before = backing.open_glass_of(person)
+        before = plan_approvals.open_glass_of(person)
         if before is not None:
             return f"You broke the glass in run {before.run_id}, and nobody has reviewed that yet. Until then you cannot do it again."
-        return backing.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
+        return plan_approvals.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
     if (
         kind is ev.ExecuteAsked
         and plan_digest
@@ -173,7 +186,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
         and step_of(run).kind == "EXECUTE"
         and step_of(run).destructive
     ):
-        return backing.of(plan_digest, person, now).why_not
+        return plan_approvals.of(plan_digest, person, now).why_not
     return ""
 
 
@@ -186,7 +199,9 @@ def event(kind: type[ev.Event], now: datetime, by: str, said: dict, run: Run) ->
 
 def facts_for(run: Run, now: datetime | None = None, *typed: str) -> FleetFacts:
     """All that bears on what this run is about, and on what somebody has just typed or scanned."""
-    return facts_near([run.node, *run.params.values(), *run.here.params.values(), *typed], now)
+    ever = tuple(one for said in typed for one in history.ever(said))
+    about = [run.node, *run.params.values(), *run.here.params.values(), *typed, *(one.wwid for one in ever)]
+    return replace(facts_near(about, now), ever=ever)
 
 
 def definition_changed(run: Run) -> bool:
@@ -271,7 +286,7 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     """Have a node look again. While the same question is out, that order is returned. A broken ledger does not stop it."""
     now = timezone.now()
     roles, out, keys = together((rights.roles_with(OPERATE), (user.pk, node)), (looks_out, (node, now)), (sealing.live_keys, (node,)))
-    if not roles:
+    if not rights.believed(roles, OPERATE, node):
         need(user, OPERATE, node)  # which says why not
     is_well = ledger_is_well()
     listed = ",".join(sorted(set(sources)))
@@ -327,15 +342,20 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
     """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
-    found = Run.objects.filter(status="open", step__in=approve_steps()).select_related("requester", "owner")
-    waiting = [run for run in found if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
+    waiting = [run for run in _open_at(list(approve_steps())) if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = {node: may(user, APPROVE, node) for node in {run.node for run in waiting}}
     yours = [run for run in waiting if able[run.node] and user.username not in run.here.hands]
     return yours, [run for run in waiting if run not in yours]
 
 
-def approve_steps() -> set[str]:
-    return {step.slug for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "APPROVE"}
+@ModelsWrittenOnce
+def _open_at(steps):
+    return Run.objects.filter(among("runs_run.step", steps), status="open").select_related("requester", "owner")
+
+
+@cache
+def approve_steps() -> frozenset[str]:
+    return frozenset(step.slug for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "APPROVE")
 
 
 def _lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:

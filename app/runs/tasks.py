@@ -6,9 +6,10 @@ from celery import Task, shared_task
 from django.db import transaction
 from django.utils import timezone
 
-from app.doorbell import ring
-from app.runs import loops, orders, services, unattended
+from app.realtime.publish import ring
+from app.runs import open_loops, services
 from app.runs.models import Order, Run
+from app.runs.ordering import orders, unattended
 
 
 @shared_task
@@ -30,15 +31,21 @@ def go_on(run_id: int) -> None:
 def facts_arrived(node: str) -> None:
     """A node reported: look at the runs that wait for it, and at what ended runs left switched on there."""
     services.advance_from_facts(node)
-    loops.close_by_facts(node)
+    open_loops.close_by_facts(node)
+
+
+@shared_task
+def ring_due() -> None:
+    """Every 2 s: ring what waits and is due. A run with hands in the rack is due every few seconds."""
+    for run_id in Run.objects.filter(ended_at__isnull=True, status="waiting", due_at__lte=timezone.now()).values_list("pk", flat=True):
+        tick.delay(run_id)
 
 
 @shared_task
 def sweep() -> None:
     """Every 15 s: end what ran out of time, ring every due run, and wake every agent that has an order waiting."""
     orders.sweep()
-    for run_id in Run.objects.filter(ended_at__isnull=True, status="waiting", due_at__lte=timezone.now()).values_list("pk", flat=True):
-        tick.delay(run_id)
+    ring_due()
     for run_id in unattended.due(timezone.now()):
         go_on.delay(run_id)
     for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():

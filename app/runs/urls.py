@@ -1,6 +1,7 @@
 from django.urls import path
 
-from app.runs import technician_pages, views
+from app.runs import views
+from app.runs.pages import technician
 
 urlpatterns = [
     path("runs/", views.runs, name="runs"),
@@ -9,8 +10,8 @@ urlpatterns = [
     path("runs/<int:pk>/now/", views.now, name="run-now"),
     path("now/", views.at_the_rack, name="at-the-rack"),
     path("runs/<int:pk>/act/", views.act, name="run-act"),
-    path("t/", technician_pages.step, name="technician-step"),
-    path("t/<str:token>/", technician_pages.opened, name="technician-open"),
+    path("t/", technician.step, name="technician-step"),
+    path("t/<str:token>/", technician.opened, name="technician-open"),
     path("alarms/", views.alarms, name="alarms"),
     path("open-loops/", views.open_loops, name="open-loops"),
     path("open-loops/<int:pk>/close/", views.close_loop, name="loop-close"),

@@ -14,14 +14,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import proof
 from app.accounts.models import User
-from app.fanout import FANOUT
+from app.core.pages import live, render_page, stamped, wants_partial
 from app.fleet.models import Node, Situation
-from app.htmx import live, render_page, stamped, wants_partial
 from app.ledger import looking
 from app.ledger.services import LedgerDown
-from app.runs import books, byhand, collecting, doing, glass, loops, minders, pages, panels, qr, rack, services, stamps, technician
-from app.runs.acts import ACTS, BESIDE, WORDS_MAX
+from app.realtime.subscribe import FANOUT
+from app.runs import open_loops as loops
+from app.runs import perform_action, services
+from app.runs.actions import ACTS, BESIDE, WORDS_MAX
 from app.runs.models import BrokenGlass, Run, TechnicianLink
+from app.runs.ordering import break_glass_review
+from app.runs.pages import look_again, manual_start, page_versions, panels, qr, rack, run_page, runbook_page, safety
+from app.runs.people import owners, technician_link
 from workflows.runbooks import RUNBOOKS
 
 ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page hears of its answer
@@ -29,25 +33,25 @@ ANSWER_SECONDS_MAX = 0.3  # a node that takes longer is not waited for; the page
 
 @login_required
 @require_safe
-@live(stamps.runs)
+@live(page_versions.runs)
 def runs(request: HttpRequest) -> HttpResponse:
     found = Run.objects.select_related("requester", "owner", "handed_by")
-    own = list(found.filter(minders.of(request.user), ended_at=None).order_by("handed_by", "-created_at"))
-    others = found.exclude(pk__in=[run.pk for run in own])[: stamps.RUNS_SHOWN]
-    context = {"section": "runs", "topics": "fleet", "own": pages.lines(own), "runs": pages.lines(others), "held": panels.held()}
+    own = list(found.filter(owners.of(request.user), ended_at=None).order_by("handed_by", "-created_at"))
+    others = found.exclude(pk__in=[run.pk for run in own])[: page_versions.RUNS_SHOWN]
+    context = {"section": "runs", "topics": "fleet", "own": run_page.lines(own), "runs": run_page.lines(others), "held": panels.held()}
     return render_page(request, "runs/list.html", context, partial="runs")
 
 
 @login_required
 @require_safe
-@live(stamps.run)
+@live(page_versions.run)
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user), partial="run")
+    return render_page(request, "runs/detail.html", run_page.detail(_run(pk), request.user), partial="run")
 
 
 @login_required
 @require_safe
-@live(stamps.now)
+@live(page_versions.now)
 def now(request: HttpRequest, pk: int) -> HttpResponse:
     """The current step alone, for whoever stands before the rack."""
     return render_page(request, "runs/now.html", rack.now(_run(pk), request.user), partial="now")
@@ -66,10 +70,10 @@ def at_the_rack(request: HttpRequest) -> HttpResponse:
 def _again_with(request: HttpRequest, pk: int, more: dict, status: int = 200) -> HttpResponse:
     """The page of an act as the answer to it. It stays, with what it says of the act, until there is something new."""
     if request.POST.get("page") == "now":
-        request.seen = stamped(stamps.now(request, pk))
+        request.seen = stamped(page_versions.now(request, pk))
         return render_page(request, "runs/now.html", rack.now(_run(pk), request.user) | more, partial="now", status=status)
-    request.seen = stamped(stamps.run(request, pk))
-    return render_page(request, "runs/detail.html", pages.detail(_run(pk), request.user) | more, partial="run", status=status)
+    request.seen = stamped(page_versions.run(request, pk))
+    return render_page(request, "runs/detail.html", run_page.detail(_run(pk), request.user) | more, partial="run", status=status)
 
 
 def _run(pk: int) -> Run:
@@ -80,7 +84,7 @@ def _run(pk: int) -> Run:
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     if "offer" in request.POST:
-        return _started(request, lambda: byhand.begin(request.user, request.POST["offer"], request.POST))
+        return _started(request, lambda: manual_start.begin(request.user, request.POST["offer"], request.POST))
     situation = get_object_or_404(Situation, pk=request.POST.get("situation"), closed_at__isnull=True)
     answer = next((a for a in situation.data["answers"] if a["runbook"] == request.POST.get("runbook")), None)
     if answer is None:
@@ -115,7 +119,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     except services.SignInIsOld as old:
         return _prove(request, pk, old.reason)
     except services.RunRefused as refused:
-        return _again(request, pk, refused.reason, refused.verdicts)
+        return _again(request, pk, refused.reason, refused.verdicts, refused.recorded)
     except LedgerDown as down:
         return _again(request, pk, str(down))
     if shown is not None:
@@ -126,8 +130,9 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
 def _do(request: HttpRequest, pk: int, name: str, version: int) -> HttpResponse | None:
     """Do it. What it returns is a page of its own, where the run's page is not the answer."""
     if name == "technician-link":
-        return _link(request, *technician.make(pk, version, request.user))
-    doing.do(pk, version, name, request.user, proof.proved_at(request), request.POST)
+        services.need_proof(proof.proved_at(request), timezone.now())
+        return _link(request, *technician_link.make(pk, request.user))
+    perform_action.do(pk, version, name, request.user, proof.proved_at(request), request.POST)
     return None
 
 
@@ -135,7 +140,7 @@ def _link(request: HttpRequest, link: TechnicianLink, token: str) -> HttpRespons
     """The one time that it is shown. Nobody's cache keeps it."""
     address = request.build_absolute_uri(reverse("technician-open", args=[token]))
     shown = {"section": "runs", "link": link, "run": link.run, "step": services.step_of(link.run), "address": address}
-    response = render(request, "runs/technician_link.html", shown | {"qr": qr.svg(address), "hours": technician.HOURS})
+    response = render(request, "runs/technician_link.html", shown | {"qr": qr.svg(address), "hours": technician_link.HOURS})
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -150,18 +155,20 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     return _again_with(request, pk, {})
 
 
-def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = ()) -> HttpResponse:
+def _again(request: HttpRequest, pk: int, reason: str, verdicts: tuple = (), recorded: bool = False) -> HttpResponse:
     """The run as it is now, with the reason, and with what the reader had typed or picked."""
     against = [v for v in verdicts if v.outcome != "pass"]
-    more = {"refused": reason, "refused_verdicts": against}
+    more = {"refused": reason, "refused_verdicts": against, "refusal_recorded": recorded}
+    more |= {"commands_ran": safety.commands_ran(pk)}
     more |= {"picked": request.POST.get("value", ""), "typed": request.POST.get("text") or request.POST.get("evidence", "")}
     more |= {"picked_act": request.POST.get("act", ""), "typed_reason": request.POST.get("reason", "")}
+    more |= {"accepted": request.POST.get("accepted", "")}
     return _again_with(request, pk, more, status=409)
 
 
 @login_required
 @require_safe
-@live(stamps.loops)
+@live(page_versions.loops)
 def open_loops(request: HttpRequest) -> HttpResponse:
     return _loops(request)
 
@@ -175,14 +182,14 @@ def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
         seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
         loops.close(pk, seen, request.user, request.POST.get("evidence", "")[:WORDS_MAX])
     except (services.RunRefused, LedgerDown) as refused:
-        request.seen = stamped(stamps.loops(request))
+        request.seen = stamped(page_versions.loops(request))
         context = loops.listed(request.user, request.GET) | {
             "refused": str(refused),
             "refused_pk": pk,
             "typed": request.POST.get("evidence", ""),
         }
         return render_page(request, "runs/open_loops.html", context, partial="loops", status=409)
-    request.seen = stamped(stamps.loops(request))
+    request.seen = stamped(page_versions.loops(request))
     return _loops(request) if wants_partial(request) else redirect("open-loops")
 
 
@@ -214,12 +221,12 @@ def runbooks(request: HttpRequest) -> HttpResponse:
 def runbook(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in RUNBOOKS:
         raise Http404(f"There is no runbook {slug}.")
-    return render_page(request, "runs/runbook.html", {"section": "runs", **books.page(RUNBOOKS[slug])}, partial="")
+    return render_page(request, "runs/runbook.html", {"section": "runs", **runbook_page.page(RUNBOOKS[slug])}, partial="")
 
 
 @login_required
 @require_safe
-@live(stamps.approvals)
+@live(page_versions.approvals)
 def approvals(request: HttpRequest) -> HttpResponse:
     return _inbox(request)
 
@@ -230,26 +237,26 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
     """What another person says of a broken glass."""
     get_object_or_404(BrokenGlass, pk=pk)
     try:
-        glass.review(pk, request.user, request.POST.get("words", ""))
+        break_glass_review.review(pk, request.user, request.POST.get("words", ""))
     except (services.RunRefused, LedgerDown) as refused:
-        request.seen = stamped(stamps.approvals(request))
+        request.seen = stamped(page_versions.approvals(request))
         judged, own = services.approvals_for(request.user)
-        context = pages.inbox(judged, own, request.user) | {"refused": str(refused)}
+        context = run_page.inbox(judged, own, request.user) | {"refused": str(refused)}
         return render_page(request, "runs/approvals.html", context, partial="approvals", status=409)
-    request.seen = stamped(stamps.approvals(request))
+    request.seen = stamped(page_versions.approvals(request))
     return _inbox(request) if wants_partial(request) else redirect("approvals")
 
 
 def _inbox(request: HttpRequest) -> HttpResponse:
     judged, own = services.approvals_for(request.user)
-    return render_page(request, "runs/approvals.html", pages.inbox(judged, own, request.user), partial="approvals")
+    return render_page(request, "runs/approvals.html", run_page.inbox(judged, own, request.user), partial="approvals")
 
 
 @login_required
 @require_POST
 def look(request: HttpRequest, name: str) -> HttpResponse:
     """Ask a node to read one source again, now. Most nodes answer while we wait, so this mostly shows the answer, with or without scripts."""
-    if request.POST.get("source") == collecting.EVERY:
+    if request.POST.get("source") == look_again.EVERY:
         return _look_at_everything(request, name)
     try:
         with FANOUT.listen_in_thread(f"looks:{name}") as answers:  # before the question is put, so that none is missed
@@ -263,18 +270,18 @@ def look(request: HttpRequest, name: str) -> HttpResponse:
 
 def _look_at_everything(request: HttpRequest, name: str) -> HttpResponse:
     try:
-        asked = collecting.every(request.user, name)
+        asked = look_again.every(request.user, name)
     except (services.RunRefused, LedgerDown) as refused:
         get_object_or_404(Node, name=name)
         return render_page(request, "runs/look.html", {"reason": str(refused), "node_name": name}, partial="look", status=409)
-    return redirect("looks", name, collecting.begun(asked))  # htmx follows it, and gets the partial
+    return redirect("looks", name, look_again.begun(asked))  # htmx follows it, and gets the partial
 
 
 @login_required
 @require_safe
 def looks(request: HttpRequest, name: str, since: int) -> HttpResponse:
     """How far a collection has come."""
-    context = {"section": "fleet", "topics": f"looks:{name}", **collecting.shown(name, since)}
+    context = {"section": "fleet", "topics": f"looks:{name}", **look_again.shown(name, since)}
     return render_page(request, "runs/looks.html", context, partial="looks")
 
 
@@ -285,13 +292,13 @@ def look_answer(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, pk: str) -> HttpResponse:
-    shown = pages.answer(pk)
+    shown = run_page.answer(pk)
     if shown.get("evidence") and not _asked_lately(request.user, shown["look"]):
         looking.looked(request.user.get_username(), shown["evidence"])  # the receipt names every capture that is shown
     return render_page(request, "runs/look.html", shown, partial="look")
 
 
-def _asked_lately(user: User, look: pages.Look) -> bool:
+def _asked_lately(user: User, look: run_page.Look) -> bool:
     """Who just put the question is on the record with it, and the answer with what the node said: a third event would say nothing new.
 
     A question that the ledger could not take is not kept as evidence either; then the look at its answer is recorded by itself.

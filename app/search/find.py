@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
+from app.fleet import unexplained_reviews
 from app.fleet.models import NOW, Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation, Standing
-from app.fleet.parts import RUN, holding, runs
+from app.fleet.pages import judging, overview
+from app.fleet.pages.disk_search import RUN, holding, runs
 from app.fleet.severity import WORST_FIRST
 from app.runs.models import Run
 from app.search.parse import Question, parse
@@ -51,13 +54,15 @@ class Hit:
     url: str
     exact: bool = False
     by: Match | None = None  # None: by its name, or by all of what was asked for
+    state: str = ""  # how it is, in the words of its list; "" where nothing that is written down says it
+    tone: str = ""
 
 
 def find(text: str) -> list[Hit]:
     """Everything the text may mean: what is exactly that first, each thing once."""
     hits = [hit for question in parse(text) for hit in FINDERS[question.kind](question)]
     exact_first = sorted(hits, key=lambda hit: not hit.exact)
-    return list({hit.url: hit for hit in reversed(exact_first)}.values())[::-1]
+    return _with_states(list({hit.url: hit for hit in reversed(exact_first)}.values())[::-1])
 
 
 def the_one(hits: Iterable[Hit]) -> Hit | None:
@@ -97,6 +102,18 @@ def _found_disks(found: QuerySet[Disk], exact: bool = False) -> Iterator[tuple[H
     places = _places(disks)
     for disk in disks:
         yield _disk(disk, places.get(disk.pk, "not seen now"), exact), disk
+
+
+def _with_states(hits: list[Hit]) -> list[Hit]:
+    """Disks with what is open about them. That nothing is open does not make a disk well: its page judges that by its facts."""
+    wanted = {hit.title for hit in hits if hit.kind == "disk"}
+    nodes = Sighting.objects.filter(NOW, disk__wwid__in=wanted).values("node")
+    found = Situation.objects.filter(closed_at=None, node__in=nodes).order_by(*WORST_FIRST) if wanted else ()
+    worst: dict[str, Situation] = {}
+    for one in sorted(unexplained_reviews.voice(found), key=lambda one: one.reviewed is not None):
+        for wwid in judging.concern(one).wwids & wanted:
+            worst.setdefault(wwid, one)
+    return [replace(hit, state=one.title, tone=one.tone) if hit.kind == "disk" and (one := worst.get(hit.title)) else hit for hit in hits]
 
 
 def _disk(disk: Disk, where: str, exact: bool = False) -> Hit:
@@ -211,8 +228,10 @@ def _pools(found: QuerySet[PoolNow], exact: bool = False) -> Iterator[Hit]:
 
 
 def _imported(row: PoolNow, exact: bool = False) -> Hit:
-    url = _pool_url(row.node.name, row.name)
-    return Hit("pool", f"{row.name} on {row.node.name}", f"{row.state}, {row.left}, guid {row.guid or 'not known'}", url, exact)
+    url, old = _pool_url(row.node.name, row.name), overview.is_silent(row.node, timezone.now())
+    words, tone = ("its node is silent; what is shown is old", judging.worse(row.tone, "unknown")) if old else (row.state, row.tone)
+    detail = f"{row.state}, {row.left}, guid {row.guid or 'not known'}"
+    return Hit("pool", f"{row.name} on {row.node.name}", detail, url, exact, state=words, tone=tone)
 
 
 def _labelled(labels: QuerySet[LabelSeen]) -> Iterator[Hit]:
@@ -238,8 +257,9 @@ def _node(asked: Question) -> Iterator[Hit]:
 
 
 def _found_node(node: Node, exact: bool = False) -> Hit:
-    standing = getattr(node, "standing", None)
-    return Hit("node", node.name, standing.why if standing else node.get_state_display(), node.get_absolute_url(), exact)
+    stands = overview.line(node, timezone.now())
+    detail = f"{node.get_state_display()}, {stands['heard']}"
+    return Hit("node", node.name, detail, node.get_absolute_url(), exact, state=stands["why"], tone=stands["tone"])
 
 
 def _run(asked: Question) -> Iterator[Hit]:
@@ -259,10 +279,11 @@ def _words(asked: Question) -> Iterator[Hit]:
 
 
 def _situations(found: QuerySet[Situation], exact: bool = False) -> Iterator[Hit]:
-    for one in found.select_related("node")[:SHOWN]:
+    for one in unexplained_reviews.voice(found.select_related("node")[:SHOWN]):
         over = f", over since {one.closed_at:%Y-%m-%d %H:%M} UTC" if one.closed_at else ""
         detail = f"{one.node.name}, seen since {one.opened_at:%Y-%m-%d %H:%M} UTC{over}"
-        yield Hit("situation", one.title, detail, one.get_absolute_url(), exact)
+        urgency, tone = ("over", "idle") if one.closed_at else (one.urgency, one.tone)
+        yield Hit("situation", one.title, detail, one.get_absolute_url(), exact, state=urgency, tone=tone)
 
 
 FINDERS: dict[str, Callable[[Question], Iterator[Hit]]] = {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.wwid import normalise
+from agents.domain.wwid import normalise
 
 TEXT_MAX = 200
 PART_MIN = 4
@@ -28,11 +28,11 @@ class Question:
 
 NODE = r"(?:(?P<node>[A-Za-z0-9][A-Za-z0-9._-]{0,62})[\s:,/]+)?"
 KERNEL = re.compile(NODE + r"(?:/dev/)?(?P<name>sd[a-z]{1,4}|nvme\d{1,3}n\d{1,3}|[vx]v?d[a-z]{1,3})(?:p?\d{1,3})?")
-BAY = re.compile(NODE + r"(?:bay|slot)\s*#?\s*(?P<slot>\d{1,4})", re.IGNORECASE)
+BAY = re.compile(NODE + r"(?:bay|slot)\s*(?:#\s*)?(?P<slot>\d{1,4})", re.IGNORECASE)
 PLACE = re.compile(NODE + r"(?:enclosure\s+)?(?P<enclosure>0x[0-9a-f]{16})[\s/:,]+(?:(?:bay|slot)\s*)?#?(?P<slot>\d{1,4})", re.IGNORECASE)
 HCTL = re.compile(NODE + r"\[?(?P<hctl>\d{1,3}:\d{1,3}:\d{1,5}:\d{1,5})\]?")
 ON_NODE = re.compile(r"(?P<node>[A-Za-z0-9][A-Za-z0-9._-]{0,62})[\s:/]+(?P<name>\S{1,200})")
-NUMBERED = re.compile(r"(?P<what>run|situation)\s*#?\s*(?P<number>\d{1,9})", re.IGNORECASE)
+NUMBERED = re.compile(r"(?P<what>run|situation)\s*(?:#\s*)?(?P<number>\d{1,9})", re.IGNORECASE)
 DIGITS = re.compile(rf"[0-9]{{{PART_MIN},20}}")  # of a guid in decimal, as zpool prints it
 NUMBER = re.compile(r"#?(?P<number>\d{1,9})")
 HEX = re.compile(r"(?:0x)?[0-9a-f]{1,16}", re.IGNORECASE)

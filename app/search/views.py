@@ -20,4 +20,4 @@ def search(request: HttpRequest) -> HttpResponse:
         return redirect(one.url)
     groups = [(TITLES[kind], [hit for hit in hits if hit.kind == kind]) for kind in KINDS]
     shown = [(title, found, len(found) >= SHOWN) for title, found in groups if found]
-    return render(request, "search/search.html", {"asked": asked, "groups": shown, "topics": ""})
+    return render(request, "search/search.html", {"searched_for": asked, "groups": shown, "topics": ""})

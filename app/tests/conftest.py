@@ -14,7 +14,7 @@ def portal(committed_db):
 
     from app.asgi import application
 
-    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="warning", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="warning", timeout_graceful_shutdown=1, proxy_headers=False))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -29,7 +29,8 @@ def wire(portal):
     """`wire(method, path, body, headers) -> (status, headers, body)` over a connection of its own."""
 
     def ask(method, path, body=b"", headers=()):
-        connection = http.client.HTTPConnection("127.0.0.1", portal, timeout=10)
+        # The first request imports every view: on a busy machine that alone can take longer than any answer.
+        connection = http.client.HTTPConnection("127.0.0.1", portal, timeout=60)
         connection.request(method, path, body, dict(headers))
         response = connection.getresponse()
         answer = response.read()

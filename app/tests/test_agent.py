@@ -9,18 +9,18 @@ import pytest
 from django.test import Client
 from django.utils.crypto import get_random_string
 
-from agents.identity import enrol_node
-from agents.loop import Agent
-from agents.twin import demo
-from agents.twin.host import TwinHost
-from app import live
+from agents.service.agent import Agent
+from agents.trust.identity import enrol_node
+from app import streams
 from app.accounts.models import User
-from app.fanout import FANOUT, THREADS_MAX
 from app.fleet.models import Node, Situation
 from app.nodes.keys import issue_token
+from app.realtime.subscribe import FANOUT, THREADS_MAX
 from app.runs import services, views
 from app.runs.models import Order
 from app.runs.views import ANSWER_SECONDS_MAX
+from twin import demo
+from twin.host import TwinHost
 
 LOOK_SECONDS_MAX = 0.5  # the goal is 25 ms; a test machine under load must not make this test lie
 
@@ -123,7 +123,7 @@ def test_without_scripts_a_click_leads_to_a_page_that_has_the_answer(click):
 
 
 def test_a_click_does_not_wait_long_for_a_node_that_is_silent(click, monkeypatch):
-    monkeypatch.setattr(live.orders, "next_for", lambda node: [])
+    monkeypatch.setattr(streams.orders, "next_for", lambda node: [])
     begun = time.monotonic()
     status, _, text = click("node", **{"HX-Request": "true"})
     assert status == 200
@@ -134,7 +134,7 @@ def test_a_click_does_not_wait_long_for_a_node_that_is_silent(click, monkeypatch
 
 def test_a_click_waits_for_nothing_while_too_many_wait(click, monkeypatch):
     monkeypatch.setattr(views, "ANSWER_SECONDS_MAX", 60)
-    monkeypatch.setattr(live.orders, "next_for", lambda node: [])
+    monkeypatch.setattr(streams.orders, "next_for", lambda node: [])
     seats = [FANOUT.listen_in_thread("looks:other") for _ in range(THREADS_MAX)]
     for seat in seats:
         seat.__enter__()

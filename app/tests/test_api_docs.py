@@ -13,11 +13,13 @@ import pytest
 
 from app.api.tests.cast import older, token
 from app.ledger.models import LedgerEvent
-from app.runs.models import OpenLoop, ResourceLock, Run
+from app.runs import in_hand
+from app.runs.models import OpenLoop, Plan, ResourceLock, Run
 from app.runs.tests.cast import BLANK, PHRASE, Oss01, act, incident, person, try_out, walk_to
-from app.runs.tests.test_rack import BLINK, blink, left_lit
+from app.runs.tests.test_rack import BLINK, NEW, blink, left_lit
 from cli import packaging
-from workflows import events as ev
+from workflows.engine import events as ev
+from workflows.engine import plan_losses, plans
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide" / "api.md").read_text(), re.DOTALL)
@@ -56,7 +58,8 @@ def test_every_block_of_the_page_does_what_it_says(site, tmp_path):
     assert Run.objects.get().status == "aborted"
     assert "token-not-believed" in told.stdout
     assert "slotlight_nodes{" in told.stdout
-    assert "intact" in told.stdout.lower()
+    assert "NOT ESTABLISHED" in told.stdout
+    assert "KEY NOT PINNED" in told.stdout
 
 
 @pytest.fixture
@@ -91,7 +94,10 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     shell(anns, "run", run, "check")
     shell(anns, "run", run, "plan")
     oss01.work()
-    assert f"confirm {PHRASE}" in shell(anns, "run", run).stdout
+    asked_for = shell(anns, "run", run).stdout
+    assert "Type the last 6 digits of the lost member's guid" in asked_for
+    assert f"slotlight run {run} confirm WORDS" in asked_for
+    assert PHRASE not in asked_for + shell(anns, "run", run, "--json").stdout
     shell(anns, "run", run, "confirm", *PHRASE.split())
     assert "zpool replace" in shell(bobs, "approvals").stdout
     asked = shell(bobs, "run", run, "approve", code=2)
@@ -113,7 +119,43 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
         assert all(len(line) <= 80 for line in shell(anns, *words).stdout.splitlines()), words
 
 
-def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell):
+def test_what_is_lost_stands_on_the_command_line_and_is_accepted_there_by_name(site, shell):
+    _, oss01, ann, bob = site
+    run = walk_to("approve", oss01, ann, bob)
+    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "", "why": ""}
+    plan = Plan.objects.get(run=run)
+    plan.pk, plan.round, plan.body = plans.digest(plan.body | {"redundancy": told}), 2, plan.body | {"redundancy": told}
+    plan.accepts = plan_losses.to_accept(plan.body)
+    plan.save(force_insert=True)
+    run.state["plan"], run.state["plan_digest"] = plan.body, plan.pk
+    run.save(update_fields=["state"])
+    number, bobs, wanted = str(run.pk), token(bob), plan_losses.to_accept(run.here.plan)
+    shown = " ".join(shell(bobs, "run", number).stdout.split())
+    assert f"LOST {wanted}" in shown
+    assert f'--accepted "{wanted}"' in shown
+    assert "accept by name" in " ".join(shell(bobs, "run", number, "approve", "--yes", code=1).stderr.split())
+    shell(bobs, "run", number, "approve", "--yes", "--accepted", wanted)
+    assert LedgerEvent.objects.get(type="run.approved", run=number).said["body"]["accepts"] == wanted
+
+
+def test_a_scan_is_corrected_on_the_command_line(shell, tmp_path):
+    ann = person("ann", "operator")
+    walk = blink(try_out(tmp_path, BLINK), ann, person("bob", "approver"))
+    anns, run = token(ann), str(walk.run.pk)
+    assert f"slotlight run {run} done WORDS" in shell(anns, "run", run).stdout
+    assert "correct" not in shell(anns, "run", run).stdout
+    shell(anns, "run", run, "correct", NEW, code=1)
+    shell(anns, "run", run, "done", "ZAX1O09X")
+    assert f"run {run} correct WORDS" in " ".join(shell(anns, "run", run).stdout.split())
+    shell(anns, "run", run, "correct", NEW)
+    walk.run.refresh_from_db()
+    assert walk.run.here.params["spare_serial"] == NEW
+    used = [event.said["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
+    assert used == ["run.correct", "run.hands", "run.correct"]
+
+
+def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell, monkeypatch):
+    monkeypatch.setattr(in_hand, "why_not", lambda params: "")  # two runs on one member, as they could begin before that was refused
     _, oss01, ann, bob = site
     eve = person("eve", "operator")
     holder = walk_to("replace", oss01, ann, bob)

@@ -4,7 +4,7 @@ import json
 from io import BytesIO
 
 from app.asgi import Doors
-from app.threads import Threads
+from app.core.threads import Threads
 
 
 def test_who_knocks_where_no_door_is_hears_so(wire):

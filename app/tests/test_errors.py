@@ -1,12 +1,18 @@
 """The pages for what went wrong say what is so and what to do, and that of 500 needs nothing."""
 
 import logging
+from datetime import timedelta
 
 import pytest
 from django.test import Client, RequestFactory
+from django.utils import timezone
 
-from app import errors
+from app.accounts import proof, sealing, seals
 from app.accounts.models import User
+from app.api import runs as api_runs
+from app.api import tokens
+from app.core import errors
+from app.fleet.models import Node
 
 
 @pytest.fixture
@@ -42,11 +48,46 @@ def test_a_form_without_its_token_is_refused_in_plain_words(db):
     assert "Nothing was changed." in answer.content.decode()
 
 
+@pytest.fixture
+def key_is_gone(monkeypatch):
+    """After who asks was looked at; before that nobody is let in at all."""
+
+    def gone():
+        raise seals.KeyLost("The key identity.key cannot be used: it is not there.")
+
+    return lambda: monkeypatch.setattr(sealing, "_secret", gone)
+
+
+def test_what_a_lost_key_stops_is_a_refusal_and_no_failure(ann, key_is_gone):
+    User.objects.get().memberships.create(role="admin")
+    session = ann.session
+    session[proof.PROVED] = timezone.now().timestamp()
+    session.save()
+    key_is_gone()
+    answer = ann.post("/add-node/", {"name": "oss07"})
+    assert answer.status_code == 503
+    shown = answer.content.decode()
+    assert "The key identity.key cannot be used" in shown
+    assert "Nothing was changed." in shown
+    assert not Node.objects.exists()
+
+
+def test_a_lost_key_is_told_by_the_api_too(db, key_is_gone, monkeypatch):
+    monkeypatch.setattr(api_runs, "_answer", lambda *_: sealing._secret())
+    person = User.objects.create_user("ann")
+    person.memberships.create(role="operator")
+    text = tokens.make(person, "laptop", ["operate"], timedelta(hours=1), timezone.now())[1]
+    key_is_gone()
+    said = {"runbook": "blink-and-replace", "situation": 1}
+    answer = Client().post("/api/v1/runs", said, content_type="application/json", headers={"Authorization": f"Bearer {text}"})
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:slotlight:key-lost")
+
+
 def test_a_failure_is_shown_without_a_database_and_found_in_the_log(caplog):
     """No `db` fixture: whatever asks the database fails here."""
     request = RequestFactory().get("/runs/7/")
     request.htmx = False
-    with caplog.at_level(logging.ERROR, logger="app.errors"):
+    with caplog.at_level(logging.ERROR, logger="app.core.errors"):
         try:
             raise RuntimeError("boom")
         except RuntimeError:

@@ -9,12 +9,13 @@ from django.urls import reverse
 
 from app.accounts.models import User
 from app.api.tests.cast import token
+from app.core.permissions_by_route import EVIDENCE, ROUTES
 from app.ledger import looking
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.postmortems import services as postmortems
-from app.routes import EVIDENCE, ROUTES
-from app.runs import orders, services
+from app.runs import services
+from app.runs.ordering import orders
 from app.runs.tests.cast import Oss01, incident, person
 from tests.test_architecture import imports, sources
 
@@ -24,8 +25,8 @@ READERS = {
     "app/api/ledger.py": "the API's way to one piece of evidence records the look",
     "app/ledger/bundle.py": "taking a bundle is an event of the run",
     "app/postmortems/captures.py": "reads captures into a timeline; its page and its copies are events",
-    "app/runs/collecting.py": "counts which captures of an answer failed, and shows none",
-    "app/runs/pages.py": "the answer to a look; its view records it",
+    "app/runs/pages/look_again.py": "counts which captures of an answer failed, and shows none",
+    "app/runs/pages/run_page.py": "the answer to a look; its view records it",
     "app/fleet/services.py": "reads captures into facts",
     "app/ledger/audit.py": "hashes them",
     "app/ledger/redact.py": "erases them",

@@ -8,16 +8,11 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from app.accounts import waiting
 from app.accounts.models import Role, Team, User
 from app.api.models import Token
 from app.api.tests.cast import token
-from app.fleet.models import Node, Situation
-from app.nodes.models import EnrolToken, NodeKey
-from app.notices import channels
-from app.notices.models import Channel, Hook, Notice
-from app.postmortems import services as postmortems
-from app.postmortems.models import Postmortem, Version
-from app.routes import (
+from app.core.permissions_by_route import (
     AGENT,
     ANYBODY,
     API,
@@ -34,10 +29,16 @@ from app.routes import (
     TECHNICIAN,
     TOKEN,
 )
+from app.fleet.models import Node, Situation
+from app.nodes.models import EnrolToken, NodeKey
+from app.notices import channels
+from app.notices.models import Channel, Hook, Notice
+from app.postmortems import services as postmortems
+from app.postmortems.models import Postmortem, Version
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
-from app.runs.tests.cast import Oss01, act, incident, person, walk_to
-from app.tests.test_routes import PATHS
-from workflows import events as ev
+from app.runs.tests.cast import Oss01, act, incident, person, to_team, walk_to
+from app.tests.test_permissions_by_route import PATHS
+from workflows.engine import events as ev
 
 MAY = {
     "viewer": (),
@@ -84,7 +85,9 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     settings.BREAK_GLASS = ("zpool_replace",)
     node, ann, bob = Oss01(tmp_path), person("ann", "operator"), person("bob", "approver")
     node.report()
-    Node.objects.filter(name="oss01").update(team=Team.objects.create(name="storage"))
+    mine = Node.objects.get(name="oss01")
+    mine.team = Team.objects.create(name="storage")
+    mine.save(update_fields=["team"])
     ann.memberships.create(role="glass-breaker")
     run = walk_to("approve", node, ann, bob)
     act(run, ev.GlassBroken, ann, plan_digest=run.here.plan_digest, reason="x")
@@ -92,6 +95,7 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     run.refresh_from_db()
     held = ann.memberships.get(role="glass-breaker")
     token(ann)
+    given = ann.memberships.create(role="approver", given_by=bob, counts_at=timezone.now() + waiting.WAIT)
     story, told = postmortems.begin(ann, "Seen", [run], None), notice(ann)
     hook = Hook.objects.create(name="prom", token_hash="0" * 64, created_at=timezone.now(), created_by=ann)
     span = {name: getattr(story, name).isoformat() for name in ("since", "until")}
@@ -112,6 +116,8 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "person-switch": ("/people/of/ann/switch/", {"on": "0"}),
         "person-password": ("/people/of/ann/password/", {}),
         "person-factors": ("/people/of/ann/factors/", {}),
+        "person-confirm": ("/people/of/ann/confirm/", {"key": waiting.key(given)}),
+        "person-withdraw": ("/people/of/ann/withdraw/", {"key": waiting.key(given)}),
         "person-tokens": ("/people/of/ann/tokens/", {"token": "all"}),
         "team-add": ("/people/teams/add/", {"team": "new"}),
         "teams": ("/people/teams/", {}),
@@ -155,8 +161,8 @@ def everybody(forms) -> dict[str, tuple[Client, frozenset]]:
         found[role] = (browser(person(f"a {role}", role)), frozenset(rights))
     for role in ("operator", "admin"):
         here, other = person(f"{role} here", role), person(f"{role} elsewhere", role)
-        here.memberships.update(team=Team.objects.get(name="storage"))
-        other.memberships.update(team=elsewhere)
+        to_team(here, Team.objects.get(name="storage"))
+        to_team(other, elsewhere)
         found[f"{role} of its team"] = (browser(here), frozenset(MAY[role]) - set(WITHOUT_A_NODE))
         found[f"{role} of another team"] = (browser(other), frozenset())
     gone = person("gone", "approver")

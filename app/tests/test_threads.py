@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import connection
 
-from app.threads import Threads
+from app.core.threads import Threads
 
 
 def asked(threads, ask):

@@ -29,6 +29,14 @@ def test_situations_are_listed_worst_first_and_nothing_urgent_is_left_out_for_wh
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ids
 
 
+def test_what_is_reviewed_stands_last_and_is_not_called_by_its_severity(capsys, monkeypatch):
+    monkeypatch.setitem(LINES[2], "reviewed", {"by": "ann", "why": "the sensor is not there", "until": NOW})
+    looks.situations(argparse.Namespace(most=200, node="", closed=False, json=False), Fleet)
+    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert lines[-1] == ["4", "reviewed"]
+    assert "WATCH" not in {how for _, how in lines}
+
+
 CURE = {"kind": "clear", "text": "Clear it.", "commands": [["zpool", "clear", "tank", "77"]], "releases": "0.8 and newer"}
 CURE |= {"needs": None, "save_first": "the error counters", "runbook": None}
 SITUATION = {"id": 4, "severity": "act", "node": "oss01", "title": "a title", "opened_at": NOW, "meaning": "A meaning."}

@@ -37,9 +37,9 @@ def chromium():
 
 
 @pytest.fixture(scope="module")
-def stack(chromium):
-    """A fresh demo fleet. It asks for Chromium first, so that nothing is started in vain."""
-    running = Stack()
+def stack(chromium, request):
+    """A fresh demo fleet, or what the module's `STACK` names. It asks for Chromium first, so that nothing is started in vain."""
+    running = Stack(*getattr(request.module, "STACK", ()))
     yield running
     running.stop()
 
@@ -56,3 +56,13 @@ def visit(chromium, stack):
     yield come
     for visitor in visitors:
         visitor.leave()
+
+
+@pytest.fixture(scope="module")
+def operator(visit):
+    return visit("operator")
+
+
+@pytest.fixture(scope="module")
+def approver(visit):
+    return visit("approver")

@@ -38,8 +38,8 @@ JOURNEYS = (
     ),
     Journey(
         "technician without an account, on a phone",
-        "one step of one run by a link that was scanned",
-        ("test_runpage::test_a_technician_opens_one_step_with_a_link_and_nothing_else",),
+        "one visit to the rack by a link that was scanned",
+        ("test_runpage::test_a_technician_opens_the_rack_with_a_link_and_nothing_else",),
         ("test_runpage::test_the_link_works_without_javascript_and_ends_when_it_is_revoked",),
     ),
     Journey(

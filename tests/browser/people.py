@@ -77,6 +77,12 @@ class Visitor:
             self.page.reload()
         self.step(title)
 
+    def read_off_the_plan(self) -> str:
+        """The end of the outgoing serial number and the pool: what a person types, and no page prints in front of the field."""
+        serial = self.page.locator("#plan .sl-side.out dt:text-is('Serial') + dd").inner_text()
+        pool = self.page.locator(".sl-sub a[href*='/pools/']").first.inner_text()
+        return f"{serial.strip()[-6:]} {pool}"
+
     def open_incident(self) -> None:
         """From the fleet page to the situation of the lost member."""
         self.page.goto("/")

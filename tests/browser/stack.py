@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lab.said import Said
@@ -38,11 +40,28 @@ class Stack:
             self.stop()
             raise
 
-    def replaces(self, node: str) -> list[list[str]]:
-        """Every `zpool replace` the twin was given, as words."""
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """The portal takes requests and answers none."""
+        [web] = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit() and self._is_web(folder)]
+        os.kill(web, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(web, signal.SIGCONT)
+
+    def _is_web(self, process: Path) -> bool:
+        try:
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            return parent == str(self.process.pid) and b"app.asgi:application" in (process / "cmdline").read_bytes()
+        except OSError:  # it ended while we looked
+            return False
+
+    def commands(self, node: str, *words: str) -> list[list[str]]:
+        """Every command that the twin was given and that begins with these words."""
         log = self.data / "demo" / node / "commands.log"
-        told = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-        return [line["argv"] for line in told if line["argv"][:2] == ["zpool", "replace"]]
+        told = [json.loads(line)["argv"] for line in log.read_text().splitlines()] if log.exists() else []
+        return [argv for argv in told if argv[: len(words)] == list(words)]
 
     def at_the_rack(self, node: str, *doing: str) -> str:
         """`./run rack`: what somebody before the rack sees, or what the hands did."""

@@ -14,23 +14,12 @@ from tests.browser.people import PHONE, Visitor
 from tests.browser.stack import Stack
 from tests.browser.test_pages import faults
 
+STACK = ("demo", "--scenario", "blink-and-replace")
 NODE = "try-blink-and-replace"
 BAY, OTHER = "3", "5"
 PATIENCE = 90_000
 PICTURES = os.environ.get("SLOTLIGHT_PICTURES", "")  # a folder for pictures of every step
 PHONE_PICTURES = os.environ.get("SLOTLIGHT_PHONE_PICTURES", "")  # a folder for what docs/phone shows; see its README
-
-
-@pytest.fixture(scope="module")
-def stack(chromium):
-    running = Stack("demo", "--scenario", "blink-and-replace")
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def operator(visit):
-    return visit("operator")
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +29,12 @@ def technician(visit):
 
 
 @pytest.fixture(scope="module")
-def approver(visit):
-    return visit("approver")
-
-
-@pytest.fixture(scope="module")
 def spare(stack):
-    """The serial number of the new disk on the shelf."""
+    return on_the_shelf(stack)
+
+
+def on_the_shelf(stack: Stack) -> str:
+    """The serial number of the new disk."""
     return re.search(r"on the shelf: .* serial (\S+)", stack.at_the_rack(NODE))[1]
 
 
@@ -74,8 +62,7 @@ def now(technician: Visitor, title: str) -> None:
 
 def confirm_and_approve(operator: Visitor, approver: Visitor, confirm: str) -> None:
     operator.step(confirm)
-    phrase = operator.page.locator("[aria-current=step] code").first.inner_text()
-    operator.page.get_by_label("Confirmation").fill(phrase)
+    operator.page.get_by_label("Confirmation").fill(operator.read_off_the_plan())
     operator.press("Confirm")
     operator.step("Have another person approve the plan")
     approver.page.goto(operator.page.url)
@@ -109,7 +96,7 @@ def test_the_step_at_the_rack_needs_no_javascript(visit, operator):
     """A phone that runs no scripts is asked the same, and told the same."""
     plain = visit("operator", viewport=PHONE, java_script_enabled=False)
     plain.page.goto("/now/")
-    old = plain.page.locator(".sl-serials dd").first.inner_text()
+    old = old_serial(operator)
     plain.page.get_by_label("Scan or type the serial number on the new disk.").fill(old)
     plain.press("Done")
     plain.refusal(f"{old} is the disk that is to go. Scan the new one.")
@@ -120,7 +107,8 @@ def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(ope
     technician.page.goto("/now/")
     now(technician, "Scan the new disk")
     expect(technician.page).to_have_url(re.compile(r"/runs/\d+/now/$"))
-    old = technician.page.locator(".sl-serials dd").first.inner_text()
+    expect(technician.page.locator(".sl-place, .sl-serials")).to_have_count(0)  # nothing comes out yet
+    old = old_serial(operator)
     field = technician.page.get_by_label("Scan or type the serial number on the new disk.")
     field.fill(old)
     technician.press("Done")
@@ -129,7 +117,7 @@ def test_the_new_disk_is_scanned_and_the_old_ones_serial_is_refused_and_kept(ope
     on_the_phone(technician, "1-serial-check")
     assert faults(technician) == []
     technician.page.set_viewport_size(PHONE)
-    field.fill(spare)
+    field.fill(slip_of(spare))
     technician.press("Done")
     now(technician, "Wait here")
 
@@ -180,6 +168,11 @@ def test_the_bay_is_lit_and_only_who_sees_it_can_say_which_it_is(operator, techn
     expect(technician.page.get_by_role("link", name="2 open loops")).to_be_visible()
 
 
+def slip_of(spare: str) -> str:
+    """The serial number of the new disk, typed on a phone with one letter wrong."""
+    return f"{spare[:-1]}Q".lower()
+
+
 def old_serial(operator: Visitor) -> str:
     return operator.page.locator(".sl-head .sl-mono").last.inner_text()
 
@@ -214,6 +207,12 @@ def test_the_right_disk_is_pulled_and_the_new_one_taken(operator, technician, st
     now(technician, "Put the new disk into the same bay")
     on_the_phone(technician, "5-insert")
     stack.at_the_rack(NODE, "insert", BAY, spare)
+    expect(technician.page.locator("#against")).to_contain_text(f"and {slip_of(spare).upper()} was scanned", timeout=PATIENCE)
+    assert faults(technician) == []
+    technician.page.set_viewport_size(PHONE)
+    on_the_phone(technician, "5-wrong-scan")
+    technician.page.get_by_label("Scan or type the serial number on the new disk.").fill(f"s/n {spare.lower()}")
+    technician.press("This is the new disk")
     now(technician, "Wait here")
     expect(operator.page.locator("[aria-current=step]").filter(has_text="Take the new disk")).to_be_visible(timeout=PATIENCE)
     operator.take(spare)
@@ -241,7 +240,7 @@ def test_the_pool_is_made_whole_and_the_light_goes_out(operator, technician, app
     on_the_phone(technician, "6-done")
     assert faults(operator) == []
     assert "BLINKS" not in stack.at_the_rack(NODE)
-    assert len(stack.replaces(NODE)) == 1
+    assert len(stack.commands(NODE, "zpool", "replace")) == 1
     operator.page.goto("/open-loops/")
     expect(operator.page.get_by_role("main")).to_contain_text("Nothing is switched on that must be switched off again.")
     assert faults(operator) == []

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from agents.twin import demo
-from agents.twin.host import TwinHost
 from tests.browser.people import PHONE
+from twin import demo
+from twin.host import TwinHost
 
 SHELF = "/nodes/oss01/enclosures/0x50050cc11ac016e2/"
 FINGER = 24  # CSS pixels, as WCAG 2.2 asks for a target

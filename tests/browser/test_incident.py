@@ -12,6 +12,8 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from app.ledger import verify as verifier
+
 LOST = "14718944552882581455"
 SDCW_GUID = "7602460441426092393"
 SDFL_GUID = "1779373169119696648"
@@ -81,7 +83,7 @@ def test_the_requester_cannot_approve_not_even_by_a_forged_request(operator, sta
     answer = operator.forge(act="approve", plan_digest=operator.page.locator("input[name=plan_digest]").get_attribute("value"))
     assert answer.status == 409
     assert "another person" in answer.text().lower()
-    assert stack.replaces("oss01") == []
+    assert stack.commands("oss01", "zpool", "replace") == []
 
 
 def test_another_person_approves_and_the_operator_sees_it_without_reloading(operator, approver):
@@ -107,7 +109,7 @@ def test_exactly_the_command_shown_runs_once_and_the_resilver_bar_moves(operator
     expect(bar).not_to_have_attribute("value", first)
     expect(operator.page.locator(".sl-head")).to_contain_text("done", timeout=PATIENCE)
     assert operator.page.evaluate("window.loadedOnce"), "the bar moved by server-sent events, not by loading the page again"
-    assert stack.replaces("oss01") == [argv]
+    assert stack.commands("oss01", "zpool", "replace") == [argv]
 
 
 def test_the_pool_is_whole_and_the_situation_is_over(operator):
@@ -122,22 +124,32 @@ def test_the_pool_is_whole_and_the_situation_is_over(operator):
 
 
 def test_a_stranger_can_check_the_audit_trail_and_one_changed_byte_is_found(operator, tmp_path):
+    key = pinned_on(operator.page)
     operator.page.goto("/runs/")
     operator.page.get_by_role("link", name=LOST).click()
     with operator.page.expect_download() as download:
         operator.page.get_by_role("link", name="Audit trail (zip)").click()
     with zipfile.ZipFile(download.value.path()) as bundle:
         bundle.extractall(tmp_path)
-    assert verify(tmp_path).returncode == 0, verify(tmp_path).stdout
+    assert verify(tmp_path).returncode == 3, verify(tmp_path).stdout
+    assert verify(tmp_path, key).returncode == 0, verify(tmp_path, key).stdout
     events = tmp_path / "events.jsonl"
     told = bytearray(events.read_bytes())
     told[told.index(b"approver")] ^= 1
     events.write_bytes(told)
-    assert verify(tmp_path).returncode == 1
+    assert verify(tmp_path, key).returncode == 1
 
 
-def verify(bundle) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "verify.py", "."], cwd=bundle, capture_output=True, text=True, timeout=60, check=False)
+def verify(bundle, key: str = "") -> subprocess.CompletedProcess:
+    """As somebody with a checkout does it: the program that came with the bundle is not asked."""
+    words = [sys.executable, verifier.__file__, str(bundle), *(["--key", key] if key else [])]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def pinned_on(page) -> str:
+    """The fingerprint of the ledger's key, as the page Ledger shows it."""
+    page.goto("/ledger/")
+    return page.locator("#ledger-key code[data-copy]").inner_text().strip()
 
 
 def test_no_page_complained(operator, approver):

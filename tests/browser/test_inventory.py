@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.urls import resolve
 
-from app.routes import AGENT, API, ROUTES, TOKEN
+from app.core.permissions_by_route import AGENT, API, ROUTES, TOKEN
 from tests.browser.inventory import slug
 from tests.browser.journeys import JOURNEYS
 from tests.browser.pages import NO_PAGE, PAGES, WALKED

@@ -8,7 +8,7 @@ from tests.browser.people import Visitor
 SOON = 6_000  # well before a page looks by itself
 RINGS = """
 import time
-from app.doorbell import ring
+from app.realtime.publish import ring
 from app.fleet.models import Node
 for mode in ("operate", "observe", "operate", "observe"):
     Node.objects.filter(name="mds01").update(mode=mode)
@@ -16,7 +16,7 @@ for mode in ("operate", "observe", "operate", "observe"):
     time.sleep(0.05)
 """
 TOLD = """
-from app.doorbell import ring
+from app.realtime.publish import ring
 from app.ledger.services import record
 from django.db import transaction
 with transaction.atomic():
@@ -113,7 +113,10 @@ def test_who_signed_out_elsewhere_is_asked_to_sign_in(visit):
     reader = visit("operator")
     reader.page.goto("/approvals/")
     reader.context.clear_cookies()
-    expect(reader.page.get_by_label("Password")).to_be_visible(timeout=20_000)
+    again = reader.page.get_by_role("link", name="Sign in again")
+    expect(again).to_be_visible(timeout=20_000)
+    again.click()
+    expect(reader.page.get_by_label("Password")).to_be_visible()
 
 
 def test_no_page_complained(operator):

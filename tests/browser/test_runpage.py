@@ -1,4 +1,4 @@
-"""A run shared by people: who sees to it, what is said beside it, and a technician without an account sent to one step; then the comforts."""
+"""A run shared by people: who sees to it, what is said beside it, and a technician without an account sent to the rack; then the comforts."""
 
 import re
 from contextlib import suppress
@@ -8,25 +8,12 @@ from playwright.sync_api import TimeoutError as NotSeen
 from playwright.sync_api import expect
 
 from tests.browser.people import PHONE, Visitor
-from tests.browser.stack import Stack
-from tests.browser.test_blink import NODE, PATIENCE, PICTURES, picture
+from tests.browser.test_blink import NODE, PATIENCE, PICTURES, STACK, picture  # noqa: F401  (STACK: for the fixture of that name)
 from tests.browser.test_pages import faults
 
 SPARE = "Scan the new disk"
 ASKED = "Scan or type the serial number on the new disk."
 COMMENT = "Say something to whoever reads this run"
-
-
-@pytest.fixture(scope="module")
-def stack(chromium):
-    running = Stack("demo", "--scenario", "blink-and-replace")
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def operator(visit):
-    return visit("operator")
 
 
 @pytest.fixture(scope="module")
@@ -115,13 +102,13 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     expect(operator.page.get_by_text("You see to this run.")).to_be_visible()
 
 
-def test_a_technician_opens_one_step_with_a_link_and_nothing_else(operator, phone, spare):
+def test_a_technician_opens_the_rack_with_a_link_and_nothing_else(operator, phone, spare):
     joe, address = phone(), link(operator)
     joe.page.goto(address)
     assert faults(joe) == []
     joe.page.set_viewport_size(PHONE)
     joe.page.get_by_label("Your name").fill("Joe")
-    joe.press("Open the step")
+    joe.press("Begin")
     expect(joe.heading(SPARE)).to_be_visible()
     assert faults(joe) == []
     joe.page.set_viewport_size(PHONE)
@@ -129,22 +116,27 @@ def test_a_technician_opens_one_step_with_a_link_and_nothing_else(operator, phon
     expect(operator.page.locator("#links")).to_contain_text("Joe opened the link of operator")
     for path in ("/", "/runs/", "/approvals/", "/ledger/"):
         assert joe.page.goto(path).status == 403
-    expect(joe.page.get_by_role("alert")).to_contain_text("It shows its own step and nothing else.")
+    expect(joe.page.get_by_role("alert")).to_contain_text("It shows what is to be done at the rack and nothing else.")
     assert faults(joe) == []
     joe.page.set_viewport_size(PHONE)
-    joe.page.get_by_role("link", name="Back to the step").click()
-    old = joe.page.locator(".sl-serials dd").first.inner_text()
+    joe.page.get_by_role("link", name="Back to the rack").click()
+    old = operator.page.locator(".sl-head .sl-mono").last.inner_text()
     joe.page.get_by_label(ASKED).fill(old)
     joe.press("Done")
     joe.refusal("is the disk that is to go")
     joe.page.get_by_label(ASKED).fill(spare)
     joe.press("Done")
-    expect(joe.heading("Done")).to_be_visible()
+    expect(joe.heading("Wait here")).to_be_visible()
     assert faults(joe) == []
+    joe.page.set_viewport_size(PHONE)
+    picture(joe, "technician-waits")
     operator.step("Check pool, member, disk and bay")
     expect(operator.page.locator(".sl-events")).to_contain_text("technician:Joe (link of operator)")
+    joe.page.get_by_text("I leave the rack").click()
+    joe.press("End my visit")
+    expect(joe.heading("Done")).to_be_visible()
     assert joe.page.goto(address).status == 410
-    expect(joe.page.get_by_role("alert")).to_contain_text("What this link was for is done.")
+    expect(joe.page.get_by_role("alert")).to_contain_text("Joe has ended this visit.")
 
 
 def test_the_link_works_without_javascript_and_ends_when_it_is_revoked(operator, phone, spare):
@@ -154,7 +146,7 @@ def test_the_link_works_without_javascript_and_ends_when_it_is_revoked(operator,
     plain, second = phone(java_script_enabled=False), phone(java_script_enabled=False)
     plain.page.goto(address)
     plain.page.get_by_label("Your name").fill("Ida")
-    plain.press("Open the step")
+    plain.press("Begin")
     expect(plain.page.get_by_label(ASKED)).to_be_visible()
     assert second.page.goto(address).status == 410
     second.refusal("opened before, by a browser under the name Ida")
@@ -166,15 +158,17 @@ def test_the_link_works_without_javascript_and_ends_when_it_is_revoked(operator,
     plain.refusal("This link was revoked. Ask operator")
 
 
-def test_a_page_open_on_the_phone_says_by_itself_that_the_step_is_over(operator, phone, spare):
+def test_a_page_open_on_the_phone_says_by_itself_that_the_step_is_over_and_the_link_revoked(operator, phone, spare):
     joe, address = phone(), link(operator)
     joe.page.goto(address)
     joe.page.get_by_label("Your name").fill("Joe")
-    joe.press("Open the step")
+    joe.press("Begin")
     expect(joe.heading(SPARE)).to_be_visible()
     operator.page.get_by_label(ASKED).fill(spare)
     operator.press("Done")
     operator.step("Check pool, member, disk and bay")
+    expect(joe.heading("Wait here")).to_be_visible(timeout=PATIENCE)
+    operator.page.locator("#links").get_by_role("button", name="Revoke").click()
     expect(joe.heading("This link opens nothing now")).to_be_visible(timeout=PATIENCE)
 
 
@@ -255,14 +249,13 @@ def test_what_is_copied_is_what_is_shown_and_is_said(operator):
 
 
 def test_the_inbox_says_why_not_by_whom_and_until_when(operator, approver):
-    phrase = operator.page.locator("[aria-current=step] code").first.inner_text()
-    operator.page.get_by_label("Confirmation").fill(phrase)
+    operator.page.get_by_label("Confirmation").fill(operator.read_off_the_plan())
     operator.press("Confirm")
     operator.step("Have another person approve the plan")
     operator.page.goto("/approvals/")
     other = operator.page.get_by_role("region", name="Waiting for somebody else")
     expect(other).to_contain_text("You had a hand in this run.")
-    expect(other).to_contain_text("Holds until")
+    expect(other).to_contain_text("Can be approved until")
     assert faults(operator) == []
     picture(operator, "inbox")
     approver.page.goto("/approvals/")

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.test import Client
 
-from agents.twin import demo
-from app.accounts.models import User
+from app.accounts.models import Team, User
+from twin import demo
 
 CSRF = "c" * 32
 PHRASE = "581455 ost_0"
@@ -18,10 +18,10 @@ BLANK = f"naa:{demo.BLANK_WWN}"
 class Person:
     """Signed in; `run` is the address of the run that this person looks at."""
 
-    def __init__(self, port: int, name: str, role: str) -> None:
+    def __init__(self, port: int, name: str, role: str, team: str = "") -> None:
         self.port, self.name = port, name
         user = User.objects.create_user(name)
-        user.memberships.create(role=role)
+        user.memberships.create(role=role, team=Team.objects.create(name=team) if team else None)
         client = Client()
         client.force_login(user)  # the password's slow hash is not what is tested here
         self.cookies = f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF}"

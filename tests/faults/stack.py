@@ -9,16 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
-from agents.twin import demo
-from agents.twin.host import TwinHost
-from agents.twin.model import Knobs
 from app.nodes.keys import issue_token
 from launcher.children import popen_options
 from launcher.servers import Servant, Valkey, valkey_binary
 from launcher.up import listen
 from tests.ground import ROOT, Ground
+from twin import demo
+from twin.host import TwinHost
+from twin.model import Knobs
 
 NODE = "oss01"
 OURSELVES = Servant("ourselves", os.geteuid(), os.getegid())
@@ -56,7 +57,7 @@ class Stack:
             "valkey": self.valkey.argv(),
             "web": [sys.executable, "-m", "uvicorn", "app.asgi:application", "--fd", str(self.listener.fileno()), "--log-level", "warning"],
             "worker": [sys.executable, *CELERY, "worker", "--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"],
-            "agent": [sys.executable, "-m", "agents.twin", "--dir", str(self.folder), "--node", NODE, *self._portal()],
+            "agent": [sys.executable, "-m", "twin", "--dir", str(self.folder), "--node", NODE, *self._portal()],
         }
         for name in names:
             self._spawn(name, ways[name], failpoint if name == "agent" else "")
@@ -91,6 +92,14 @@ class Stack:
     def broker(self) -> str:
         """Where the worker's queue is, as Celery writes it."""
         return f"redis+socket://{self.valkey.socket}?virtual_host=0"
+
+    def answers(self) -> bool:
+        """Whether web has loaded all it needs: an agent's first request must not wait for that on a busy machine."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/sign-in/", timeout=60) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def end(self) -> None:
         for name in tuple(self.children):

@@ -7,8 +7,8 @@ import pytest
 
 from agents import failpoints
 from app.ledger.models import Blob
-from app.runs import orders
 from app.runs.models import Order
+from app.runs.ordering import orders
 from tests.faults.stack import until
 
 # where the agent dies -> (order, step, status, words on the page, how often the command was given)

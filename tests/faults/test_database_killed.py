@@ -45,14 +45,15 @@ class MortalGround(Ground):
 
 
 @pytest.fixture
-def mortal(ground, django_db_blocker, tmp_path, settings):
-    from app.database import point_at
+def mortal(ground, django_db_blocker, tmp_path, settings, monkeypatch):
+    from app.core.database import point_at
     from conftest import SHARED_DATABASE, _migrate
 
     if ground.external:
         pytest.skip("DATABASE_URL names a server that is not ours to kill.")
     own = MortalGround()
     settings.SLOTLIGHT_LEDGER_KEY = own.environment()["SLOTLIGHT_LEDGER_KEY"]  # the one its portal signs with
+    monkeypatch.setenv("SLOTLIGHT_IDENTITY_KEY", own.environment()["SLOTLIGHT_IDENTITY_KEY"])  # and seals people with
     with django_db_blocker.unblock():
         own.start(_migrate)
         own.clone(DATABASE)

@@ -56,7 +56,7 @@ def preload(target: Target) -> None:
     """Import whatever can be imported without the mutated module, once for all mutants."""
     absent = _Absent(target.module)
     sys.meta_path.insert(0, absent)
-    for name in (*PRELOADED, *_modules("agents"), *_modules("workflows")):
+    for name in (*PRELOADED, *_modules("agents"), *_modules("twin"), *_modules("workflows")):
         with contextlib.suppress(ImportError):  # it needs the module that is left out
             importlib.import_module(name)
     sys.meta_path.remove(absent)

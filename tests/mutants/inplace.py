@@ -32,7 +32,8 @@ from tests.mutants.targets import ROOT, Target
 
 BUDGET_SECONDS = float(os.environ.get("SLOTLIGHT_MUTANTS_SECONDS", "15"))  # of the processor, for one mutant in one file of tests
 TELL_EVERY = 100  # mutants
-WALL_SECONDS_MAX = 900.0  # for a mutant that waits and does nothing
+STILL_SECONDS_MAX = 300.0  # for a mutant that waits and does nothing
+LOOK_SECONDS = 1.0  # between two looks whether it does
 BYTES_MAX = 2 << 30  # a mutant that never stops may also never stop asking for memory
 UNTOLD = -1  # the fork ended without a word, as one that takes too long does
 FOLDERS_DEEP = 2  # where tests put what they make below pytest's own folder
@@ -261,15 +262,40 @@ def _folders(folder: Path, deep: int = FOLDERS_DEEP + 1) -> Iterator[Path]:
 
 
 def _wait(child: int) -> int:
-    deadline = time.monotonic() + WALL_SECONDS_MAX
-    while time.monotonic() < deadline:
+    """Its exit code; 1 when it and all that it started slept for too long. Whoever is only kept from the processor is waited for."""
+    done, moved, looked = -1, time.monotonic(), time.monotonic()
+    while time.monotonic() - moved < STILL_SECONDS_MAX:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
+        if time.monotonic() - looked > LOOK_SECONDS:
+            looked, (sleeps, ticks) = time.monotonic(), _standing(child)
+            if not sleeps or ticks != done:
+                done, moved = ticks, looked
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return 1
+
+
+def _standing(child: int) -> tuple[bool, int]:
+    """Whether the process and all below it sleep, and how much of the processor they have had."""
+    rows = {pid: row for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if (row := _stat(pid))}
+    family, size = {child}, 0
+    while len(family) > size:
+        size = len(family)
+        family |= {pid for pid, (_, parent, _) in rows.items() if parent in family}
+    found = [rows[pid] for pid in family if pid in rows]
+    return all(state in "SZ" for state, _, _ in found), sum(ticks for _, _, ticks in found)
+
+
+def _stat(pid: int) -> tuple[str, int, int] | None:
+    """State, parent and ticks of a process; None when it has gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], int(fields[1]), int(fields[11]) + int(fields[12])
 
 
 def tried(tests: str, hurts: Sequence[Hurt], alive: set[int], known: Tried | None = None) -> Tried:

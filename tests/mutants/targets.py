@@ -75,26 +75,30 @@ GUARDS = (
     ),
 )
 ENGINE = tuple(
-    Target(f"workflows/{name}.py", pure("engine", "engine_edges", "ways", "windows", "glass"), pure("engine_machine"))
-    for name in ("engine", "walk", "outcomes", "turning", "glass", "state")
+    Target(f"workflows/engine/{name}.py", pure("decide", "engine_edges", "lint_paths", "windows", "break_glass"), pure("engine_machine"))
+    for name in ("decide", "transitions", "order_outcomes", "going_back", "break_glass", "state")
 )
 TARGETS = (
     *GUARDS,
     *ENGINE,
     Target("workflows/runbooks/wwid_mismatch_replace.py", pure("wwid_mismatch_replace", "registry")),
-    Target("workflows/lint.py", (*pure("lint"), f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
-    Target("workflows/plans.py", pure("engine", "wwid_mismatch_replace")),
-    Target("agents/orders.py", ("agents/tests/test_orders.py", "agents/tests/test_executor.py")),
-    Target("agents/policy.py", ("agents/tests/test_policy.py",)),
-    Target("agents/proofs.py", ("agents/tests/test_proofs.py",)),
-    Target("agents/seal.py", ("agents/tests/test_seal.py",)),
-    Target("agents/witness.py", ("agents/tests/test_witness.py",)),
+    Target("workflows/engine/lint.py", (*pure("lint"), f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
+    Target("workflows/engine/plans.py", pure("decide", "wwid_mismatch_replace")),
+    Target("agents/orders/order.py", ("agents/tests/test_order.py", "agents/tests/test_executor.py")),
+    Target("agents/orders/policy.py", ("agents/tests/test_policy.py",)),
+    Target("agents/trust/transparency_log.py", ("agents/tests/test_transparency_log.py",)),
+    Target("agents/trust/order_signature.py", ("agents/tests/test_order_signature.py",)),
+    Target("agents/trust/log_witness.py", ("agents/tests/test_log_witness.py",)),
     Target(
         "app/ledger/verify.py",
         ("tests/verifier/test_verify.py", "tests/verifier/test_keys_and_changes.py"),
         ("tests/verifier/test_trees.py",),
     ),
+    Target("app/ledger/verify_orders.py", ("tests/verifier/test_attacks.py",)),
+    Target("app/ledger/verify_signatures.py", ("tests/verifier/test_attacks.py", "tests/verifier/test_verify.py")),
+    Target("app/ledger/verify_tree.py", ("tests/verifier/test_trees.py", "tests/verifier/test_verify.py")),
+    Target("app/ledger/verify_zip.py", ("tests/verifier/test_verify.py",)),
     Target("app/ledger/merkle.py", ("tests/verifier/test_trees.py",)),
-    Target("agents/backing.py", ("agents/tests/test_backing.py",)),
+    Target("agents/orders/approval_proof.py", ("agents/tests/test_approval_proof.py",)),
     Target("agents/operations/zpool_replace.py", ("agents/tests/test_zpool_replace.py", "agents/tests/test_operations.py")),
 )

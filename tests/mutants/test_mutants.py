@@ -1,10 +1,16 @@
 """The mutator makes what it says, spares what is only words, and a guard that is left out of a step is noticed."""
 
 import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Timer
 
 import pytest
 
-from tests.mutants.hunt import survivors
+from tests.mutants import inplace
 from tests.mutants.inplace import Hurt, changed
 from tests.mutants.mutate import mutants
 from tests.mutants.targets import ROOT, TARGETS, Target
@@ -81,10 +87,52 @@ def test_a_mutant_is_put_in_place_in_its_functions_and_nowhere_else():
     assert (places["24 5 is 6"], places["27 1 is 2"]) == (set(), {"Counter.next"})
 
 
+def child_that(does) -> int:
+    child = os.fork()
+    if child == 0:
+        does()
+        os._exit(0)
+    return child
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr(inplace, "STILL_SECONDS_MAX", 0.5)
+    monkeypatch.setattr(inplace, "LOOK_SECONDS", 0.05)
+
+
+def test_a_mutant_that_waits_for_nothing_is_ended(hasty):
+    assert inplace._wait(child_that(lambda: time.sleep(600))) == 1
+
+
+def test_a_mutant_that_does_not_get_the_processor_is_waited_for(hasty):
+    """On a busy machine it would be called noticed, and so would the tests without any mutant be called failing."""
+    child = child_that(lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    os.waitpid(child, os.WUNTRACED)
+    Timer(2, os.kill, (child, signal.SIGCONT)).start()
+    assert inplace._wait(child) == 0
+
+
+def test_a_mutant_that_waits_for_a_command_at_work_is_waited_for(hasty):
+    busy = "import time\nuntil = time.monotonic() + 2\nwhile time.monotonic() < until: pass"
+    assert inplace._wait(child_that(lambda: subprocess.run([sys.executable, "-c", busy], check=True))) == 0
+
+
+HUNT = """
+from tests.mutants.hunt import survivors
+from tests.mutants.test_mutants import TOY, Hurt
+print(*(f"{hurt.mutant.line} {hurt.mutant.what}" for hurt in survivors([TOY], [Hurt(TOY, mutant) for mutant in TOY.mutants()])), sep="\\n")
+"""
+
+
 def test_the_hunt_tells_whom_no_test_notices():
-    """One that no test comes by, one at an edge that none asks about, and a limit that only those that import everything anew notice."""
-    told = survivors([TOY], [Hurt(TOY, mutant) for mutant in TOY.mutants()])
-    assert [f"{hurt.mutant.line} {hurt.mutant.what}" for hurt in told] == [
+    """One that no test comes by, one at an edge that none asks about, and a limit that only those that import everything anew notice.
+
+    In a process of its own: its forks have neither the threads nor the memory of the tests that ran before this one.
+    """
+    told = subprocess.run([sys.executable, "-c", HUNT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr[-3000:]
+    assert told.stdout.splitlines() == [
         "3 3 is 4",
         "8 Lt is LtE",
         "12 without operand 2",

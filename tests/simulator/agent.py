@@ -11,15 +11,15 @@ import shutil
 import sys
 from pathlib import Path
 
-from agents.executor import Executor, read_order, send, try_to_send
-from agents.identity import Identity
-from agents.journal import Journal, JournalError
 from agents.operations import OPERATIONS
-from agents.orders import Order
-from agents.proofs import Checkpoint
-from agents.session import Session
-from agents.standing import Standing
-from agents.transport import PortalDown, Reply
+from agents.orders.executor import Executor, read_order, send, try_to_send
+from agents.orders.journal import Journal, JournalError
+from agents.orders.order import Order
+from agents.orders.session import Session
+from agents.orders.write_permission import Standing
+from agents.portal.transport import PortalDown, Reply
+from agents.trust.identity import Identity
+from agents.trust.transparency_log import Checkpoint
 from app.ledger import merkle
 from tests.simulator.portal import PortalDied
 from tests.simulator.world import Given, SimHost

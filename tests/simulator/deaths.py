@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.simulator.playing import installed, prepare, room
 from tests.simulator.portal import read
 from tests.simulator.simulator import Simulation
-from workflows import events as ev
+from workflows.engine import events as ev
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/transcripts/one-death.md"
 ROUNDS_MAX = 60

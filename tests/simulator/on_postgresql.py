@@ -16,17 +16,19 @@ from unittest import mock
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from agents.proofs import read_note
+from agents.trust.transparency_log import read_note
 from app.accounts.models import User
 from app.ledger import services as ledger
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.nodes import keys, sessions
-from app.runs import models, orders, services, takeover
+from app.runs import models, services
+from app.runs.ordering import orders
+from app.runs.people import takeover
 from tests.simulator import people, swap
 from tests.simulator.playing import installed
 from tests.simulator.portal import Order, PortalDied, Run, Tables, leaf, merkle, read
 from tests.simulator.simulator import KEYS, NODES, Simulation
-from workflows import events as ev
+from workflows.engine import events as ev
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 
@@ -252,7 +254,7 @@ def real_portal(sim: OnPostgresql) -> Iterator[None]:
         mock.patch.dict(RUNBOOKS, {swap.RUNBOOK.slug: swap.RUNBOOK}),
         mock.patch("django.utils.timezone.now", portal.moment),
         mock.patch("app.runs.services.facts_near", portal.facts_near),
-        mock.patch("app.runs.orders.take_captures", portal.take_captures),
+        mock.patch("app.runs.ordering.orders.take_captures", portal.take_captures),
         mock.patch.object(BaseDatabaseWrapper, "_commit", dying),
         installed(sim),
     )

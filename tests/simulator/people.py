@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.simulator import swap
 from tests.simulator.portal import BOOK, PortalDied, Run
-from workflows import events as ev
-from workflows.core import blockers
+from workflows.engine import events as ev
+from workflows.engine.core import blockers
 
 PEOPLE = ("ann", "bob", "eve", "dan")
 RIGHTS = {"ann": ("operate",), "bob": ("operate", "approve"), "eve": ("operate", "approve"), "dan": ("approve", "operate")}

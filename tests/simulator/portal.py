@@ -1,6 +1,6 @@
 """The portal as a model: its tables are values, a transaction is all or nothing, and it can die before or after it commits.
 
-What happens next in a run is decided by the real `workflows.engine`. The rest repeats `app.runs` in small (its services,
+What happens next in a run is decided by the real `workflows.engine.decide`. The rest repeats `app.runs` in small (its services,
 applying, orders and locks), so that ten thousand schedules take minutes; `tests/simulator/test_on_postgresql.py` sends
 the same kind of schedule through the real thing.
 """
@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import SimpleNamespace
 
-from agents import orders as agent_orders
-from agents.times import iso
-from agents.wire import canonical, sha256_hex
+from agents.domain.times import iso
+from agents.orders import order as agent_orders
+from agents.portal.wire import canonical, sha256_hex
 from app.ledger import merkle
 from tests.simulator import swap
-from workflows import events as ev
-from workflows.engine import Decision, decide
+from workflows.engine import events as ev
+from workflows.engine.decide import Decision, decide
+from workflows.engine.state import ENDED, ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES, RunState
 from workflows.facts import FleetFacts
-from workflows.state import ENDED, ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES, RunState
 
 read, leaf = lru_cache(4096)(json.loads), lru_cache(4096)(merkle.leaf_hash)
 PURE_SECONDS, ORDER_SECONDS, SILENCE_SECONDS = 90, 300, 120

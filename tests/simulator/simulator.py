@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agents.wire import fingerprint
+from agents.portal.wire import fingerprint
 from tests.simulator import people
 from tests.simulator.agent import Agent, note
 from tests.simulator.portal import Order, Portal, PortalDied, read
 from tests.simulator.world import Given, World
-from workflows.state import ENDED, ORDER_MOVES, PURE_ORDER_MOVES
+from workflows.engine.state import ENDED, ORDER_MOVES, PURE_ORDER_MOVES
 
 ACTIONS = 130
 TRACE_MAX = 80  # lines of a failure that are shown

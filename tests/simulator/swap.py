@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from agents.collectors.base import Capture
 from agents.operations.base import UNKNOWN, Probe, check_names
-from workflows.core import Option, Runbook, Step, ask, ok, refuse, unknown
+from workflows.engine.core import Option, Runbook, Step, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts
 from workflows.tests import cast
 

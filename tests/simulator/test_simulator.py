@@ -66,24 +66,24 @@ def offers_all(portal, node):
 
 BROKEN = {
     "no approval is needed": lambda patch: (
-        patch.setattr("workflows.engine._not_ready", lambda *said: ""),
+        patch.setattr("workflows.engine.decide._not_ready", lambda *said: ""),
         patch.setattr(Portal, "_not_allowed", lambda portal, order: ""),
-        patch.setattr("agents.backing._approved", lambda *said: None),
+        patch.setattr("agents.orders.approval_proof._approved", lambda *said: None),
     ),
-    "an order is taken for its own": lambda patch: patch.setattr("agents.journal.Journal.find", lambda journal, order_id: None),
+    "an order is taken for its own": lambda patch: patch.setattr("agents.orders.journal.Journal.find", lambda journal, order_id: None),
     "nobody holds anything": lambda patch: (
         patch.setattr(Portal, "_take", lambda portal, run, keys: 0),
         patch.setattr(Portal, "_not_allowed", lambda portal, order: ""),
     ),
-    "what was left behind is run again": lambda patch: patch.setattr("agents.executor.Executor._report_left", runs_again),
-    "verified without looking": lambda patch: patch.setattr("workflows.engine.blocked", lambda verdicts: False),
-    "silence is failure": lambda patch: patch.setattr("workflows.outcomes._unknown", says_failed),
+    "what was left behind is run again": lambda patch: patch.setattr("agents.orders.executor.Executor._report_left", runs_again),
+    "verified without looking": lambda patch: patch.setattr("workflows.engine.decide.blocked", lambda verdicts: False),
+    "silence is failure": lambda patch: patch.setattr("workflows.engine.order_outcomes._unknown", says_failed),
 }
 
 
 def runs_again(executor, entry):
-    from agents import orders
-    from agents.receipts import receipt
+    from agents.orders import order as orders
+    from agents.orders.receipts import receipt
 
     order = orders.read(entry.canonical, entry.digest)
     ran = executor._host.run(order.argv, 60)
@@ -91,7 +91,7 @@ def runs_again(executor, entry):
 
 
 def says_failed(runbook, state, event, probe, record):
-    from workflows.outcomes import _did_not
+    from workflows.engine.order_outcomes import _did_not
 
     return _did_not(runbook, state, event, "It cannot have run.", record)
 

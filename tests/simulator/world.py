@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from agents.host import Ran
+from agents.host.host import Ran
 
 TAKES_SECONDS = 5.0
 

@@ -1,7 +1,7 @@
 """An export made without the portal: events, tree, proofs and signatures put together here a second time, from the descriptions alone.
 
 So the stranger's program meets something that our exporter did not write, and its tests need no database. The tree is the one that
-`agents/tests/test_proofs.py` takes straight from RFC 6962.
+`agents/tests/test_transparency_log.py` takes straight from RFC 6962.
 """
 
 import base64
@@ -9,17 +9,17 @@ import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, derive_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from agents.tests.test_proofs import audit_path, mth, subproof
+from agents.tests.test_transparency_log import audit_path, mth, subproof
+from app.ledger import verify
 
 Files = dict[str, bytes]
 ORIGIN = "slotlight/ledger"
-PROGRAM = Path(__file__).resolve().parents[2] / "app/ledger/verify.py"
+PROGRAM = verify.program()
 BLOBS = (b"  pool: ost_0\n state: DEGRADED\n", b"done\n")
 
 
@@ -124,7 +124,7 @@ def make(rotated: tuple[str, ...] = ("order", "ledger"), withheld: tuple[int, ..
     closing = {
         "key": log.keys.fingerprint,
         "order_key": sha256(log.keys.spki).hexdigest(),
-        "verifier": sha256(PROGRAM.read_bytes()).hexdigest(),
+        "verifier": sha256(PROGRAM).hexdigest(),
         "withheld": left_out,
         "erased": [sha256(BLOBS[1]).hexdigest()] if erased else [],
     }
@@ -133,8 +133,8 @@ def make(rotated: tuple[str, ...] = ("order", "ledger"), withheld: tuple[int, ..
     return files_of(log, left_out), log
 
 
-def files_of(log: Log, left_out: list[str]) -> Files:
-    size, leaves, places = len(log.lines), log.leaves, log.runs["7"]
+def files_of(log: Log, left_out: list[str], run: str = "7") -> Files:
+    size, leaves, places = len(log.lines), log.leaves, log.runs[run]
     known = sorted(log.checkpoints)
     first = sorted({next(at for at in known if at > place) for place in places} - {size})
     signed = [*first, size]
@@ -156,7 +156,7 @@ def files_of(log: Log, left_out: list[str]) -> Files:
         "proofs.json": canonical({"size": str(size), "events": listed, "consistency": continued}),
         "checkpoint": log.checkpoints[size].encode(),
         "keys.json": canonical(said | {"changes": changes}),
-        "verify.py": PROGRAM.read_bytes(),
+        "verify.py": PROGRAM,
         **{f"checkpoints/{at}": log.checkpoints[at].encode() for at in first},
         **{f"blobs/{sha256(blob).hexdigest()}": blob for blob in BLOBS if sha256(blob).hexdigest() in named},
     }

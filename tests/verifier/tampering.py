@@ -11,7 +11,7 @@ SIZE = len(LOG.lines)
 
 def look(files: Files, pinned: str = "") -> verify.Report:
     report = verify.Report()
-    verify.check(files, pinned, report)
+    verify.check(files, verify.Pins(pinned), report)
     return report
 
 

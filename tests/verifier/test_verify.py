@@ -12,6 +12,7 @@ from tests.verifier.export import BLOBS, ORIGIN, Files, Keys, canonical, leaf, m
 from tests.verifier.tampering import FILES, LOG, SIZE, lines, look, proofs, with_lines, with_proofs
 
 # --- what is whole
+ANY = " (no run was asked for, so any genuine run would do: --run NUMBER holds it to one)"
 
 
 @pytest.mark.parametrize("rotated", [(), ("ledger",), ("order",), ("ledger", "order"), ("order", "ledger"), ("ledger", "ledger")])
@@ -25,7 +26,7 @@ def test_it_takes_what_is_whole_whichever_keys_changed(rotated):
 def test_it_says_what_the_export_holds():
     facts = look(FILES).facts
     assert facts[:2] == [
-        ("run", "7"),
+        ("run", f"7{ANY}"),
         ("events", f"{len(lines(FILES))}, from 2026-11-21T10:30:01.000000Z to 2026-11-21T10:30:{SIZE - 1:02}.000000Z"),
     ]
     assert ("evidence", "2 files") in facts
@@ -39,8 +40,8 @@ def test_it_says_what_the_export_holds():
 
 
 def test_it_takes_an_export_with_events_left_out():
-    files, _ = make(withheld=(1,))
-    report = look(files)
+    files, log = make(withheld=(1,))
+    report = look(files, log.keys.fingerprint)
     assert (report.exit_code, report.tampered) == (0, [])
     assert ("redacted", "event 2 of the run; its leaf stands") in report.facts
 
@@ -350,7 +351,7 @@ def test_a_continuation_without_a_path_proves_nothing():
 
 def test_of_a_run_that_is_all_withheld_nothing_is_made_up():
     out = canonical({"redacted": proofs()["events"][0]["leaf"], "run_seq": "1"}) + b"\n"
-    assert look(FILES | {"events.jsonl": out}).facts[:2] == [("run", "unknown"), ("events", "1, from unknown to unknown")]
+    assert look(FILES | {"events.jsonl": out}).facts[:2] == [("run", f"unknown{ANY}"), ("events", "1, from unknown to unknown")]
 
 
 def test_an_older_checkpoint_under_another_name_or_origin_or_size_is_named():
@@ -367,20 +368,57 @@ def test_an_older_checkpoint_under_another_name_or_origin_or_size_is_named():
 # --- without a signature, as a zip, on the command line
 
 
-def test_without_cryptography_it_says_so(monkeypatch):
+def without_cryptography(monkeypatch, path: str | None = None) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    report = look(FILES)
+    if path is not None:
+        monkeypatch.setenv("PATH", path)
+
+
+def test_without_cryptography_openssl_checks_the_same(monkeypatch):
+    without_cryptography(monkeypatch)
+    report = look(FILES, LOG.keys.fingerprint)
+    assert (report.exit_code, report.tampered, report.unchecked) == (0, [], [])
+    text, _, lines_below = FILES["checkpoint"].decode().partition("\n\n")
+    first, second = lines_below.splitlines()
+    for line, other in ((first, second), (second, first)):
+        raw = bytearray(base64.b64decode(line.split(" ")[2]))
+        raw[-1] ^= 1
+        bent = f"{line.rsplit(' ', 1)[0]} {base64.b64encode(raw).decode()}"
+        both = f"{bent}\n{other}\n" if line is first else f"{other}\n{bent}\n"
+        report = look(FILES | {"checkpoint": f"{text}\n\n{both}".encode()}, LOG.keys.fingerprint)
+        assert report.tampered == ["checkpoint: the signature is not one of this key over this text."]
+
+
+def test_without_cryptography_and_openssl_it_says_so(monkeypatch, tmp_path):
+    without_cryptography(monkeypatch, str(tmp_path))
+    report = look(FILES, LOG.keys.fingerprint)
     assert (report.exit_code, report.tampered, report.incomplete) == (3, [], [])
-    assert report.unchecked[-1] == "checkpoint: the signature is not checked, the Python package `cryptography` is not installed here."
-    assert len(report.unchecked) == 2 + len(proofs()["consistency"]) + 1
+    assert report.unchecked[-1].startswith("checkpoint: the ecdsa signature is not checked, neither the Python package `cryptography` nor")
+    assert len(report.unchecked) == 2 * (2 + len(proofs()["consistency"]) + 1)
+
+
+def test_an_openssl_that_knows_no_ed25519_establishes_nothing(monkeypatch, tmp_path):
+    (tmp_path / "openssl").write_text(
+        '#!/bin/sh\n[ "$1" = dgst ] && echo "Verified OK" && exit 0\necho "unknown option -rawin" >&2\nexit 1\n'
+    )
+    (tmp_path / "openssl").chmod(0o755)
+    without_cryptography(monkeypatch, f"{tmp_path}:/bin:/usr/bin")
+    report = look(FILES, LOG.keys.fingerprint)
+    assert (report.exit_code, report.tampered) == (3, [])
+    assert "Ed25519 needs OpenSSL 3" in report.unchecked[0]
 
 
 def test_what_is_wrong_weighs_more_than_what_is_missing_and_that_more_than_what_is_unchecked():
     report = verify.Report()
+    assert report.exit_code == 3, "nothing is pinned"
+    report.pinned = True
     assert report.exit_code == 0
-    for listed, code in ((report.unchecked, 3), (report.incomplete, 2), (report.tampered, 1)):
+    for listed, code in ((report.unchecked, 3), (report.incomplete, 2), (report.broken, 1)):
         listed.append("x")
         assert report.exit_code == code
+    report.broken.clear()
+    report.tampered.append("x")
+    assert report.exit_code == 1
 
 
 ZIP = verify.pack(list(FILES.items()))
@@ -418,14 +456,19 @@ def test_the_command_line(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "INTACT. The bundle holds the whole run" in said
     assert "NOT PINNED" not in said
+    assert ANY in said
+    verify.main([str(tmp_path / "run.zip"), "--run", "7"])
+    assert ANY not in capsys.readouterr().out
     assert verify.main([str(tmp_path / "run.zip"), "--key", "ab" * 32]) == 1
     assert "not the pinned abab" in capsys.readouterr().out
     for name, data in FILES.items():
         (tmp_path / "run" / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / "run" / name).write_bytes(data)
     (tmp_path / "run" / "notes.txt").write_text("of the reader")
-    assert verify.main([str(tmp_path / "run")]) == 0
-    assert "KEY NOT PINNED" in capsys.readouterr().out
+    assert verify.main([str(tmp_path / "run")]) == 3
+    said = capsys.readouterr().out
+    assert "KEY NOT PINNED" in said
+    assert "INTACT" not in said
     (tmp_path / "run" / "checkpoint").unlink()
     assert verify.main([str(tmp_path / "run")]) == 2
     said = capsys.readouterr().out

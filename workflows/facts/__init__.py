@@ -1,18 +1,13 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
-from workflows.facts.condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
-from workflows.facts.divergence import Suspect, suspects
-from workflows.facts.enclosures import EnclosureFacts
-from workflows.facts.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
-from workflows.facts.hostids import HostidFacts
-from workflows.facts.identity import Identity, Remembered, identify
+from workflows.facts.fleet.divergence import Suspect, suspects
+from workflows.facts.fleet.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
-from workflows.facts.kstats import KstatFacts
-from workflows.facts.latency import LeafLatency, PoolLatency
 from workflows.facts.model import (
     REPAIRS,
     BayFacts,
     DiskFacts,
+    Ever,
     FleetFacts,
     Gone,
     HealthFacts,
@@ -29,13 +24,19 @@ from workflows.facts.model import (
     VdevFacts,
     known,
 )
-from workflows.facts.modes import ModeFacts, Switch
-from workflows.facts.progress import Advance, Amount, ScanProgress
-from workflows.facts.reports import ReportFacts
-from workflows.facts.service import OnPath, ServiceFacts
-from workflows.facts.slots import BayWitness
-from workflows.facts.tunables import TunableFacts, TunablesFacts
-from workflows.facts.uberblocks import DiskTimeline, Moment, PoolTimeline
+from workflows.facts.read.disk_condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
+from workflows.facts.read.disk_modes import ModeFacts, Switch
+from workflows.facts.read.disk_service import OnPath, ServiceFacts
+from workflows.facts.read.enclosures import EnclosureFacts
+from workflows.facts.read.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
+from workflows.facts.read.hostids import HostidFacts
+from workflows.facts.read.kstats import KstatFacts
+from workflows.facts.read.latency import LeafLatency, PoolLatency
+from workflows.facts.read.scan_progress import Advance, Amount, ScanProgress
+from workflows.facts.read.slots import BayWitness
+from workflows.facts.read.smart_reports import ReportFacts
+from workflows.facts.read.tunables import TunableFacts, TunablesFacts
+from workflows.facts.read.uberblocks import DiskTimeline, Moment, PoolTimeline
 
 __all__ = [
     "REPAIRS",
@@ -49,6 +50,7 @@ __all__ = [
     "DiskTimeline",
     "EnclosureFacts",
     "ErrorFacts",
+    "Ever",
     "FabricFacts",
     "FleetFacts",
     "Gone",

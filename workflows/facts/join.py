@@ -11,25 +11,26 @@ from types import MappingProxyType
 from typing import Any
 
 from agents.collectors.base import Capture
-from agents.wwid import normalise, strip_partition
-from workflows.facts.bays import read_bays
-from workflows.facts.disks import by_disk, label_names, read_disks, read_links
-from workflows.facts.enclosures import read_enclosures
-from workflows.facts.fabric import read_fabric
-from workflows.facts.figures import with_figures
-from workflows.facts.frozen import with_gone
-from workflows.facts.hostids import read_hostids
-from workflows.facts.kstats import read_kstats, with_kernel
-from workflows.facts.labels import Copies, LabelIndex, Labels, Read, index
-from workflows.facts.loads import read_failed_loads, read_loads
+from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
-from workflows.facts.past import read_events, read_histories, read_kernel_log
-from workflows.facts.pools import Resolve, read_importable, read_pools
-from workflows.facts.reports import read_reports
-from workflows.facts.service import read_service
-from workflows.facts.sources import Memory, Sources
-from workflows.facts.tunables import read_tunables
-from workflows.facts.uberblocks import read_timelines
+from workflows.facts.read.bays import read_bays
+from workflows.facts.read.disk_service import read_service
+from workflows.facts.read.disks import by_disk, label_names, read_disks, read_links
+from workflows.facts.read.enclosures import read_enclosures
+from workflows.facts.read.fabric import read_fabric
+from workflows.facts.read.figures import with_figures
+from workflows.facts.read.hostids import read_hostids
+from workflows.facts.read.kstats import read_kstats, with_kernel
+from workflows.facts.read.labels import Copies, LabelIndex, Labels, Read, index
+from workflows.facts.read.past import read_events, read_histories, read_kernel_log
+from workflows.facts.read.policies import read_policy
+from workflows.facts.read.pool_loads import read_failed_loads, read_loads
+from workflows.facts.read.pools import Resolve, read_importable, read_pools
+from workflows.facts.read.smart_reports import read_reports
+from workflows.facts.read.sources import Memory, Sources
+from workflows.facts.read.suspended_trees import with_gone
+from workflows.facts.read.tunables import read_tunables
+from workflows.facts.read.uberblocks import read_timelines
 
 
 def node_facts(
@@ -62,6 +63,8 @@ def node_facts(
         boot_id=_of_node(sources, "boot_id"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
+        prepares=_of_node(sources, "prepares"),
+        powers=_of_node(sources, "powers"),
         pools=listed.for_guards(pools),
         partial_pools=listed.partial(pools),
         unread=listed.unread,
@@ -81,6 +84,7 @@ def node_facts(
         cached=sources.read("zdb_config", if_nothing=()),
         kstats=kstats,
         tunables=read_tunables(sources),
+        policy=read_policy(sources),
         hostids=read_hostids(sources),
         kernel_log=read_kernel_log(sources),
         loads=read_loads(sources),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.wwid import normalise, strip_partition
+from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")

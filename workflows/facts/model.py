@@ -9,36 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from agents.collectors.base import Unparsed, UnreadLine
-from workflows.facts.fragments import Fragments
-from workflows.facts.words import not_read
+from workflows.facts.read.fragments import Fragments
+from workflows.facts.source_names import not_read
 
 if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
+    from typing_extensions import TypeIs  # in `typing` from Python 3.13 on; nothing is installed where this runs
+
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
-    from workflows.facts.condition import ConditionFacts
-    from workflows.facts.enclosures import EnclosureFacts
-    from workflows.facts.fabric import FabricFacts, LinkFacts
-    from workflows.facts.hostids import HostidFacts
-    from workflows.facts.identity import Identity, Remembered
-    from workflows.facts.inquiries import Inquiry
-    from workflows.facts.kstats import KstatFacts
-    from workflows.facts.labels import Copies, Expected
-    from workflows.facts.latency import PoolLatency
-    from workflows.facts.loads import FailedLoad
-    from workflows.facts.modes import ModeFacts
-    from workflows.facts.progress import ScanProgress
-    from workflows.facts.reports import ReportFacts
-    from workflows.facts.service import ServiceFacts
-    from workflows.facts.slots import BayWitness
-    from workflows.facts.tunables import TunablesFacts
-    from workflows.facts.uberblocks import PoolTimeline
-    from workflows.refusals import Refusal
+    from agents.orders.policy import Policy
+    from workflows.analysis.zfs_refusals import Refusal
+    from workflows.facts.fleet.identity import Identity, Remembered
+    from workflows.facts.read.disk_condition import ConditionFacts
+    from workflows.facts.read.disk_modes import ModeFacts
+    from workflows.facts.read.disk_service import ServiceFacts
+    from workflows.facts.read.enclosures import EnclosureFacts
+    from workflows.facts.read.fabric import FabricFacts, LinkFacts
+    from workflows.facts.read.hostids import HostidFacts
+    from workflows.facts.read.inquiries import Inquiry
+    from workflows.facts.read.kstats import KstatFacts
+    from workflows.facts.read.labels import Copies, Expected
+    from workflows.facts.read.latency import PoolLatency
+    from workflows.facts.read.pool_loads import FailedLoad
+    from workflows.facts.read.scan_progress import ScanProgress
+    from workflows.facts.read.slots import BayWitness
+    from workflows.facts.read.smart_reports import ReportFacts
+    from workflows.facts.read.tunables import TunablesFacts
+    from workflows.facts.read.uberblocks import PoolTimeline
 
 T = TypeVar("T")
 
@@ -53,10 +56,10 @@ class Unknown:
         raise TypeError(f"an unknown fact is neither true nor false: {self.reason}")
 
 
-Known = T | Unknown
+Known: TypeAlias = T | Unknown
 
 
-def known(value: T | Unknown) -> TypeGuard[T]:
+def known(value: T | Unknown) -> TypeIs[T]:
     return not isinstance(value, Unknown)
 
 
@@ -132,6 +135,11 @@ class VdevFacts:
         return tuple(map(str, self.errors)) if known(self.errors) else self.rounded
 
     @property
+    def short(self) -> str:
+        """The last part of its name; of the old half of a replacement in place ("slot6/old") the last two."""
+        return "/".join(self.name.rsplit("/", 2)[-2:]) if self.name.endswith("/old") else self.name.rsplit("/", 1)[-1]
+
+    @property
     def counted(self) -> bool:
         """Whether it shows errors, exact or rounded."""
         return any(self.errors) if known(self.errors) else any(figure != "0" for figure in self.rounded)
@@ -168,7 +176,7 @@ class PoolFacts:
     latency: Known[PoolLatency] = Unknown(not_read("zpool_iostat"))
     disputed: tuple[tuple[str, int], ...] = ()  # (who, pool guid), where the sources of its guid do not agree
     progress: Known[tuple[ScanProgress, ...]] = Unknown("How far its scans are was not read.")  # of the scans that run
-    idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.idle`
+    idle: Known[Mapping[tuple[str, ...], float]] = Unknown("It was not looked at before.")  # see `workflows.facts.read.idle_replacements`
     partial_tops: tuple[tuple[str, VdevFacts], ...] = ()  # what was understood of a tree that is unknown to guards
     partial_scans: tuple[ScanFacts, ...] = ()  # the same of its scans
     partial_progress: tuple[ScanProgress, ...] = ()  # how far those are that run
@@ -227,6 +235,7 @@ class LabelFacts:
     devid: str | None = None  # what it says of its own disk; strings are as old as the last import that found the disk
     phys_path: str | None = None
     enc_path: str | None = None
+    tops: int | None = None  # how many top-level vdevs its pool had, with holes where some were removed
 
 
 @dataclass(frozen=True)
@@ -359,12 +368,15 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed, or why its text was not understood
+    prepares: Known[str] = Unknown("No script for new disks was seen.")  # zfs_prepare_disk, run as root by `zpool replace`
+    powers: Known[str] = Unknown("No file was seen that has slots switched on.")  # sets ZPOOL_AUTO_POWER_ON_SLOT for people's shells
     fabric: Known[FabricFacts] = Unknown("The SAS fabric was not read.")
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
     timelines: Known[tuple[PoolTimeline, ...]] = Unknown(not_read("zdb_uberblocks"))  # of pools that are not imported
     cached: Known[tuple[CachedPool, ...]] = Unknown(not_read("zdb_config"))  # what this node imports at boot
     kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not read.")
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not read.")
+    policy: Known[Policy] = Unknown("Its policy was not reported.")  # what its owner lets the portal do there
     absent: Mapping[str, str] = field(default_factory=dict)  # source/key -> why there is no such thing here: no tool, no hardware
     not_understood: Mapping[str, Unparsed] = field(default_factory=dict)  # source/key -> what its parser says of a text that it refused
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
@@ -408,10 +420,24 @@ class Gone:
 
 
 @dataclass(frozen=True)
+class Ever:
+    """A disk of which any node ever told: how it is known, where it was last, and whose member its label made it."""
+
+    wwid: str
+    serial: str
+    place: str  # "bay 5 of 0x5000… on oss01", or the node alone; "" when nobody says
+    until: str  # "until 2026-11-25 09:00 UTC", or "now"
+    vdev_guid: str  # "" when it carried no label of a pool
+    former_serials: tuple[str, ...] = ()  # what it said of itself before
+
+
+@dataclass(frozen=True)
 class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
     remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
     gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act
+    ever: tuple[Ever, ...] = ()  # the disks, of all that were ever seen, that what somebody has just typed may name
     at: Known[float] = Unknown("Which moment this is was not told.")  # in seconds since 1970, by the portal's clock
+    read_at: Known[float] = Unknown("When these texts were read was not told.")  # of pasted ones, which may be of any day before; the same

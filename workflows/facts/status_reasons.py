@@ -124,7 +124,11 @@ REASONS: tuple[StatusReason, ...] = (
     StatusReason(
         "CORRUPT_DATA",
         "ZFS-8000-8A",
-        ((_DEVICES + "has experienced an error resulting in data corruption",), ("pool data is corrupted",)),
+        (
+            (_DEVICES + "has experienced an error resulting in data corruption",),
+            ("pool data is corrupted",),
+            (_DEVICES + "has experienced an error and no valid replicas are available",),  # OpenSolaris
+        ),
         "Blocks are damaged of which no good copy is left.",
         ("data-errors", "errors-not-listed", "scrub-errors", "import-blocked"),
     ),
@@ -138,7 +142,12 @@ REASONS: tuple[StatusReason, ...] = (
     StatusReason(
         "VERSION_NEWER",
         "ZFS-8000-A5",
-        (("has been upgraded to a newer, incompatible",), ("formatted using an incompatible version",), ("formatted using a newer",)),
+        (
+            ("has been upgraded to a newer, incompatible",),
+            ("formatted using an incompatible version",),
+            ("formatted using a newer",),
+            ("version for the pool is incompatible",),
+        ),
         "The pool has a format that this system cannot read.",
         ("pool-down", "import-blocked"),
     ),
@@ -170,7 +179,7 @@ REASONS: tuple[StatusReason, ...] = (
         "HOSTID_ACTIVE",
         "ZFS-8000-EY",
         (("currently imported by another system",),),
-        "Another host has the pool open.",
+        "Another host has the pool open; where none is named (hostid=0), that is not proven.",
         ("foreign-pool-imported-elsewhere", "import-blocked"),
     ),
     StatusReason(
@@ -190,7 +199,11 @@ REASONS: tuple[StatusReason, ...] = (
     StatusReason(
         "IO_FAILURE_WAIT",
         "ZFS-8000-HC",
-        ((_DEVICES + "are faulted in response to io failures",), (_DEVICES + "are unavailable in response to io failures",)),
+        (
+            (_DEVICES + "are faulted in response to io failures",),
+            (_DEVICES + "are unavailable in response to io failures",),
+            ("there are i/o failures",),
+        ),
         "ZFS stopped all I/O, because it could not write.",
         ("pool-suspended",),
     ),
@@ -204,7 +217,11 @@ REASONS: tuple[StatusReason, ...] = (
     StatusReason(
         "BAD_LOG",
         "ZFS-8000-K4",
-        (("an intent log record could not be read",), ("an intent log record cannot be read",)),
+        (
+            ("an intent log record could not be read",),
+            ("an intent log record cannot be read",),
+            ("one or more of the intent logs could not be read",),
+        ),
         "The last synchronous writes before a crash cannot be read from the log.",
         ("pool-down", "import-blocked"),
     ),
@@ -289,6 +306,7 @@ REASONS: tuple[StatusReason, ...] = (
             (_DEVICES + "is currently being resilvered",),
             (_DEVICES + "are currently being resilvered",),
             (_DEVICES + "were being resilvered",),
+            (_DEVICES + "is currently being replaced",),
         ),
         "A disk is being filled; the line hides everything else that is wrong.",
         ("resilver-running", "resilver-slow", "resilver-stuck"),
@@ -353,11 +371,6 @@ def reason_of(status: str, see: str = "") -> StatusReason | None:
             return found
     id = message_id(see)
     return next((r for r in REASONS if r.id == id), None) if id and id not in AMBIGUOUS and not said else None
-
-
-def is_known_id(text: str) -> bool:
-    """Whether the id in this `see:` line is one of the table."""
-    return message_id(text) in {reason.id for reason in REASONS if reason.id}
 
 
 def rows() -> Iterator[tuple[str, str, str, str]]:

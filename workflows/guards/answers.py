@@ -4,66 +4,91 @@ from __future__ import annotations
 
 import re
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.facts.census import title
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup
+from workflows.facts.fleet.census import title
 from workflows.guards.bay import words
+from workflows.guards.scanned import bay_of, names, same_serial, serial_of, wwid_of
 
-SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{3,39}")
-PREFIX = re.compile(r"(?:S/?N|\(S\))\s*[: ]\s*", re.IGNORECASE)  # what labels print, and some scanners read, before the number itself
-
-
-def serial_of(said: str) -> str:
-    """A scanned serial number as the disk itself says it."""
-    return PREFIX.sub("", said.strip(), count=1) if PREFIX.match(said.strip()) else said.strip()
+SERIAL = re.compile(r"(?=[^0-9]*[0-9])[A-Z0-9][A-Z0-9_.-]{3,39}")  # every maker counts, so a word without a digit is none
 
 
 def a_disk_from_the_shelf(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    """The serial number of a disk that is in nobody's hands but ours: in no bay of any node."""
+    """A disk that is in nobody's hands but ours: in no bay of any node but the one it is meant for, and no member that is missed."""
     serial = serial_of(said)
-    if SERIAL.fullmatch(serial) is None:
+    if SERIAL.fullmatch(serial) is None and not wwid_of(said):
         return (refuse(f"“{said}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)
-    if serial == params.get("old_serial", ""):
+    if _is_the_old_disk(params, said):
         return (refuse(f"{serial} is the disk that is to go. Scan the new one."),)
-    if serial != said:
-        return (refuse(f"Type the serial number alone: {serial}."),)
     blind = [node for node in facts.nodes.values() if not known(node.disks)]
     if blind:
         return (unknown(f"Whether {blind[0].node} has this disk in a bay is not known: {blind[0].disks.reason}"),)
-    found = [(node, disk) for node in facts.nodes.values() for disk in node.disks if known(disk.serial) and disk.serial == serial]
-    if found:
-        node, disk = found[0]
+    before = [one for one in facts.ever if _named(said, one)]
+    known_as = {one.wwid for one in before}  # a disk that says another serial number now is found by its WWID
+    found = [(node.node, disk) for node in facts.nodes.values() for disk in node.disks if names(said, disk) or disk.wwid in known_as]
+    if any(not _is_in_the_bay_meant(params, node, disk) for node, disk in found):
+        node, disk = next(one for one in found if not _is_in_the_bay_meant(params, *one))
         where = f" in bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else ""
-        return (refuse(f"{serial} is {title(disk)} of {node.node}{where}, and not on the shelf. Take another disk."),)
-    return (ok(f"No node has a disk with the serial number {serial} in a bay."),)
+        return (refuse(f"{serial} is {title(disk)} of {node}{where}, and not on the shelf. Take another disk."),)
+    if found:
+        return (ok(f"{serial} is in {words(params)} already."),)
+    return (_by_what_was_seen_before(facts, serial, before),)
+
+
+def _is_in_the_bay_meant(params: Params, node: str, disk: DiskFacts) -> bool:
+    bay = known(disk.bay) and (disk.bay.enclosure_id, str(disk.bay.slot)) == (params.get("enclosure", ""), params.get("slot", ""))
+    return bay and node == params.get("node", "") and known(disk.wwid) and disk.wwid != params.get("old_wwid", "")
+
+
+def _named(said: str, one: Ever) -> bool:
+    """By a serial number that it says or said, or by its WWID."""
+    return any(same_serial(said, serial) for serial in (one.serial, *one.former_serials)) or wwid_of(said) == one.wwid
+
+
+def _by_what_was_seen_before(facts: FleetFacts, serial: str, before: list[Ever]) -> Verdict:
+    """A disk that is in no bay now: one that a pool still counts on was pulled by mistake, and belongs back."""
+    for one in before:
+        missed = next((m for m in lookup.members(facts) if one.vdev_guid and str(m.vdev.guid) == one.vdev_guid), None)
+        if missed is not None:
+            return refuse(f"{serial} is a member of {missed.pool} on {missed.node}{_left(one)}. Put it back there, and take another disk.")
+    if before:
+        return ok(f"No node has a disk with the serial number {serial} in a bay now{_left(before[0])}.")
+    return ok(f"No node has ever shown a disk with the serial number {serial}. It can be scanned again until a command rests on it.")
+
+
+def _left(one: Ever) -> str:
+    return f", last seen in {one.place} {one.until}" if one.place else ""
 
 
 def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    """The number of the lit bay, or the serial number on the disk in it."""
-    answer = serial_of(said)
-    if answer in (params.get("slot", ""), params.get("old_serial", "")):
+    """The number of the lit bay, or the serial number or WWN on the disk in it."""
+    answer, bay = serial_of(said), bay_of(said)
+    if bay == params.get("slot", "-") or _is_the_old_disk(params, said):
         return (ok(f"It is {words(params)}, with the disk {params.get('old_serial', '')}."),)
-    if answer.isdigit() and len(answer) <= 3:
+    if bay:
         return (
             refuse(
-                f"You see bay {answer} blink, and that is not the bay that was lit. Pull nothing. "
+                f"You see bay {bay} blink, and that is not the bay that was lit. Pull nothing. "
                 "Check that you stand before the right enclosure, and how its bays are counted."
             ),
         )
-    other = _disk_with(facts, params, answer)
+    other = _disk_with(facts, params, said)
     if other is not None:
         return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing, and look again."),)
     return (refuse(f"{answer} is neither the bay that was lit nor the serial number of the disk in it. Pull nothing, and look again."),)
 
 
 def the_serial_that_was_pulled(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    answer = serial_of(said)
-    if answer == params.get("old_serial", ""):
-        return (ok(f"{answer} is the disk that was to go."),)
-    return (refuse(f"{answer} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
+    if _is_the_old_disk(params, said):
+        return (ok(f"{serial_of(said)} is the disk that was to go."),)
+    return (refuse(f"{serial_of(said)} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
 
 
-def _disk_with(facts: FleetFacts, params: Params, serial: str) -> DiskFacts | None:
+def _is_the_old_disk(params: Params, said: str) -> bool:
+    return same_serial(said, params.get("old_serial", "")) or wwid_of(said) == params.get("old_wwid", "-")
+
+
+def _disk_with(facts: FleetFacts, params: Params, said: str) -> DiskFacts | None:
     node = lookup.node(facts, params.get("node", ""))
     disks = node.disks if known(node) and known(node.disks) else ()
-    return next((disk for disk in disks if known(disk.serial) and disk.serial == serial), None)
+    return next((disk for disk in disks if names(said, disk)), None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.wwid import normalise
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from agents.domain.wwid import normalise
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, Gone, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
+from workflows.guards.scanned import names
 
 EVIDENCE_MAX = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
 PULLED_SECONDS = 15 * 60  # how long a member that left service counts as just pulled
@@ -39,6 +40,16 @@ def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     place = (params.get("enclosure", ""), params.get("slot", ""))
     return tuple(d for d in node.disks if known(d.bay) and (d.bay.enclosure_id, str(d.bay.slot)) == place)
+
+
+def by_its_label(disk: DiskFacts) -> str:
+    """A disk as somebody at the rack knows it: by the serial number on its label, where it told one."""
+    return f"the disk with the serial number {disk.serial}" if known(disk.serial) else title(disk)
+
+
+def the_old_one(params: Params) -> str:
+    serial = params.get("old_serial", "")
+    return f"the disk with the serial number {serial}" if serial else params.get("old_wwid", "")
 
 
 def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict:
@@ -121,16 +132,16 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     if not known(bay.status):
         return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
     if inside:
-        return refuse(f"{title(inside[0])} is still in {words(params)}. Pull it.")
+        return refuse(f"{_capital(by_its_label(inside[0]))} is still in {words(params)}. Pull it.")
     if bay.status not in EMPTY:
         return refuse(f"The enclosure calls {words(params)} {bay.status}, so something is in it. Pull it.")
     old = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(old) or old is not None:
         where = f"bay {old.bay.slot}" if known(old) and old is not None and known(old.bay) else "some bay"
         return refuse(
-            f"{words(params).capitalize()} is empty, and {params.get('old_wwid', '')} is still seen, in {where}. Put back what was pulled."
+            f"{words(params).capitalize()} is empty, and {the_old_one(params)} is still seen, in {where}. Put back what was pulled."
         )
-    return ok(f"{words(params).capitalize()} is empty and {params.get('old_wwid', '')} is gone.")
+    return ok(f"{words(params).capitalize()} is empty and {the_old_one(params)} is gone.")
 
 
 def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
@@ -138,11 +149,9 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     if not known(inside):
         return unknown(inside.reason)
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
-        return ok(f"{params.get('old_wwid', '')} sits in {words(params)}.")
-    held = title(inside[0]) if inside else "nothing"
-    return refuse(
-        f"{words(params).capitalize()} holds {held}. Put the disk with the serial number {params.get('old_serial', '')} back into it."
-    )
+        return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
+    held = f"holds {by_its_label(inside[0])}" if inside else "is empty"
+    return refuse(f"{words(params).capitalize()} {held}. Put {the_old_one(params)} back into it.")
 
 
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
@@ -174,11 +183,17 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
     disk = inside[0]
     if not known(disk.serial):
         return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
-    if disk.serial != params.get("spare_serial", ""):
+    planned = params.get("spare_serial", "")
+    if not names(planned, disk):
         return refuse(
-            f"{title(disk)} in {words(params)} has the serial number {disk.serial}, not {params.get('spare_serial', '')}. Take it out."
+            f"{words(params).capitalize()} holds the disk with the serial number {disk.serial}, and {planned} was scanned. "
+            f"Put that one in. If {disk.serial} is the new disk, scan it again."
         )
-    return ok(f"{title(disk)} with the serial number {disk.serial} is in {words(params)}.")
+    return ok(f"The disk with the serial number {disk.serial} is in {words(params)}.")
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def _light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
@@ -214,9 +229,9 @@ def _put_it_back(facts: FleetFacts, params: Params, pool: PoolFacts, leaf: VdevF
     link = next((name for name in (leaf.name, leaf.was or "") if name.startswith("/dev/disk/by-id/")), "")
     gone = facts.gone.get((params.get("node", ""), normalise(link) or ""))
     what = f"the disk with the serial number {gone.serial}" if gone is not None and gone.serial else "a disk that serves"
-    named = link.rsplit("/", 1)[-1] or leaf.name
+    serves = pool.name if gone is not None and gone.serial else f"{pool.name} as {link.rsplit('/', 1)[-1] or leaf.name}"
     right = next(_still_there(facts, params), "")
-    return f"Put it back now: {what} was pulled{_out_of(leaf, gone)}. It serves {pool.name} as {named}.{right} Pull nothing else."
+    return f"Put it back now: {what} was pulled{_out_of(leaf, gone)}. It serves {serves}.{right} Pull nothing else."
 
 
 def _out_of(leaf: VdevFacts, gone: Gone | None) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agents.wwid import by_id_path
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from agents.domain.wwid import by_id_path
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, identify, known, lookup
-from workflows.facts.census import candidate_case
+from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workflows import fate
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import pool_fate
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards.subject import the_pool
 from workflows.situations import gates_of
@@ -33,12 +33,12 @@ def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdic
     if not known(pool.suspended):
         return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
     node = facts.nodes[params["node"]]
-    found = fate.fate(node, pool, facts)
+    found = pool_fate.fate(node, pool, facts)
     if found.verdict == "unknown":
         return unknown(f"{found.reason} {FIRST['unknown']}")
     if found.gates:
         return refuse(f"{found.reason} {FIRST.get(found.verdict, READ_ONLY)}")
-    read_only = fate.is_read_only(pool)
+    read_only = pool_fate.is_read_only(pool)
     if not known(read_only):
         return unknown(f"Whether {pool.name} is imported read-only is not known: {read_only.reason}")
     return _of_situations(FleetFacts({node.node: node}, at=facts.at), params, pool.name)

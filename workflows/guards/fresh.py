@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.collectors import COLLECTORS
-from workflows.core import Params, Verdict, ok, unknown
+from workflows.engine.core import Params, Verdict, ok, unknown
 from workflows.facts import FleetFacts, NodeFacts, known, lookup
 
 FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone

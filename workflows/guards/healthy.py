@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, known
 from workflows.guards.subject import name_of, the_disk
 

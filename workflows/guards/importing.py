@@ -5,12 +5,13 @@ What `zpool import` advises is never repeated. It tells of pools that are whole 
 
 from __future__ import annotations
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from agents.operations._importing import OF_NOBODY
+from workflows.analysis.rewind_points import spare
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, Suspect, Unknown, known, lookup, suspects
-from workflows.facts.divergence import rows
+from workflows.facts.fleet.divergence import rows
 from workflows.guards.fresh import stale
 from workflows.guards.subject import number, sharing_nodes
-from workflows.rewind import spare
 
 SOURCES = ("zpool_import", "zpool_status", "zdb_label", "block", "node")
 OF_OTHERS = ("zpool_status", "zdb_label", "block")
@@ -61,6 +62,11 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     if not known(listed):
         return unknown(listed.reason)
     text = " ".join(f"{listed.status} {listed.action}".split())
+    if OF_NOBODY.search(text):
+        return unknown(
+            f"`zpool import` sees activity on {listed.name} and names no host (hostid=0). That is no proof that another host has it, nor that none "
+            "has. Ask every partner (`zpool list`), and look in the kernel log for errors of its disks."
+        )
     if "currently imported by another system" in text or "must be exported from" in text:
         who = text.partition("must be exported from ")[2].split(" before")[0] or "another system"
         return refuse(f"{listed.name} is imported on {who} right now. Export it there; never force it here.")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.analysis.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
-from workflows.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
 
 SOURCES = ("sas_phys", "sas_topology", "block", "zpool_status")
 WATCHED_SECONDS_MIN = 540  # sas_phys is asked every five minutes, so ten minutes are two looks and a little less

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
+from workflows.guards.margin import left
 from workflows.guards.subject import the_pool
-from workflows.links import fingerprint, paths_and_phys, read_quiet
 from workflows.situations import many_disks_offline, pool_suspended
 from workflows.situations._words import plural
 from workflows.situations.many_disks_offline import Group, groups
@@ -175,7 +176,7 @@ def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(margin.reason)
     if margin < 0:
         return refuse(f"A vdev of {pool.name} has lost more disks than it can rebuild. Get help before anything is written to it.")
-    return ok(f"{pool.name} survives {margin} more losses.")
+    return left(margin, pool.name)
 
 
 def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:

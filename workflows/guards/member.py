@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
+from workflows.guards.margin import left
 from workflows.guards.subject import the_pool, the_target
 
 SERVING = ("ONLINE", "DEGRADED")
@@ -64,8 +65,8 @@ def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Ver
     needed = 1 if redundancy.leaf_counts(target.leaf) else 0
     why = redundancy.explain(target.top, target.pool.scans)
     if margin < needed:
-        return refuse(f"{target.top.name} survives {max(margin, 0)} more losses and cannot do without another disk. {why}")
-    return ok(f"{target.top.name} survives {margin - needed} more losses without this disk. {why}")
+        return refuse(f"{target.top.name} {redundancy.survival(margin)}. It cannot do without another disk. {why}")
+    return left(margin - needed, f"Without this disk {target.top.name}", why)
 
 
 def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
@@ -103,4 +104,4 @@ def only_the_member_left(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(margin.reason)
     if margin < 0:
         return refuse(f"{target.top.name} has lost more disks than it can rebuild. Put back what was taken out, now.")
-    return ok(f"{target.top.name} survives {margin} more losses. {redundancy.explain(target.top, target.pool.scans)}")
+    return left(margin, target.top.name, redundancy.explain(target.top, target.pool.scans))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
-from workflows.facts.drift import MODES, Deviation, deviation
+from workflows.facts.fleet.mode_drift import MODES, Deviation, deviation
 from workflows.guards.fresh import stale
+from workflows.guards.margin import left
 from workflows.guards.subject import name_of, number, the_pool
 from workflows.situations import many_disks_offline
 
@@ -100,8 +101,8 @@ def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(margin.reason)
     needed = 1 if redundancy.leaf_counts(leaf) else 0
     if margin < needed:
-        return refuse(f"{line[0].name} survives {max(margin, 0)} more losses and cannot do without another disk for a mode.")
-    return ok(f"{line[0].name} survives {margin - needed} more losses without this disk.")
+        return refuse(f"{line[0].name} {redundancy.survival(margin)}. It cannot do without another disk for a mode.")
+    return left(margin - needed, f"Without this disk {line[0].name}")
 
 
 def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:

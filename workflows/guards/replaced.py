@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
 
 REPAIRS_AND_SCRUB = (*redundancy.REPAIRS, "scrub")  # a scrub that came after reads every block, and hides the resilver's line
@@ -88,8 +89,8 @@ def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
     if margin < 0:
         return refuse(f"{line[0].name} has lost more disks than it can rebuild. Get help before anything else.")
     if not known(full) or margin < full:
-        return ok(f"{line[0].name} survives {margin} more. {redundancy.explain(line[0], pool.scans)}")
-    return ok(f"{line[0].name} is whole and survives {margin} more.")
+        return left(margin, line[0].name, redundancy.explain(line[0], pool.scans))
+    return ok(f"{line[0].name} is whole and {redundancy.survival(margin)}.")
 
 
 def the_new_disk_has_taken_over(facts: FleetFacts, params: Params) -> Verdict:

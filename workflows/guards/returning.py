@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
-from workflows.facts.census import candidate_case, census
-from workflows.facts.versions import release, release_numbers
+from workflows.facts.fleet.census import candidate_case, census
 from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target
 
-CAN_SET_PATHS_SINCE = (2, 2)
 SETTLED_SECONDS = 60  # seen with OpenZFS 2.3: the member is ONLINE at once, and its resilver begins five seconds later
 MISPLACED = ("corrupted data", "invalid label")  # what ZFS notes when another disk, or none of its own, answers under the name
 
@@ -54,22 +52,6 @@ def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
     if target.leaf.state in SERVING:
         return refuse(f"{target.leaf.guid} is {target.leaf.state} again, so nothing more is needed.")
     return ok(f"{target.leaf.guid} is still {target.leaf.state}.")
-
-
-def zfs_can_be_told_a_new_path(facts: FleetFacts, params: Params) -> Verdict:
-    """Members have properties since 2.2. Before, only an import looks for a member anew, and that is a window for people."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
-    numbers, text = release_numbers(target.node.zfs_module), release(target.node.zfs_module)
-    if not known(numbers):
-        return unknown(f"Whether ZFS can be told where a member is depends on its release, which is not known: {numbers.reason}")
-    if numbers < CAN_SET_PATHS_SINCE:
-        return refuse(
-            f"OpenZFS {text} cannot be told where a member is now. Plan a window: stop the users of {target.pool.name}, export it, and import "
-            f"it by its guid with `-d /dev/disk/by-id`. Do not replace, and do not wipe: the data is on that disk."
-        )
-    return ok(f"OpenZFS {text} can be told where a member is.")
 
 
 def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:

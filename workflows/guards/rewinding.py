@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, lookup
-from workflows.facts.divergence import rows
-from workflows.facts.versions import release_numbers
+from workflows.facts.fleet.divergence import rows
+from workflows.facts.read.versions import release_numbers
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     last_used_elsewhere,
@@ -20,8 +21,6 @@ from workflows.guards.importing import (
     the_pool_is_imported_here,
 )
 from workflows.guards.subject import number, the_pool
-from workflows.guards.target import the_zfs_versions_match_and_are_tested
-from workflows.rewind import DEFERRED_TXGS, Point, Timeline, timeline
 
 LABELS_ARE_RETRIED_SINCE = (0, 8)  # before, a label newer than the txg asked for made its disk unusable
 SENTENCE_MIN = 20  # characters of something that somebody vouches for
@@ -249,7 +248,6 @@ def _gone(params: Params, why: str) -> str:
 
 BEFORE_GUARDS = (
     *IMPORT_GUARDS,
-    the_zfs_versions_match_and_are_tested,
     no_force_is_needed,
     it_does_not_come_in_as_it_is,
     no_disk_tells_another_story,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workflows import slowness
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import slowness
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
 from workflows.guards.modes import SERVING, the_disk_meant, the_leaf

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards.bay import disks_in, words
+from workflows.guards.scanned import names
 from workflows.guards.subject import name_of, the_disk
 
 
@@ -23,9 +24,10 @@ def the_new_disk_is_the_one_planned(facts: FleetFacts, params: Params) -> Verdic
         return unknown(disk.reason)
     if not known(disk.serial):
         return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
-    if disk.serial != params.get("spare_serial", ""):
+    if not names(params.get("spare_serial", ""), disk):
         return refuse(
-            f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params.get('spare_serial', '')}. Take it out."
+            f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params.get('spare_serial', '')}. "
+            "Put that one in, or scan the new disk again."
         )
     return ok(f"{name_of(disk)} has the serial number that was planned.")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.guards.margin import left
 from workflows.guards.replaced import REPAIRS_AND_SCRUB
 from workflows.guards.subject import the_pool, the_target
 
@@ -126,7 +127,7 @@ def the_vdev_has_lost_nothing(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(margin.reason)
     if margin < 0:
         return refuse(f"{line[0].name} has lost more disks than it can rebuild. Get help before anything else.")
-    return ok(f"{line[0].name} survives {margin} more losses. {redundancy.explain(line[0], pool.scans)}")
+    return left(margin, line[0].name, redundancy.explain(line[0], pool.scans))
 
 
 RETURNED_GUARDS = (the_one_that_goes_is_gone, the_one_that_stays_serves, the_spare_is_where_it_belongs, the_vdev_has_lost_nothing)

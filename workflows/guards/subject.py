@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workflows.core import Params
+from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.operations import zdb_without
-from workflows.core import Guard, Params, Verdict, ok, refuse, unknown
+from workflows.analysis.rewind_points import duration, spare
+from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known, lookup
-from workflows.facts.census import title
-from workflows.facts.divergence import Suspect, apart, rows
+from workflows.facts.fleet.census import title
+from workflows.facts.fleet.divergence import Suspect, apart, rows
 from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
+from workflows.guards.margin import left
 from workflows.guards.subject import nameless, number, the_disk, the_pool
-from workflows.rewind import duration, spare
 
 METHODS = {
     **dict.fromkeys(("label-ahead", "other-host", "copies", "other-label"), "its label"),
@@ -87,7 +88,7 @@ def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
     absent = sum(leaf.state != "ONLINE" for leaf in others)
     if absent + 1 > spare(top):
         return refuse(f"{top.name} lacks {absent} disks already and can do without {spare(top)}. Taking another away helps nobody.")
-    return ok(f"{top.name} can do without {spare(top) - absent} more disks.")
+    return left(spare(top) - absent - 1, f"Without this disk {top.name}")
 
 
 def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Known[int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, known, lookup
-from workflows.facts.past import disks_in_trouble, last_suspension
-from workflows.facts.versions import release, release_numbers
+from workflows.facts.read.past import disks_in_trouble, last_suspension
 from workflows.guards.fresh import OF_OTHERS, stale
+from workflows.guards.margin import left
 from workflows.guards.subject import name_of, nameless, sharing_nodes, the_pool
 from workflows.situations import pool_suspended
 
@@ -93,10 +93,10 @@ def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> 
         if leaf is not None and not known(margin):
             return unknown(margin.reason)
         if leaf is not None:
-            left = margin - (1 if redundancy.leaf_counts(leaf) else 0)
+            after = margin - (1 if redundancy.leaf_counts(leaf) else 0)
             return (
-                ok(f"{top.name} survives {left} more losses without it.")
-                if left >= 0
+                left(after, f"Without it {top.name}")
+                if after >= 0
                 else refuse(f"{top.name} cannot do without the sick disk. Get help: it must be copied before it goes.")
             )
     return ok(f"{sick} is no member of {pool.name}.")
@@ -168,25 +168,6 @@ def the_partners_are_named(facts: FleetFacts, params: Params, said: str) -> tupl
         return (refuse(f"{have[0]} has {params['pool']} imported. Do nothing here: fence this node."),)
     by_word = [name for name in named if name not in facts.nodes]
     return (ok(f"{'By their word only: ' + ', '.join(by_word) + '.' if by_word else 'All of them report.'}"),)
-
-
-def what_clear_means_here(facts: FleetFacts, params: Params) -> Verdict:
-    """0.7 resumes blindly; 0.8.0 to 2.2.3 refuse; since 2.2.4 the kernel looks for another writer first, and may refuse without reason."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    numbers, text = release_numbers(node.zfs_module), release(node.zfs_module)
-    if not known(numbers):
-        return unknown(f"What clear does depends on the release of ZFS, which is not known: {numbers.reason}")
-    if numbers < pool_suspended.RESUMES_BLINDLY:
-        return refuse(
-            f"OpenZFS {text} resumes without looking whether another host has the pool by now: two hosts would write. Reboot the node."
-        )
-    if numbers < pool_suspended.CHECKS_FIRST:
-        return refuse(f"OpenZFS {text} refuses to clear a multihost suspension (invalid argument). Reboot the node.")
-    return ok(
-        f"OpenZFS {text} looks for another writer before it resumes. It may refuse without reason; then reboot, and do not try again."
-    )
 
 
 def other_pools(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, ...]]:
@@ -277,9 +258,9 @@ def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
             return unknown(f"How {name} is set is not known: {other.tunables.reason}")
         for tunable in MULTIHOST:
             mine, theirs = here.tunables.get(tunable), other.tunables.get(tunable)
-            if mine is not None and (theirs is None or theirs.value != mine.value):
+            if (mine.value if mine else None) != (theirs.value if theirs else None):
                 return refuse(
-                    f"{tunable} is {mine.value} on {here.node} and {theirs.value if theirs else 'not there'} on {name}. Set it alike on both: "
-                    f"an importer goes by what the last host had."
+                    f"{tunable} is {mine.value if mine else 'not there'} on {here.node} and {theirs.value if theirs else 'not there'} on {name}. "
+                    "Set it alike on both: an importer goes by what the last host had, and a host that lacks it (before 0.7) does not protect the pool at all."
                 )
     return ok("All hosts that report have the same multihost settings.")

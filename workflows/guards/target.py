@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from workflows import redundancy
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from agents.collectors.zpool_get import DEFERS
+from agents.operations import _resilver
+from workflows.analysis import redundancy
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.census import title
-from workflows.facts.versions import TESTED_RELEASES, is_tested, release
+from workflows.facts.fleet.census import title
+from workflows.facts.read.versions import release_numbers
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
+from workflows.guards.margin import left
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
 from workflows.situations import many_disks_offline
 
@@ -36,20 +39,6 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
         if not known(node.pools) or not all(known(p.guid) for p in node.pools):
             return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")
     return ok(f"{pool.name} is imported on {params['node']} only.")
-
-
-def the_zfs_versions_match_and_are_tested(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    userland, module = release(node.zfs_userland), release(node.zfs_module)
-    if not known(userland) or not known(module):
-        return unknown(f"The ZFS versions of {node.node} are not known: {(module if known(userland) else userland).reason}")
-    if userland != module:
-        return refuse(f"{node.node} runs the ZFS tools {userland} with the kernel module {module}. Bring them to one version first.")
-    if not is_tested(userland):
-        return refuse(f"{node.node} runs OpenZFS {userland}; this was tested with {' and '.join(TESTED_RELEASES)} only. Do it by hand.")
-    return ok(f"Tools and kernel module are both OpenZFS {userland}.")
 
 
 def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
@@ -132,9 +121,13 @@ def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
     if not known(margin):
         return unknown(margin.reason)
     if margin < 0:
+        if _is_log(target):
+            return refuse(
+                f"No device of the log {target.top.name} is left to fill a new one from. The data of {target.pool.name} is not on it: remove it with "
+                f"`zpool remove {target.pool.name}` and its guid, and add another with `zpool add {target.pool.name} log` and a name that does not move."
+            )
         return refuse(f"{target.top.name} has lost more disks than it can rebuild. Do not write to it; get help before anything else.")
-    after = "One more loss would lose the pool." if margin == 0 else f"It survives {margin} more."
-    return ok(f"{target.top.name} can rebuild the disk. {after}")
+    return left(margin, f"{target.top.name} can rebuild the disk. It")
 
 
 def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
@@ -158,30 +151,83 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
+    """Nor one of another vdev that would begin anew: where the pool defers, the new disk has its turn afterwards. While a sequential rebuild runs
+    ZFS attaches nothing. The rule is the node's own, and stands with it: `agents/operations/_resilver.py`."""
     target = the_target(facts, params)
     if not known(target):
         return unknown(target.reason)
-    scans, name = target.pool.scans, target.pool.name
+    pool, top = target.pool, target.top
+    if not known(pool.scans):
+        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    here, elsewhere = redundancy.being_rebuilt(top, pool.scans), _elsewhere(target)
+    outcome, reason = _resilver.in_the_way(pool.name, top.name, _resilver.not_over(pool.scans), here, elsewhere, lambda: _defers(target))
+    if outcome == "refuse" and target.parent is not None and target.parent.kind == "spare":
+        # Before 2.3.0 the pull of a disk that is OFFLINE may start one.
+        reason = (
+            f"{reason} A hot spare stands in for {target.leaf.guid}: when it is filled, this goes on, and the spare goes back at the end."
+        )
+    return Verdict(outcome, reason)  # type: ignore[arg-type]
+
+
+def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:
+    """A warning for who brings a member back: that is never refused, as it gains a copy, but it may cost the time of the resilver that runs."""
+    target = the_target(facts, params)
+    scans = target.pool.scans if known(target) else target
     if not known(scans):
-        return unknown(f"The scan lines of {name} are not known: {scans.reason}")
-    if redundancy.being_rebuilt(target.top, scans):
-        return refuse(f"{target.top.name} of {name} is being rebuilt. One replacement at a time: wait until it ends.")
-    if any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in scans) and not _elsewhere(target):
-        return refuse(f"{name} is resilvering. Wait until it ends.")
-    return ok(f"No resilver touches {target.top.name}.")
+        return f"Whether a resilver runs that begins anew when the member is back is not known: {scans.reason}"
+    if "resilver" not in _resilver.not_over(scans):
+        return ""
+    why = _defers(target).why_not(target.pool.name)
+    if why is None:
+        return f"{target.pool.name} is resilvering. Whether that begins anew when the member is back is not known."
+    return f"{target.pool.name} is resilvering, and that begins anew when the member is back: {why}." if why else ""
 
 
 def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
-    """ZFS refuses to attach a disk while a removal, an expansion or a checkpoint stands."""
+    """ZFS refuses to attach a disk while a removal or a checkpoint stands. An expansion of a raidz waits for a lost member instead, so its
+    replacement is what ends the wait (spa_vdev_attach, module/zfs/spa.c)."""
+    removal, pool = no_removal_is_under_way(facts, params), the_pool(facts, params)
+    if removal.outcome != "pass" or not known(pool):
+        return removal
+    if not known(pool.checkpoint):
+        return unknown(f"Whether {pool.name} has a checkpoint is not known: {pool.checkpoint.reason}")
+    if pool.checkpoint:
+        return refuse(
+            f"{pool.name} has a checkpoint, and ZFS attaches no disk while it stands. Whoever made it decides: `zpool checkpoint -d {pool.name}` gives it up."
+        )
+    return ok(f"{pool.name} has no removal or checkpoint.")
+
+
+def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
+    """ZFS copies one vdev onto the others: no member of those leaves meanwhile, and no disk comes."""
     pool = the_pool(facts, params)
     if not known(pool):
         return unknown(pool.reason)
-    for value, what in ((pool.removing, "a device removal"), (pool.expanding, "a raidz expansion"), (pool.checkpoint, "a checkpoint")):
-        if not known(value):
-            return unknown(f"Whether {pool.name} has {what} is not known: {value.reason}")
-        if value:
-            return refuse(f"{pool.name} has {what}, and ZFS attaches no disk while it stands. End it first.")
-    return ok(f"{pool.name} has no removal, expansion or checkpoint.")
+    if not known(pool.removing):
+        return unknown(f"Whether {pool.name} has a device removal is not known: {pool.removing.reason}")
+    if pool.removing:
+        return refuse(f"{pool.name} has a device removal under way. Wait until it ends; `zpool remove -s {pool.name}` calls it off.")
+    return ok(f"No vdev is being removed from {pool.name}.")
+
+
+def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
+    """It stands still while a member is out of service, so none is taken out meanwhile. One that is lost may be replaced."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.expanding):
+        return unknown(f"Whether a raidz of {pool.name} is being expanded is not known: {pool.expanding.reason}")
+    if pool.expanding:
+        return refuse(f"A raidz of {pool.name} is being expanded, and stands still while a member is out. Wait until it ends.")
+    return ok(f"No raidz of {pool.name} is being expanded.")
+
+
+def no_expansion_needs_the_member(facts: FleetFacts, params: Params) -> Verdict:
+    """A member that serves nothing any more holds the expansion up already, and its replacement is what lets it go on."""
+    verdict, target = no_expansion_is_under_way(facts, params), the_target(facts, params)
+    if verdict.outcome == "pass" or not known(target) or target.leaf.state not in lookup.LOST_STATES:
+        return verdict
+    return ok(f"{target.leaf.guid} is {target.leaf.state}: an expansion waits for it, and goes on when it is replaced.")
 
 
 def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Verdict:
@@ -230,7 +276,6 @@ def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
 TARGET_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
-    the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     the_lost_member_is_out_of_service,
@@ -249,6 +294,21 @@ def _wwids(pool) -> frozenset[str]:
     return frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid))
 
 
+def _is_log(target: Target) -> bool:
+    """What a log held is lost with its last device, and none of the pool's data."""
+    return known(target.pool.tops) and any(role == "log" and top == target.top for role, top in target.pool.tops)
+
+
 def _elsewhere(target: Target) -> bool:
     """Whether the running resilver names its disk, and it is under another top-level vdev."""
     return any(redundancy.being_rebuilt(top, target.pool.scans) for _, top in target.pool.tops)
+
+
+def _defers(target: Target) -> _resilver.Defers:
+    """Both are read every few minutes and change by hand only; the node reads them again before it acts."""
+    properties, tunables = target.pool.properties, target.node.tunables
+    found = properties.get(DEFERS) if known(properties) else None
+    numbers = release_numbers(target.node.zfs_module)
+    disabled = tunables.get(_resilver.DISABLED) if known(tunables) else None
+    feature = found if found is not None else _resilver.before_it(numbers if known(numbers) else None)
+    return _resilver.Defers(feature, disabled.value if disabled else None)

@@ -1,6 +1,6 @@
 """Questions about tuning a scan: is there one, does tuning help it, may this value be set, and is it back where it was?
 
-Which tunables there are, since when, how far and at what cost is in `agents/tunables.py`. A run carries a setting as
+Which tunables there are, since when, how far and at what cost is in `agents/domain/tunables.py`. A run carries a setting as
 "NAME BEFORE VALUE", so that putting it back needs nobody's memory.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
-from workflows import measure
-from workflows.core import Params, Verdict, ok, refuse, unknown
+from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
+from workflows.analysis import scan_speed
+from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, known, lookup
-from workflows.facts.latency import duration
-from workflows.facts.versions import KNOWN_RELEASES, is_known, release, release_numbers
+from workflows.facts.read.latency import duration
+from workflows.facts.read.versions import release_numbers
 from workflows.guards.fresh import stale
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_not_suspended
@@ -76,21 +76,6 @@ def what_tuning_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
     if why := stale(node, (*SOURCES, SOURCE_OF.get(platform, "parameters"))):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and what tuning rests on is as fresh as it gets.")
-
-
-def the_release_is_one_we_know(facts: FleetFacts, params: Params) -> Verdict:
-    """What a tunable does, and whether it is there, differs by release."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    number = release(node.zfs_module)
-    if not known(number):
-        return unknown(f"Which ZFS module {node.node} has loaded is not known: {number.reason}")
-    if not is_known(number):
-        return refuse(
-            f"{node.node} runs OpenZFS {number}; the tunables of {KNOWN_RELEASES} are known here. Read its manual and do it by hand."
-        )
-    return ok(f"{node.node} runs OpenZFS {number}.")
 
 
 def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
@@ -249,12 +234,12 @@ def _reads(facts: FleetFacts, params: Params, which: str, otherwise: str) -> Ver
 
 def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
     """Against the measure taken before: what is bought with other people's patience has a bound."""
-    pool, before = the_pool(facts, params), measure.read(params.get("baseline", ""))
+    pool, before = the_pool(facts, params), scan_speed.read(params.get("baseline", ""))
     if not known(pool):
         return unknown(pool.reason)
     if not known(before):
         return unknown(before.reason)
-    waits = measure.waits_of(pool)
+    waits = scan_speed.waits_of(pool)
     if not known(waits):
         return unknown(waits.reason)
     if max(waits) > before.wait_max_ns:
@@ -266,19 +251,19 @@ def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_scan_gained(facts: FleetFacts, params: Params) -> Verdict:
-    pool, before = the_pool(facts, params), measure.read(params.get("baseline", ""))
+    pool, before = the_pool(facts, params), scan_speed.read(params.get("baseline", ""))
     if not known(pool):
         return unknown(pool.reason)
     if not known(before):
         return unknown(before.reason)
-    rate = measure.rate_of(pool)
+    rate = scan_speed.rate_of(pool)
     if not known(rate):
         return unknown(rate.reason)
     # The slowest that the rounded figures allow: a gain that may be none is none.
     gain = rate.low / before.rate - 1 if before.rate else float("inf")
-    if gain < measure.GAIN_MIN:
+    if gain < scan_speed.GAIN_MIN:
         return refuse(
-            f"The scan goes {100 * gain:+.0f} %, and {100 * measure.GAIN_MIN:.0f} % is the least that is worth it. Put the tunable back."
+            f"The scan goes {100 * gain:+.0f} %, and {100 * scan_speed.GAIN_MIN:.0f} % is the least that is worth it. Put the tunable back."
         )
     return ok(f"The scan goes {100 * gain:+.0f} %." if before.rate else "The scan moves, which it did not before.")
 
@@ -300,7 +285,6 @@ def the_reason_to_tune_is_over(facts: FleetFacts, params: Params) -> Verdict:
 
 MAY_TUNE_GUARDS = (
     what_tuning_reads_is_fresh,
-    the_release_is_one_we_know,
     the_pool_is_not_suspended,
     a_scan_is_running,
     no_single_disk_holds_it_up,

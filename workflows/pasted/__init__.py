@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import NodeFacts
 from workflows.pasted import (
+    alerts,
     arcconf,
     background_scan,
     blkid,
@@ -26,19 +27,24 @@ from workflows.pasted import (
     iostat_errors,
     iostat_text,
     lsblk,
+    lsscsi_states,
     mdb_written,
     megacli,
     multipath_ll,
     nvme,
     others,
+    pool_properties,
     sas_ircu,
     sas_tree,
     sesutil,
     sg_map,
+    smartd,
     ssacli,
     status_rows,
     storcli,
     txgs,
+    udevadm,
+    zed_mail,
     zpool_iostat_text,
     zpool_list_text,
 )
@@ -72,11 +78,18 @@ READERS: Mapping[str, Reader] = {
         sas_tree,
         dmu_tx,
         txgs,
+        alerts,
+        smartd,
+        udevadm,
+        zed_mail,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
+    "kernel_log": lambda value, lines, where: smartd.of_log(lines, where),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
+    "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),
     "mdb": mdb_written.situations,
+    "zpool_get": pool_properties.situations,
     "smart": lambda value, lines, where: background_scan.situations(lines, where),
 }
 _FIRST = {name: re.compile(reader.first) for name, reader in READERS.items()}

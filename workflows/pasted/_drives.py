@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.wwid import normalise
-from workflows.core import Situation
+from agents.domain.wwid import normalise
+from workflows.engine.core import Situation
 from workflows.pasted.base import Where, plural
 
 TOGETHER_MIN = 3  # drives that one controller has lost at the same time: one cause

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workflows.core import Situation
-from workflows.facts.latency import FACTOR, FLOOR_NS, PEERS_MIN
+from workflows.engine.core import Situation
+from workflows.facts.read.latency import FACTOR, FLOOR_NS, PEERS_MIN
 from workflows.pasted.base import Where, median
 
 FLOOR_MS = FLOOR_NS / 1e6

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
-from workflows.pasted import _drives
+from workflows.engine.core import Situation
+from workflows.pasted import _drives, _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
 from workflows.pasted._sections import Section, sections
+from workflows.pasted._volumes import Part, Volume
 from workflows.pasted.base import Reader, Where, refused, whole
 
 STATES = {
@@ -30,20 +31,68 @@ STATES = {
     "offline": lost("its state is Offline"),
     "missing": lost("its state is Missing: the controller does not see it"),
     "inconsistent": lost("its state is Inconsistent"),
+    "defunct": lost("its state is Defunct: the controller does not use it"),
     "rebuilding": busy("it is being rebuilt by the controller"),
 }
+
+
+WELL = re.compile(
+    r"(?:ZMM |Battery )?(?:Optimal|Okay|OK|Ready|Enabled|Not Installed|Not Present|not installed|Ok|Charged|Charging|In Progress)",
+    re.IGNORECASE,
+)  # of a battery
 
 
 @dataclass(frozen=True)
 class Controller:
     drives: tuple[Drive, ...]
     status: tuple[str, str] | None = None  # (as printed, line)
+    volumes: tuple[Volume, ...] = ()
+    parts: tuple[Part, ...] = ()
+    counts: tuple[tuple[str, str], ...] = ()  # of volumes and drives that are not well, by the controller: (in words, line)
+
+    @property
+    def tells(self) -> bool:
+        return bool(self.drives or self.status or self.volumes or self.counts)
+
+
+_STATUS = re.compile(r" *Controller Status +: (\S.*)")
+_OPERATION = re.compile(r" *Current operation +: |Command completed successfully|No (?:logical|physical) (?:devices|drives)", re.IGNORECASE)
+_COUNTS = re.compile(r" *Logical (?:devices|drives)/(?:Failed/Degraded|Offline/Critical) +: [0-9]+/([0-9]+)/([0-9]+)$")
+_DEFUNCT = re.compile(r" *Defunct disk drive count +: ([0-9]+)$")
 
 
 def parse(lines: Sequence[str]) -> Controller | Unparsed:
-    drives = tuple(_drive(each) for each in sections(lines, r"(?:Device #[0-9]+|-{5,}|Logical [Dd]evice)") if _is_drive(each))
-    status = next(((found.group(1), line.strip()) for line in lines if (found := re.match(r" *Controller Status +: (\S.*)", line))), None)
-    return Controller(drives, status) if drives or status else refused("arcconf getconfig", lines[0] if lines else "")
+    each = list(sections(lines, r"(?:Device #[0-9]+|-{5,}|Logical [Dd](?:evice|rive) number [0-9]+|Controller Information)"))
+    drives = tuple(_drive(said) for said in each if _is_drive(said))
+    volumes = tuple(_volume(said) for said in each if re.match("Logical [Dd](?:evice|rive) number", said.title))
+    status = next(((found.group(1), line.strip()) for line in lines if (found := _STATUS.match(line))), None)
+    found = Controller(drives, status, volumes, tuple(_parts(lines)), tuple(_counted(lines)))
+    return found if found.tells or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
+
+
+def _volume(said: Section) -> Volume:
+    names = [name for name in said.values if name.lower() in ("status of logical device", "status of logical drive")]
+    return Volume(said.title.rpartition(" ")[2], _volumes.state(said.first(*names)), said.line(*names))
+
+
+def _parts(lines: Sequence[str]) -> Iterator[Part]:
+    """The battery or the flash module: the first Status below its heading."""
+    heading = ""
+    for line in lines:
+        if re.match(r" *Controller .{0,20}(?:Battery|ZMM|Cache Backup).{0,20} Information$", line):
+            heading = "battery or cache module"
+        elif heading and (found := re.match(r" *Status +: (\S.*)", line)):
+            yield Part(heading, () if WELL.match(found.group(1)) else (f"its status is {found.group(1)}",), (line.strip(),))
+            heading = ""
+
+
+def _counted(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        volumes, drives = _COUNTS.match(line), _DEFUNCT.match(line)
+        if volumes and (int(volumes.group(1)) or int(volumes.group(2))):
+            yield f"it counts {volumes.group(1)} volumes that failed and {volumes.group(2)} that are degraded", line.strip()
+        elif drives and int(drives.group(1)):
+            yield f"it counts {drives.group(1)} drives that are defunct", line.strip()
 
 
 def _is_drive(said: Section) -> bool:
@@ -55,9 +104,9 @@ def _drive(said: Section) -> Drive:
     place = re.match(r"Enclosure ([0-9]+), Slot ([0-9]+)", said.first("Reported Location") or "")
     warnings = whole(said.first("S.M.A.R.T. warnings", "SMART Warning Count"))
     media = whole(said.first("Medium Error Count", "Media Error Count"))
-    alert = {"yes": True, "no": False}.get((said.first("S.M.A.R.T.") or "").lower())
+    alert = {"yes": True, "no": False}.get((said.first("S.M.A.R.T.", "PFA") or "").lower())
     device = said.first("Disk Name", "OS Device Name", "Device Name")
-    telling = ["State", *(["S.M.A.R.T. warnings", "SMART Warning Count"] if warnings else []), *(["S.M.A.R.T."] if alert else [])]
+    telling = ["State", *(["S.M.A.R.T. warnings", "SMART Warning Count"] if warnings else []), *(["S.M.A.R.T.", "PFA"] if alert else [])]
     telling += ["Medium Error Count"] if media else []
     return Drive(
         said.title.lower(), place.group(1) if place else None, whole(place.group(2)) if place else None,
@@ -69,7 +118,18 @@ def _drive(said: Section) -> Drive:
 
 
 def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
-    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_of_controller(value, where))
+    told = (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
+    return (*told, *_of_controller(value, where), *(_of_counts(value, where) if not told else ()))
+
+
+def _of_counts(value: Controller, where: Where) -> Iterator[Situation]:
+    """What the controller counts, where the volumes and drives themselves were not pasted."""
+    for words, line in value.counts:
+        yield Situation(
+            "hba-fault", f"hba-fault:{where.node}:arcconf:{words}", where.node, "act", f"The RAID controller is not well: {words}",
+            f"Of itself the controller says: {words}. Which ones stands in `arcconf getconfig 1`: paste it whole.",
+            where.evidence(line), subject={"node": where.node},
+        )  # fmt: skip
 
 
 def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:
@@ -85,17 +145,20 @@ def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    return _drives.notes(value.drives) if value.drives else ("It tells of no drive; `arcconf getconfig 1 pd` does.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `arcconf getconfig 1` does.",)
+    return (*of_drives, *_volumes.notes(value.volumes, value.parts))
 
 
 READER = Reader(
     name="arcconf",
-    first=r"Controllers found: [0-9]+|Physical Device information$| *Device #[0-9]+$",
+    first=r"Controllers [Ff]ound: [0-9]+|(?:Physical Device|Logical [Dd](?:evice|rive)) information$| *Device #[0-9]+$| *Logical [Dd](?:evice|rive) number [0-9]+$",
     confirm=lambda lines, i: not lines[i].strip().startswith("Device #") or any("Device is a" in line for line in lines[i + 1 : i + 3]),
     tools=("arcconf",),
-    asks=lambda tool, rest: any(word.lower() == "getconfig" for word in rest),
+    asks=lambda tool, rest: any(word.lower() in ("getconfig", "getstatus") for word in rest),
+    goes_on=r" |-{5,}|Controller|Logical |Physical |Device |Command completed|Connector |MaxCache |Array |Segment |Group |No |[A-Z][\w /.()#-]{2,60} +: ",
     parse=parse,
     situations=situations,
+    silent=lambda value: not value.drives,
     notes=notes,
-    again="arcconf getconfig 1 pd",
+    again="arcconf getconfig 1",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Where
 
 _STATUS = re.compile(r" *Status: (scan is active|waiting until BMS interval timer expires|[a-z][^\n]{0,120})$")

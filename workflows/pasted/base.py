@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.collectors.base import Unparsed
-from agents.wwid import normalise, strip_partition
-from workflows.core import Evidence, Situation
+from agents.domain.wwid import normalise, strip_partition
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known
 
 
@@ -84,6 +84,7 @@ class Reader:
     goes_on: str = ""  # a pattern of every line that may follow an empty line; "" lets everything follow
     strict: bool = False  # whether each line must match it, and not only one after an empty line
     situations: Callable[[Any, Where], tuple[Situation, ...]] = nothing_to_say
+    silent: Callable[[Any], bool] = lambda value: False  # whether this one only lists, and says of nothing whether it is well
     notes: Callable[[Any], tuple[str, ...]] = lambda value: ()  # what was read and is judged by nobody, for the reader to know
     sights: Callable[[Any], tuple[Sight, ...]] = lambda value: ()  # disks that it names
     links: Callable[[Any], tuple[tuple[str, str], ...]] = lambda value: ()  # (link below /dev/disk/by-id, kernel name)

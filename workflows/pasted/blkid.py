@@ -1,14 +1,14 @@
-"""`blkid`: what is written on each partition. For a ZFS member UUID is the pool's guid and UUID_SUB the member's own."""
+"""`blkid`, also with `-o export` and `-o udev`: what is written on each partition. For a ZFS member UUID is the pool's guid and UUID_SUB the member's own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from agents.wwid import strip_partition
-from workflows.core import Situation
+from agents.domain.wwid import strip_partition
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, refused, unread, whole
 
 ZFS = "zfs_member"
@@ -33,21 +33,41 @@ class Contents:
     unread: tuple[str, ...] = ()
 
 
-_ROW = re.compile(r'(/dev/[^\s:]+): *((?:[A-Z_]+="[^"]*" *)+)$')
+_PAIR = re.compile(r"(DEVNAME|(?:ID_)?[A-Z][A-Z0-9_]{1,60})=(.{0,400})$")
+_ROW = re.compile(r'(/dev/(?:block/[0-9]+:[0-9]+|[^\s:]+)): *((?:[A-Z_]+="[^"]*" *)+)$')
 
 
 def parse(lines: Sequence[str]) -> Contents | Unparsed:
     found, stray = [], []
-    for line in filter(str.strip, lines):
-        row = _ROW.match(line.strip())
-        if row is None:
+    pairs: dict[str, str] = {}
+    for line in (*lines, ""):
+        row, pair = _ROW.match(line.strip()), _PAIR.match(line)
+        if pairs and (pair is None or pair.group(1) in pairs or pair.group(1) == "DEVNAME"):
+            found.append(_of_pairs(pairs))
+            pairs = {}
+        if row is not None:
+            said = dict(re.findall(r'(?<![A-Z_])([A-Z_]+)="([^"]*)"', row.group(2)))
+            found.append(_content(row.group(1), said, line))
+        elif pair is not None:
+            pairs[pair.group(1)] = pair.group(2).strip()
+        elif line.strip():
             stray.append(line)
-            continue
-        said = dict(re.findall(r'([A-Z_]+)="([^"]*)"', row.group(2)))
-        of_zfs = said.get("TYPE") == ZFS
-        guids = (whole(said.get("UUID")), whole(said.get("UUID_SUB"))) if of_zfs else (None, None)
-        found.append(Content(row.group(1), said.get("TYPE"), said.get("LABEL"), *guids, said.get("PARTUUID"), line))
     return Contents(tuple(found), tuple(stray)) if found else refused("blkid", (stray or [""])[0])
+
+
+def _content(device: str, said: Mapping[str, str], line: str) -> Content:
+    guids = (whole(said.get("UUID")), whole(said.get("UUID_SUB"))) if said.get("TYPE") == ZFS else (None, None)
+    return Content(device, said.get("TYPE"), said.get("LABEL"), *guids, said.get("PARTUUID") or said.get("PART_ENTRY_UUID"), line)
+
+
+def _of_pairs(pairs: Mapping[str, str]) -> Content:
+    """One line for each value. With -o udev no device is named, but by the numbers of its disk."""
+    said = {name.removeprefix("ID_FS_").removeprefix("ID_"): value for name, value in pairs.items()}
+    disk = said.get("PART_ENTRY_DISK", "unnamed")
+    device = said.get("DEVNAME") or f"partition {said.get('PART_ENTRY_NUMBER', '?')} of device {disk}"
+    key = next((name for name in ("UUID_SUB", "UUID", "DEVNAME", "PARTUUID") if name in said), "")
+    printed = next((name for name in pairs if name.endswith(key)), "") if key else ""
+    return _content(device, said, f"{printed}={pairs[printed]}" if printed else next(f"{name}={value}" for name, value in pairs.items()))
 
 
 def situations(value: Contents, where: Where) -> tuple[Situation, ...]:
@@ -95,12 +115,18 @@ def notes(value: Contents) -> tuple[str, ...]:
     return (*unread(value.unread), *(told or ("blkid lists what is on the disks; it says nothing of their health.",)))
 
 
+def _is_blkid(lines: Sequence[str], i: int) -> bool:
+    """`udevadm info -q property` prints names like these among others."""
+    return not any(re.match(r"(?:DEVPATH|DEVLINKS|SUBSYSTEM|MAJOR|ID_SERIAL|ID_MODEL)=", line) for line in lines[i : i + 40])
+
+
 READER = Reader(
     name="blkid",
-    first=r'/dev/[^\s:]+: *[A-Z_]+="',
+    first=r'/dev/(?:block/[0-9]+:[0-9]+|[^\s:]+): *[A-Z_]+="|DEVNAME=/dev/\S+$|ID_FS_(?:UUID|TYPE|LABEL)=|ID_PART_ENTRY_SCHEME=|ID_IOLIMIT_',
+    confirm=_is_blkid,
     tools=("blkid",),
     strict=True,
-    goes_on=r"/dev/[^\s:]+: *[A-Z_]+=",
+    goes_on=r"/dev/(?:block/[0-9]+:[0-9]+|[^\s:]+): *[A-Z_]+=|[A-Z][A-Z0-9_]{1,60}=",
     parse=parse,
     situations=situations,
     notes=notes,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, number, refused, unread, whole
 
 PHASES = ("Q2Q", "Q2G", "S2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C", "Q2A", "Q2D", "D2I")

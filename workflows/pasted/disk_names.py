@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from agents.wwid import normalise, strip_partition
+from agents.domain.wwid import normalise, strip_partition
 from workflows.pasted.base import Reader, Sight, refused, unread
 
 FOLDER = "/dev/disk/by-"

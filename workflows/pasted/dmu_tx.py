@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agents.collectors import kstat_dmu_tx
 from agents.collectors.base import Unparsed
 from agents.collectors.kstat_dmu_tx import DmuTx
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where
 
 EXPLAINED = (  # counter, what it counts

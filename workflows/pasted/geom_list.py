@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from agents.wwid import normalise
-from workflows.core import Situation
+from agents.domain.wwid import normalise
+from workflows.engine.core import Situation
 from workflows.pasted._sections import Section, sections
 from workflows.pasted.base import Reader, Sight, Where, pairs, refused, whole
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, plural, refused
 
 _COUNTS = re.compile(r"([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,3}): ([0-9]{1,12})\b")
@@ -86,7 +86,7 @@ READER = Reader(
     name="iostat_errors",
     first=r"\S+ +Soft Errors: [0-9]+ +Hard Errors: [0-9]+",
     tools=("iostat",),
-    asks=lambda tool, rest: any(re.fullmatch(r"-\w*E\w*", word) for word in rest),
+    asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*E)\w+", word) for word in rest),
     parse=parse,
     situations=situations,
     notes=lambda value: (f"{plural(len(value.disks), 'disk')} with counters since boot.",),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.base import Unparsed
-from agents.wwid import normalise
-from workflows.core import Situation
+from agents.domain.wwid import normalise
+from workflows.engine.core import Situation
 from workflows.pasted._tables import cells
 from workflows.pasted.base import Reader, Sight, Where, columns, document, refused, unread
 
@@ -95,7 +95,9 @@ def _walk(listed: Any) -> Iterator[Mapping[str, Any]]:
 def _of_pairs(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
     found, stray = [], []
     for line in filter(str.strip, lines):
-        device = _device({name.replace("_", ":"): value for name, value in re.findall(r'([A-Z][A-Z0-9:%_-]*)="([^"]*)"', line)}, line)
+        device = _device(
+            {name.replace("_", ":"): value for name, value in re.findall(r'(?<![A-Z0-9:%_-])([A-Z][A-Z0-9:%_-]*)="([^"]*)"', line)}, line
+        )
         (found if device else stray).append(device or line)
     return found, stray
 
@@ -103,7 +105,8 @@ def _of_pairs(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
 def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
     heading: tuple[tuple[str, int], ...] = ()
     found, stray = [], []
-    for line in filter(str.strip, lines):
+    for line in _whole_rows(list(filter(str.strip, lines))):
+        line = _NUMBERED.sub(lambda name: " " * len(name.group()), line, count=1)  # "vg-root (dm-0)" of util-linux before 2.23
         if _HEADING.match(line):
             heading = columns(line)[:COLUMNS_MAX]
             continue
@@ -112,19 +115,43 @@ def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
     return found, stray
 
 
+def _whole_rows(lines: Sequence[str]) -> Iterator[str]:
+    """Without further mount points, which stand alone in lines of their own; and a name that was too long for its column with its row below it."""
+    name = ""
+    for line in lines:
+        if name and _REST_OF_ROW.match(line):
+            yield f"{name}{line[len(name) :]}" if not line[: len(name)].strip(" │|") else f"{name} {line.strip()}"
+            name = ""
+            continue
+        if name:
+            yield name
+            name = ""
+        if _NAME_ALONE.fullmatch(line):
+            name = line
+        elif not _MOUNT_POINT.fullmatch(line):
+            yield line
+    if name:
+        yield name
+
+
+_NAME_ALONE = re.compile(r"[ |`│├└─-]{0,40}[A-Za-z0-9][\w.:+-]{1,200} *")
+_REST_OF_ROW = re.compile(r"[ |│]*\s[0-9]{1,4}:[0-9]{1,7}\s")  # begins with MAJ:MIN
+_MOUNT_POINT = re.compile(r"[ |│]{20,}(?:/\S*|\[SWAP\])")
+
+
 def _said(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
     """By their places; where those were lost on the way, by order if no cell is empty, else by what a word looks like."""
     said = cells(heading, line, RIGHT)
     if _plausible(said, heading):
         return said
-    words = line.split()
+    words = _BRANCH.sub("", line).split()
     if len(words) == len(heading):
         by_order = dict(zip((name for name, _ in heading), words, strict=False))
         if _plausible(by_order, heading):
             return by_order
     kind = next((word for word in words[1:] if word in TYPES or word.startswith("raid")), "")
     wwn = next((word for word in words if re.fullmatch(r"0x[0-9a-f]{16,32}|eui\.[0-9a-f]{16,32}", word)), "")
-    return {"NAME": words[0], "TYPE": kind, "WWN": wwn}
+    return {"NAME": words[0] if words else "", "TYPE": kind, "WWN": wwn}
 
 
 def _plausible(said: Mapping[str, str], heading: Sequence[tuple[str, int]]) -> bool:
@@ -221,13 +248,14 @@ def notes(value: Devices) -> tuple[str, ...]:
     return (*unread(value.unread), *states, "lsblk lists devices; it says nothing of their health.")
 
 
+_NUMBERED = re.compile(r" \(dm-[0-9]{1,5}\)(?= )")
 _HEADING = re.compile(r" *(?:NAME|KNAME|PATH)(?: |$)")
 READER = Reader(
     name="lsblk",
-    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|K?NAME="[^"]*" +[A-Z:_-]+="|\{',
-    confirm=lambda lines, i: "REFER" not in lines[i].split() if not lines[i].startswith("{") else '"blockdevices"' in "".join(lines[i : i + 3]),
+    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|[A-Z][A-Z:_%-]{1,20}="[^"]*" +[A-Z][A-Z:_-]{1,20}="|\{',
+    confirm=lambda lines, i: 'NAME="' in lines[i] if '="' in lines[i] else "REFER" not in lines[i].split() if not lines[i].startswith("{") else '"blockdevices"' in "".join(lines[i : i + 3]),
     tools=("lsblk",),
-    goes_on=r'[ |`│├└─]|(?:sd|nvme|vd|xvd|dm-|md|loop|sr|mmcblk|zd|mpath|zram)\w*(?: |$)|[\]}]|K?NAME[ =]|\s*"',
+    goes_on=r'[ |`│├└─]|(?:sd|nvme|vd|xvd|dm-|md|loop|sr|mmcblk|zd|mpath|zram)\w*(?: |$)|[\]}]|K?NAME[ =]|[A-Z][A-Z:_%-]{1,20}="|\s*"',
     parse=parse,
     situations=situations,
     notes=notes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.collectors.mdb import Tunable
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Where
 
 

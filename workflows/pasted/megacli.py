@@ -1,4 +1,4 @@
-"""`MegaCli -PDList` and `-LdPdInfo`: drives behind an older MegaRAID controller."""
+"""`MegaCli -PDList`, `-LDInfo`, `-LdPdInfo` and `-AdpBbuCmd`: drives, volumes and the battery of an older MegaRAID controller."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
-from workflows.pasted import _drives
+from workflows.engine.core import Situation
+from workflows.pasted import _drives, _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
 from workflows.pasted._sections import Section, sections
+from workflows.pasted._volumes import Part, Volume
 from workflows.pasted.base import Reader, Where, refused, whole
 
 STATES = {
@@ -28,15 +29,66 @@ STATES = {
 }
 
 
+BATTERY_WELL = frozenset(("optimal", "operational", "ok", "none", ""))
+BATTERY_ILL = {  # what the battery says of itself when all is not well: name -> in words
+    "Battery Pack Missing": "it is missing",
+    "Battery Replacement required": "it must be replaced",
+    "Remaining Capacity Low": "it holds too little",
+    "Pack is about to fail & should be replaced": "it is about to fail",
+    "I2c Errors Detected": "the controller cannot talk to it without errors",
+    "No space to cache offload": "it has no room for what the cache holds",
+}
+BATTERY_PARTS = ("Voltage", "Temperature", "Learn Cycle Status")
+
+
 @dataclass(frozen=True)
 class Drives:
     drives: tuple[Drive, ...]
+    volumes: tuple[Volume, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
+_BEGINS = r"(?:Enclosure Device ID:|(?:CacheCade )?Virtual (?:Drive|Disk): ?[0-9]|BBU (?:status|Capacity Info|Design Info|Properties) for Adapter|Physical Disk: [0-9]|PD: [0-9])"
+_EMPTY = re.compile(
+    r"Adapter #?[0-9]+(?:: (?:No Virtual Drive Configured|Get BBU .{1,40} Failed)|$)|Number of Virtual Disks: 0$|Exit Code: 0x0"
+)
 
 
 def parse(lines: Sequence[str]) -> Drives | Unparsed:
-    found = tuple(_drive(each) for each in sections(lines, r"Enclosure Device ID:"))
-    found = tuple(drive for drive in found if drive.slot is not None)
-    return Drives(found) if found else refused("MegaCli -PDList", lines[0] if lines else "")
+    each = list(sections(lines, _BEGINS))
+    drives = tuple(drive for said in each if said.title.startswith("Enclosure") and (drive := _drive(said)).slot is not None)
+    volumes = tuple(_volume(said) for said in each if "Virtual" in said.title and "State" in said.values)
+    parts = tuple(_battery(said, lines) for said in each if said.title.startswith("BBU status"))
+    if not (drives or volumes or parts) and not any(map(_EMPTY.match, map(str.strip, lines))):
+        return refused("MegaCli -PDList", lines[0] if lines else "")
+    return Drives(drives, volumes, parts)
+
+
+def _volume(said: Section) -> Volume:
+    number = re.search("[0-9]+", said.title)
+    return Volume(number.group() if number else said.title, _volumes.state(said.first("State")), said.line("State"))
+
+
+def _battery(said: Section, lines: Sequence[str]) -> Part:
+    """Voltage and temperature are printed as figures first and as a verdict behind them; the later counts."""
+    last = {
+        name.strip(): (value.strip(), line.strip())
+        for line in lines
+        if (name := line.partition(":")[0]) != line
+        for value in [line.partition(":")[2]]
+    }
+    told = [(words, last[name][1]) for name, words in BATTERY_ILL.items() if last.get(name, ("",))[0].lower() == "yes"]
+    told += [
+        (f"its {name.lower()} is {last[name][0]}", last[name][1])
+        for name in BATTERY_PARTS
+        if name in last and not re.match(r"OK$|-?[0-9]", last[name][0])
+    ]
+    named = next((name for name in ("Battery State", "Battery state") if last.get(name, ("",))[0]), "")
+    if named and last[named][0].lower() not in BATTERY_WELL:
+        told.insert(0, (f"its state is {last[named][0]}", last[named][1]))
+    if last.get("isSOHGood", ("",))[0].lower() == "no":
+        told.append(("its state of health is not good", last["isSOHGood"][1]))
+    return Part("battery", tuple(words for words, _ in told), tuple(line for _, line in told))
 
 
 def _drive(said: Section) -> Drive:
@@ -65,16 +117,23 @@ def _serial(inquiry: Sequence[str], firmware: str) -> str | None:
 
 
 def situations(value: Drives, where: Where) -> tuple[Situation, ...]:
-    return _drives.judged(value.drives, STATES, where, "The RAID controller")
+    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
+
+
+def notes(value: Drives) -> tuple[str, ...]:
+    """What it tells of; the other lists of the tool tell the rest."""
+    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `MegaCli64 -PDList -aALL` does.",)
+    return (*of_drives, *_volumes.notes(value.volumes, value.parts))
 
 
 READER = Reader(
     name="megacli",
-    first=r"Enclosure Device ID: ",
-    tools=("megacli", "megacli64", "MegaCli", "MegaCli64", "MegaCLI"),
-    asks=lambda tool, rest: any(word.lower().lstrip("-") in ("pdlist", "ldpdinfo", "pdinfo") for word in rest),
+    first=r" *Enclosure Device ID: | *Adapter #?[0-9]+(?: -- Virtual Drive Information:|: (?:No Virtual Drive|Get BBU)|$)| *BBU status for Adapter: [0-9]| *(?:CacheCade )?Virtual (?:Drive|Disk): [0-9]+ \([Tt]arget [Ii]d",
+    tools=("megacli", "megacli64", "MegaCli", "MegaCli64", "MegaCLI", "CmdTool2"),
+    asks=lambda tool, rest: any(word.lower().lstrip("-") in ("pdlist", "ldpdinfo", "pdinfo", "ldinfo", "adpbbucmd") for word in rest),
     parse=parse,
     situations=situations,
-    notes=lambda value: _drives.notes(value.drives),
+    silent=lambda value: not value.drives,
+    notes=notes,
     again="MegaCli64 -PDList -aALL",
 )

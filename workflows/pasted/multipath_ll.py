@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from agents.wwid import normalise
-from workflows.core import Situation
+from agents.domain.wwid import normalise
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Sight, Where, plural, refused, unread
 
 CHECKER: Mapping[str, bool | None] = {  # word -> whether the path serves; None: it says nothing of it
@@ -95,7 +95,10 @@ class Maps:
     unread: tuple[str, ...] = ()
 
 
-_MAP = re.compile(r"(?:[a-z]+: )?(\S+) (?:\(([^)\s]+)\) ?)?(dm-[0-9]+|undef)?(?: ([^,]{0,64},.{0,64}))?$")
+# A WWID of the form t10 or of iSCSI may have blanks: "1IET     00080001".
+_MAP = re.compile(
+    r"(?:[a-z]+: )?(\S+(?: {1,12}[0-9A-F]{8})?) (?:\(([^)]{1,120})\) ?)?(dm-[0-9]+|undef)?(?: (uninitialized|[^,]{0,64},.{0,64}))?$"
+)
 _PATH = re.compile(r"[ |`\\+_*-]*([0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+) +(\S+) +[0-9#]+:[0-9#]+(?![0-9#]) *(?! )(.*)$")
 _OTHER = re.compile(
     r"[ |`\\+_*-]*(?:policy=|round-robin|queue-length|service-time|historical)|\[?(?:size|features)=|[A-Z][a-z]{2} [0-9 ]{1,2} [0-9:]{8} \||-{3,}"
@@ -107,17 +110,20 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
     """Every map with its paths; Unparsed when there is none."""
     found: list[tuple[tuple[str, str, str | None, str | None, str | None], list[Path]]] = []
     stray: list[str] = []
+    named = False  # whether the line that names the disk of the next paths was understood
     for line in filter(str.strip, lines):
         path, heading = _path(line), _MAP.match(line.strip())
-        if path is not None and found:
+        if path is not None and named:
             found[-1][1].append(path)
         elif _OTHER.match(line.strip()):
             continue
         elif heading and (heading.group(2) or heading.group(3) or normalise(heading.group(1))):
             name = heading.group(1)
             found.append(((line, name, heading.group(2) or name, heading.group(3), heading.group(4)), []))
+            named = True
         else:
             stray.append(line)
+            named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
     return Maps(disks, tuple(stray)) if any(disk.paths for disk in disks) else refused("multipath -ll", lines[0] if lines else "")
 
@@ -243,7 +249,7 @@ READER = Reader(
     confirm=lambda lines, i: any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
     and ("features=" in "".join(lines[i + 1 : i + 3])),
     tools=("multipath", "multipathd"),
-    asks=lambda tool, rest: any(re.fullmatch(r"-\w*l+\w*|-v[23]|-d", word) for word in rest)
+    asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*l)\w+|-v[23]|-d", word) for word in rest)
     if tool == "multipath"
     else list(rest[:2]) in (["show", "topology"], ["-k"], ["show", "maps"]),
     goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?(?:size|features)=|[ |`\\]",

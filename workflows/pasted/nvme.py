@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Sight, Where, document, plural, refused
 
 # Bits of Critical Warning, NVM Express base specification 1.4, figure 194
@@ -45,7 +46,8 @@ class Nvme:
     logs: tuple[Log, ...]
 
 
-_LISTED = re.compile(r"(/dev/nvme[0-9]+n[0-9]+) +(?:/dev/ng\S+ +)?(\S+) +(\S.*)$")
+_ROW = re.compile(r"(/dev/nvme[0-9]+n[0-9]+) +(?:/dev/ng\S+ +)?(\S+) +(\S.*)$")
+_NONE = re.compile(r"Node +(?:Generic +)?SN +Model")
 _HEADING = re.compile(r"Smart Log for NVME device: ?(\S+)|SMART/Health Information Log")
 _FIGURE = re.compile(r"([A-Za-z][\w /()#-]*?)(?<! ) *: *(\S.*)$")
 
@@ -56,7 +58,7 @@ def parse(lines: Sequence[str]) -> Nvme | Unparsed:
         return _of_json("\n".join(lines), first)
     disks, logs = [], []
     for line in filter(str.strip, lines):
-        listed, heading, figure = _LISTED.match(line), _HEADING.match(line), _FIGURE.match(line[:200])
+        listed, heading, figure = _ROW.match(line), _HEADING.match(line), _FIGURE.match(line[:200])
         if listed:
             model = re.split(r" {2,}", listed.group(3))[0]
             disks.append(Sight(listed.group(1).removeprefix("/dev/"), None, listed.group(2), None, model))
@@ -66,7 +68,7 @@ def parse(lines: Sequence[str]) -> Nvme | Unparsed:
             name = _name(figure.group(1))
             logs[-1].figures.setdefault(name, figure.group(2))
             logs[-1].lines.setdefault(name, line.strip())
-    return Nvme(tuple(disks), tuple(logs)) if disks or logs else refused("nvme", first)
+    return Nvme(tuple(disks), tuple(logs)) if disks or logs or _NONE.match(first) else refused("nvme", first)
 
 
 def _name(text: str) -> str:
@@ -78,24 +80,32 @@ def _of_json(text: str, first: str) -> Nvme | Unparsed:
         said = document(text)
         if not isinstance(said, Mapping):
             return refused("nvme", first)
-        disks = tuple(
-            Sight(
-                str(each["DevicePath"]).removeprefix("/dev/"),
-                None,
-                str(each.get("SerialNumber", "")).strip() or None,
-                None,
-                str(each.get("ModelNumber", "")).strip() or None,
-            )
-            for each in said.get("Devices", ())
-            if isinstance(each, Mapping) and "DevicePath" in each
-        )
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        disks = tuple(_listed(said))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Unparsed("the JSON of nvme is not complete", first)
     if "critical_warning" not in said:
-        return Nvme(disks, ()) if disks else refused("nvme", first)
+        return Nvme(disks, ()) if disks or said.get("Devices") == [] else refused("nvme", first)
     figures = {_name(str(name)): str(value) for name, value in said.items() if not isinstance(value, (Mapping, list))}
     lines = {name: next((line.strip() for line in text.split("\n") if f'"{name}"' in line), "") for name in figures}
     return Nvme(disks, (Log("", figures, lines),))
+
+
+def _listed(said: Mapping[str, Any]) -> Iterator[Sight]:
+    """Namespaces: nvme-cli 1 and 2 up to 2.10 list them, later ones below subsystems and controllers. Raises where a list is none."""
+    for each in said.get("Devices", ()):
+        if "DevicePath" in each:
+            yield _sight(str(each["DevicePath"]).removeprefix("/dev/"), each)
+        for subsystem in each.get("Subsystems", ()):
+            controllers = subsystem.get("Controllers", ())
+            spaces = [(space, of) for of in controllers for space in of.get("Namespaces", ())]
+            spaces += [(space, controllers[0]) for space in subsystem.get("Namespaces", ()) if controllers]
+            for space, controller in spaces:
+                yield _sight(str(space["NameSpace"]), controller)
+
+
+def _sight(name: str, said: Mapping[str, Any]) -> Sight:
+    serial, model = (str(said.get(field, "")).strip() or None for field in ("SerialNumber", "ModelNumber"))
+    return Sight(name, None, serial, None, model)
 
 
 def situations(value: Nvme, where: Where) -> tuple[Situation, ...]:
@@ -165,7 +175,10 @@ def notes(value: Nvme) -> tuple[str, ...]:
         for log in value.logs
         if log.number("percentage_used", "percent_used") is not None
     )
-    return (*listed, *used)
+    none = (
+        ("It lists no namespace: the node has no NVMe disk, or its driver does not see it.",) if not value.disks and not value.logs else ()
+    )
+    return (*listed, *used, *none)
 
 
 READER = Reader(
@@ -178,6 +191,7 @@ READER = Reader(
     asks=lambda tool, rest: any(word in ("list", "smart-log", "logpage", "devlist") for word in rest),
     parse=parse,
     situations=situations,
+    silent=lambda value: not value.logs,
     notes=notes,
     sights=lambda value: value.disks,
     again="nvme smart-log /dev/nvme0",

@@ -27,7 +27,78 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`top` or `vmstat`",
         "It tells of processes; `zpool iostat -v -l 5 2` tells of disks and is read.",
     ),
-    (r"/dev/\S+ -d \S+ # ", "`smartctl --scan`", "It lists disks; `smartctl -x DEVICE` of each is read."),
+    (r"(?:# )?/dev/\S+ -d \S+ # ", "`smartctl --scan`", "It lists disks; `smartctl -x DEVICE` of each is read."),
+    (
+        r"# dmidecode |SMBIOS [0-9.]+ present|Handle 0x[0-9A-Fa-f]{4}, DMI type|Getting SMBIOS data",
+        "`dmidecode`",
+        "It tells of the machine and its memory, and of no disk; errors of memory stand in `dmesg`, which is read, and in `ras-mc-ctl --errors`.",
+    ),
+    (
+        r" +looking at (?:device|parent device) '",
+        "`udevadm info -a`",
+        "It walks up the devices; `udevadm info --query=property --name=/dev/sdX` is read.",
+    ),
+    (
+        r"Udevadm info starts with the device",
+        "`udevadm info -a`",
+        "It walks up the devices; `udevadm info --query=property --name=/dev/sdX` is read.",
+    ),
+    (
+        r" *[A-Z]+ .{0,60}IR Configuration Utility|  ?Adapter +Vendor +Device +SubSys",
+        "a list of adapters",
+        "`sas3ircu 0 display` is read, which tells of the disks.",
+    ),
+    (
+        r"NAME +PROPERTY +VALUE +SOURCE\s*$|NAME +USED +AVAIL +REFER",
+        "`zfs get` or `zfs list`",
+        "It tells of file systems and of no disk; `zpool list -v` and `zpool status -P -p` are read.",
+    ),
+    (
+        r"Subsystem +Subsystem-NQN +Controllers|nvme-subsys[0-9]+ - NQN=",
+        "`nvme list -v` or `nvme list-subsys`",
+        "`nvme list` and `nvme smart-log /dev/nvme0` are read.",
+    ),
+    (
+        r"Additional Smart Log for NVME device",
+        "`nvme intel smart-log-add`",
+        "It is the maker's own log; `nvme smart-log /dev/nvme0` is read.",
+    ),
+    (
+        r"NVME Identify (?:Controller|Namespace)",
+        "`nvme id-ctrl` or `id-ns`",
+        "It tells what the disk can do; `nvme smart-log /dev/nvme0` tells how it is and is read.",
+    ),
+    (
+        r"Error: (?:The specified device|No controllers detected|The controller must be identified|Invalid target syntax)",
+        "an error of `ssacli`",
+        "`ssacli ctrl all show config detail` is read.",
+    ),
+    (
+        r" *\| ARCCONF \||MegaCLI SAS RAID Management Tool",
+        "the version or the help of a RAID tool",
+        "`arcconf getconfig 1`, `MegaCli64 -PDList -aALL` and `storcli64 /c0/eall/sall show all` are read.",
+    ),
+    (
+        r" *(?:Configuration|Element Descriptor In|Additional element status|Threshold In|Help text|String In|Supported .{0,20}) diagnostic page:",
+        "a page of `sg_ses` that tells of no state",
+        "`sg_ses -p es` and `sg_ses -p aes` of the same enclosure are read.",
+    ),
+    (
+        r"\[[0-9]+\] +(?:mpt[23]?sas|ahci|megaraid_sas|aacraid|smartpqi|hpsa|qla2xxx|lpfc|usb-storage|nvme|isci|arcmsr|iscsi_tcp|ata_piix|virtio_scsi)\b",
+        "`lsscsi -H`",
+        "It lists HBAs; `lsscsi -i -g -s` lists the disks and is read.",
+    ),
+    (
+        r"(?:Subject: )?(?:\[SMARTD\] )?SMART error \(\w{1,40}\) detected on host",
+        "the subject of a mail of smartd: it warns of a disk",
+        "Paste the mail itself, which says of which; `smartctl -x DEVICE` is read.",
+    ),
+    (
+        r"(?:Subject: )?ZFS (?:device fault|\w{1,40} (?:event|error)) for (?:pool )?\S{1,120} on \S",
+        "the subject of a mail of ZED",
+        "Paste the mail itself; `zpool status -P -p` tells how the pool is now.",
+    ),
+    (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health."),
     (
         r"--------------- ------------------------------------ +-------------- ---------|TIME +EVENT-ID +MSG-ID +SEVERITY",
@@ -42,6 +113,7 @@ TOOLS: Mapping[str, str] = {
     "df": "It tells of file systems and of no disk; `zpool list -v` is read.",
     "arc_summary": "It tells of memory and of no disk; `zpool status -P -p` is read.",
     "arcstat": "It tells of the cache and of no disk; `zpool iostat -v -l 5 2` is read.",
+    "dmidecode": "It tells of the machine and its memory, and of no disk; `dmesg` and `lsscsi -i -g -s` are read.",
     "gpart": "It tells of partitions; `geom disk list` and `zdb -l DEVICE` are read.",
     "fdisk": "It tells of partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read.",
     "sfdisk": "It tells of partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read.",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import GOOD, Drive, busy, lost
 from workflows.pasted.base import Reader, Where, pairs, refused, whole
@@ -31,6 +31,8 @@ STATES = {
 VOLUMES = {
     "oky": "",
     "opt": "",
+    "optimal": "",
+    "okay": "",
     "dgd": "a volume of the controller is degraded",
     "fld": "a volume of the controller has failed",
     "mis": "a volume of the controller is missing",
@@ -72,15 +74,18 @@ def parse(lines: Sequence[str]) -> Adapter | Unparsed:
     )
     enclosures = tuple(said["Logical ID"] for _, said, _ in sections if "Logical ID" in said)
     firmware = next((said[name] for _, said, _ in sections for name in ("Firmware version",) if name in said), None)
-    if not sections or not (drives or volumes or enclosures or firmware):
+    if not (drives or volumes or enclosures or firmware) and not any(map(_NO_VOLUMES.match, lines)):
         return refused("sas3ircu", lines[0] if lines else "")
     return Adapter(drives, volumes, enclosures, firmware)
+
+
+_NO_VOLUMES = re.compile(r"SAS[23]IRCU: there are no IR volumes on the controller")
 
 
 def _sections(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str], list[str]]]:
     title, said, rows = "", {}, []
     for line in lines:
-        pair = pairs(line) if line.startswith((" ", "\t")) or re.match(r"[A-Z][\w #()/]+ +: ", line) else None
+        pair = pairs(line) if line.startswith((" ", "\t")) or re.match(r"[A-Z][\w #()/]+ : ", line) else None
         if pair is None and line.strip() and not line.startswith("-"):
             if said:
                 yield title, said, rows
@@ -148,6 +153,7 @@ READER = Reader(
     asks=lambda tool, rest: any(word.lower() in ("display", "status") for word in rest),
     parse=parse,
     situations=situations,
+    silent=lambda value: not value.drives,
     notes=notes,
     again="sas3ircu 0 display",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, refused, unread
 
 _COUNTER = re.compile(r"([a-z][a-z_]{2,40})\(([0-9]{1,10}(?:,[0-9]{1,10}){0,127})\)")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import GOOD, Drive, State, busy, lost
 from workflows.pasted._sections import Section, sections
@@ -25,8 +25,12 @@ STATES = {
     "erase complete. reenable before using": busy("it was erased and is not enabled"),
 }
 GOOD_VOLUME = "OK"
+MEDIA = ("SAS", "SATA", "Solid State SAS", "Solid State SATA", "NVMe", "Parallel SCSI", "OK")  # stand in parentheses behind an array too
 _LISTED = re.compile(r"physicaldrive (\S+) \(port [^:]+:box ([^:]+):bay ([0-9]+),([^)]*)\)(?:: (.+))?$")
 _VOLUME = re.compile(r"logicaldrive ([0-9]+) \(([^)]*)\)(?:: (.+))?$")
+_ARRAY = re.compile(
+    r"[Aa]rray ([A-Z]{1,2}) \(([A-Z][A-Za-z ]{2,40})\)$"
+)  # how it is stands there only where it is not well, or its kind: "SAS, Unused Space: 0 MB"
 _STATUS = re.compile(r"(Controller Status|Cache Status|Battery/Capacitor Status): (.+)$")
 
 
@@ -35,6 +39,7 @@ class Controller:
     drives: tuple[Drive, ...]
     volumes: tuple[tuple[str, str, str], ...]  # (number, state, line)
     parts: tuple[tuple[str, str, str], ...]  # ("Cache Status", "OK", line)
+    arrays: tuple[tuple[str, str, str], ...] = ()  # those that are not well: ("A", "Failed", line)
 
 
 def parse(lines: Sequence[str]) -> Controller | Unparsed:
@@ -43,11 +48,12 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
         drive = _detailed(said)
         if drive is not None:
             drives[drive.place] = drive
+    arrays = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _ARRAY.match(line.strip())))
     volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
     parts = tuple((*found.groups(), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
-    if not (drives or volumes or parts):
+    if not (drives or volumes or parts or arrays):
         return refused("ssacli", lines[0] if lines else "")
-    return Controller(tuple(drives.values()), volumes, parts)
+    return Controller(tuple(drives.values()), volumes, parts, tuple(array for array in arrays if array[1] not in MEDIA))
 
 
 def _listed(line: str) -> Drive | None:
@@ -97,6 +103,9 @@ def _others(value: Controller, where: Where) -> Iterator[Situation]:
                 "act",
                 where,
             )
+    for name, state, line in value.arrays:
+        said = "Its volumes may say that they are well and have lost drives all the same. ZFS sees each volume as one disk."
+        yield _fault(f"array{name}", f"RAID array {name} of the controller: {state}", said, line, "act", where)
     for name, state, line in value.parts:
         if state not in (GOOD_VOLUME, "Not Configured", "Not Present"):
             said = "Without its cache the controller writes slower; without its battery a power loss may lose what it has acknowledged."
@@ -117,12 +126,13 @@ def notes(value: Controller) -> tuple[str, ...]:
 
 READER = Reader(
     name="ssacli",
-    first=r"(?:HPE? )?Smart (?:Array|HBA|RAID) .{0,60} in Slot| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
+    first=r"(?:HPE? |Dynamic )?Smart (?:Array|HBA|RAID) .{0,60} in |MSA[0-9]{3,4} .{0,40} in \S| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
     tools=("ssacli", "hpssacli", "hpacucli"),
     asks=lambda tool, rest: "show" in rest,
     goes_on=r" |[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
     parse=parse,
     situations=situations,
+    silent=lambda value: not value.drives,
     notes=notes,
     again="ssacli ctrl all show config detail",
 )

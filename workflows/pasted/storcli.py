@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
-from workflows.pasted import _drives
+from workflows.engine.core import Situation
+from workflows.pasted import _drives, _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
+from workflows.pasted._volumes import Part
 from workflows.pasted.base import Reader, Where, document, refused, whole
 
 STATES = {
@@ -48,9 +49,11 @@ STATES = {
     "lkd": lost("it is locked"),
 }
 VOLUMES = {"optl": "", "pdgd": "partially degraded", "dgrd": "degraded", "ofln": "offline", "rec": "in recovery", "cons": "not consistent"}
-CONTROLLER = {"optimal": "", "needs attention": "needs attention", "failed": "has failed", "critical": "is in a critical state"}
+CONTROLLER = {"optimal": "", "ok": "", "needs attention": "needs attention", "failed": "has failed", "critical": "is in a critical state"}
 _ROW = re.compile(r"([0-9]+|-)?:([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s")
 _VOLUME = re.compile(r"([0-9]+/[0-9]+)\s+(RAID[0-9]+|Cac\S+)\s+(\S+)\s")
+_PART = re.compile(r"((?:CVPM|CVFM|iBBU|BBU|CVCAP|CVM)[0-9A-Za-z-]{0,12}) +([A-Za-z]{2,20}(?: [A-Z][a-z]+)?) ")
+PART_WELL = frozenset(("optimal", "optl", "learning", "charging", "ready", "ok"))
 _DRIVE = re.compile(r"Drive /c([0-9]+)(?:/e([0-9]+))?/s([0-9]+)\b")
 # storcli's name of a figure -> ours
 _FIGURES = {
@@ -74,6 +77,7 @@ class Controller:
     volumes: tuple[tuple[str, str, str], ...] = ()  # (place, state, line)
     status: tuple[str, str] | None = None  # (as printed, line)
     failed: str = ""  # why storcli says that the command failed
+    parts: tuple[Part, ...] = ()  # battery or CacheVault
 
 
 @dataclass
@@ -84,6 +88,7 @@ class _Found:
     volumes: list[tuple[str, str, str]] = field(default_factory=list)
     status: tuple[str, str] | None = None
     failed: str = ""
+    parts: list[Part] = field(default_factory=list)
     now: str = ""  # the drive in detail
     has_status: bool = False  # storcli2 prints a column Status behind State, which is what tells
 
@@ -108,9 +113,9 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     else:
         for line in lines:
             _take(line.strip(), found)
-    if not (found.drives or found.volumes or found.status or found.failed):
+    if not (found.drives or found.volumes or found.status or found.failed or found.parts):
         return refused("storcli", first)
-    return Controller(tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed)
+    return Controller(tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed, tuple(found.parts))
 
 
 def _take(line: str, found: _Found) -> None:
@@ -126,6 +131,8 @@ def _take(line: str, found: _Found) -> None:
         found.keep(found.drive(None if enclosure in (None, "-") else enclosure, slot), line, state=state, model=_model(line))
     elif volume:
         found.volumes.append((volume.group(1), volume.group(3), line))
+    elif part := _PART.match(line):
+        found.parts.append(_part(part.group(1), part.group(2), line))
     elif equals and name in _FIGURES and found.now:
         _figure(found, found.drives[found.now], name, value, line)
     elif equals and name == "Controller Status":
@@ -134,6 +141,10 @@ def _take(line: str, found: _Found) -> None:
         found.failed = line
     elif equals and name == "Description" and found.failed:
         found.failed = value
+
+
+def _part(model: str, state: str, line: str) -> Part:
+    return Part(f"battery or CacheVault {model}", () if state.lower() in PART_WELL else (f"its state is {state}",), (line,))
 
 
 def _figure(found: _Found, drive: Drive, name: str, value: str, line: str) -> None:
@@ -177,6 +188,8 @@ def _of_json(said: Mapping[str, Any], found: _Found, lines: Sequence[str]) -> No
                 found.keep(drive, where, state=str(value.get("State", "")) or None, model=str(value.get("Model", "")).strip() or None)
             elif isinstance(value, Mapping) and "DG/VD" in value:
                 found.volumes.append((str(value["DG/VD"]), str(value.get("State")), _line(lines, f'"{value["DG/VD"]}"')))
+            elif isinstance(value, Mapping) and _PART.match(f"{value.get('Model', '')} {value.get('State', '')} "):
+                found.parts.append(_part(str(value["Model"]), str(value["State"]), _line(lines, f'"{value["Model"]}"')))
             elif name == "Controller Status":
                 found.status = (str(value), _line(lines, '"Controller Status"'))
             elif name in _FIGURES and found.now and not isinstance(value, (Mapping, list)):
@@ -206,7 +219,12 @@ def _line(lines: Sequence[str], words: str) -> str:
 
 
 def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
-    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_of_volumes(value, where), *_of_controller(value, where))
+    return (
+        *_drives.judged(value.drives, STATES, where, "The RAID controller"),
+        *_of_volumes(value, where),
+        *_of_controller(value, where),
+        *_volumes.situations((), value.parts, where),
+    )
 
 
 def _of_volumes(value: Controller, where: Where) -> Iterator[Situation]:
@@ -250,12 +268,13 @@ def _sure(lines: Sequence[str], i: int) -> bool:
 
 READER = Reader(
     name="storcli",
-    first=r"CLI Version = |Drive /c[0-9]+(?:/e[0-9]+)?/s[0-9]+ ?(?:-|:|$)|EID:Slt +[DP]ID +State|(?:Controller = [0-9]|Status = (?:Success|Failure))|\{",
+    first=r"CLI Version = |Drive Groups = [0-9]|TOPOLOGY :|DG/VD +TYPE +State|VD LIST :|(?:Cachevault|BBU)_Info :|Drive /c[0-9]+(?:/e[0-9]+)?/s[0-9]+ ?(?:-|:|$)|EID:Slt +[DP]ID +State|(?:Controller = [0-9]|Status = (?:Success|Failure))|\{",
     confirm=_sure,
     tools=("storcli", "storcli64", "storcli2", "perccli", "perccli64", "perccli2"),
     asks=lambda tool, rest: any(word.startswith(("/c", "show")) for word in rest),
     parse=parse,
     situations=situations,
+    silent=lambda value: not value.drives,
     notes=notes,
     again="storcli64 /c0/eall/sall show all",
 )  # fmt: skip

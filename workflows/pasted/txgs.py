@@ -19,18 +19,11 @@ NEWEST = 5  # groups that are looked at
 class Txg:
     """One transaction group; times in seconds, sizes in bytes."""
 
-    txg: int
     state: str
-    dirty: int
     read: int
     written: int
-    reads: int
-    writes: int
     open_s: float
-    quiesce_s: float
-    wait_s: float
     sync_s: float
-    line: str
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ def parse(lines: Sequence[str]) -> Txgs | Unparsed:
     found, stray, has_heading = [], [], False
     for line in filter(str.strip, lines):
         words = line.split()
-        row = _row(words, line)
+        row = _row(words)
         if row is not None:
             found.append(row)
         elif words == TXG_COLUMNS:
@@ -53,14 +46,14 @@ def parse(lines: Sequence[str]) -> Txgs | Unparsed:
     return Txgs(tuple(found), tuple(stray)) if found or has_heading else refused("the kernel statistic txgs", lines[0] if lines else "")
 
 
-def _row(words: Sequence[str], line: str) -> Txg | None:
+def _row(words: Sequence[str]) -> Txg | None:
     if len(words) != len(TXG_COLUMNS) or words[2] not in TXG_STATES:
         return None
     numbers = [decimal(word) for word in (words[0], *words[3:])]
     if None in numbers:
         return None
-    txg, dirty, read, written, reads, writes, *times = (figure or 0 for figure in numbers)
-    return Txg(txg, TXG_STATES[words[2]], dirty, read, written, reads, writes, *(ns / 1e9 for ns in times), line)
+    figures = dict(zip((TXG_COLUMNS[0], *TXG_COLUMNS[3:]), (figure or 0 for figure in numbers), strict=True))
+    return Txg(TXG_STATES[words[2]], figures["nread"], figures["nwritten"], figures["otime"] / 1e9, figures["stime"] / 1e9)
 
 
 def notes(value: Txgs) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.pasted import _peers
 from workflows.pasted._peers import Wait
 from workflows.pasted._rounded import about, milliseconds

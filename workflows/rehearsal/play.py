@@ -13,19 +13,20 @@ from typing import Any, NoReturn
 
 from agents.collectors.base import decode
 from agents.operations import OPERATIONS, base
-from agents.twin.host import TwinHost
-from agents.twin.model import Node
-from workflows import events as ev
-from workflows.core import Option, Runbook, Step, Verdict, blockers, warnings
-from workflows.engine import Decision, Refused, decide
+from twin.host import TwinHost
+from twin.model import Node
+from workflows.analysis.rewind_points import timeline
+from workflows.engine import events as ev
+from workflows.engine import plan_losses
+from workflows.engine.core import Option, Runbook, Step, Verdict, blockers, warnings
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
-from workflows.rehearsal.hands import HANDS, SAID, CannotSuppose, Hand
-from workflows.rehearsal.looking import Stage
-from workflows.rehearsal.supposed import Supposition, suppositions
-from workflows.rehearsal.told import Act, Choice, Ending, Line, Rehearsed
-from workflows.rewind import timeline
-from workflows.state import ENDED, RunState
+from workflows.rehearsal.assumptions import Supposition, suppositions
+from workflows.rehearsal.known_facts import Stage
+from workflows.rehearsal.simulated_technician import HANDS, SAID, CannotSuppose, Hand
+from workflows.rehearsal.story import Act, Choice, Ending, Line, Rehearsed
 
 LOOKS = 12  # at a waiting step
 LOOK_SECONDS_MAX = 1800.0
@@ -257,18 +258,25 @@ class Play:
 
     def _confirm(self, step: Step, act: Act) -> None:
         phrase = step.phrase(self.params, self.state.plan or {}) if step.phrase else ""
-        act.note = f"To be typed: {phrase}"
+        act.note = f"Read off the plan and typed. {step.phrase_hint}"
         self._must(ev.Confirmed, by=OPERATOR, text=phrase)
 
     def _approve(self, step: Step, act: Act) -> None:
         needed = max(1, step.approvals)
         act.note = f"{needed} other {'person' if needed == 1 else 'people'} must read and approve the plan. It is taken for approved."
         for number in range(needed):
-            self._must(ev.Approved, by=f"{APPROVER} {number + 1}", plan_digest=self.state.plan_digest)
+            self._must(ev.Approved, by=f"{APPROVER} {number + 1}", plan_digest=self.state.plan_digest, accepted=self._accepted(act))
+
+    def _accepted(self, act: Act) -> str:
+        """What whoever approves or gives the order must accept by name is taken for accepted, and said."""
+        wanted = plan_losses.to_accept(self.state.plan or {})
+        act.lost = (wanted,) if wanted else ()
+        return wanted
 
     # --- the node
 
     def _plan(self, step: Step, act: Act) -> None:
+        act.lost = plan_losses.lost(step.adds(self._facts(), self.params, {})) if step.adds else ()
         self._ask(act, ev.PlanAsked, by=self._by(step))
         asked = self.state.asked
         if asked is None:
@@ -279,11 +287,11 @@ class Play:
         self._must(ev.PlanArrived, number=asked.number, plan=answer.result, facts=self._facts())
         if self.state.step == step.slug and self.state.status == "open":
             self._refused(self.state.note, self.state.verdicts)
-        act.argv = tuple((self.state.plan or {}).get("argv", ()))
+        act.argv, act.lost = tuple((self.state.plan or {}).get("argv", ())), plan_losses.lost(self.state.plan or {})
         act.note = "The node would run this."
 
     def _execute(self, step: Step, act: Act) -> None:
-        self._ask(act, ev.ExecuteAsked, by=self._by(step))
+        self._ask(act, ev.ExecuteAsked, by=self._by(step), accepted=self._accepted(act))
         seal = next(effect for effect in self._effects if isinstance(effect, ev.Seal))
         act.argv, act.supposed = seal.argv, MADE_UP.get(seal.operation, "")
         for status in ("OFFERED", "CLAIMED", "STARTED"):

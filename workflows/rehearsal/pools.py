@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.twin import build, model
+from twin import build, model
 from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
-from workflows.facts.sources import Sources
+from workflows.facts.read.sources import Sources
 
 KINDS = ("disk", "mirror", "raidz", "draid", "replacing", "spare")
 CLASSES = ("data", "special", "dedup", "log")

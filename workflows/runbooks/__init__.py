@@ -1,7 +1,7 @@
 """Every runbook we ship. To add one: add a file, add it here. A definition that breaks a rule stops the portal."""
 
 from agents.operations import OPERATIONS
-from workflows.lint import load
+from workflows.engine.lint import load
 from workflows.runbooks import (
     blink_and_replace,
     device_delete_reimport,

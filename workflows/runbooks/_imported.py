@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.operations import zpool_export_readonly
-from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse
+from workflows.engine.core import Guard, Loop, Params, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.guards.importing import (
     the_pool_is_imported_here,

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from workflows.core import Guard, Loop, Params, Step, Verdict, Warns, ok, refuse
+from workflows.engine.core import Guard, Loop, Params, Step, Verdict, Warns, ok, refuse
 from workflows.facts import FleetFacts
+from workflows.guards.policy import allowed
+from workflows.guards.releases import gates, tellings
 
 Build = Callable[[FleetFacts, Params], Mapping[str, str]]
 APPROVE_WHY = "Somebody who had no hand in this run reads the plan. The approval is for this plan only; a new plan needs a new one."
@@ -23,6 +25,7 @@ def order(
     guards: tuple[Guard, ...],
     why: str,
     *,
+    also: tuple[ModuleType, ...] = (),  # what the node must allow too, as the way back needs it
     confirm: Step | None = None,
     approvals: int = 0,
     needed: Guard | None = None,
@@ -34,15 +37,17 @@ def order(
     learns: Callable[[str], Mapping[str, str]] | None = None,
     learned: tuple[str, ...] = (),
     fails_to: str = "",
+    fails_means: str = "",
     warns: tuple[Warns, ...] = (),
 ) -> tuple[Step, ...]:
+    guards = (*guards, allowed(operation, *also), *gates(operation, *also))
     plan = Step(
         slug=f"plan-{slug}",
         title=f"Have the node plan it: {title[0].lower()}{title[1:]}",
         kind="PLAN",
         why=PLAN_WHY,
         guards=guards,
-        warns=warns,
+        warns=(*warns, *tellings(operation)),
         operation=operation.NAME,
         params=params,
         needed=needed,
@@ -67,6 +72,7 @@ def order(
         learns=learns,
         learned=learned,
         fails_to=fails_to,
+        fails_means=fails_means,
     )
     return (plan, *((confirm,) if confirm else ()), *((approve,) if approvals else ()), execute)
 

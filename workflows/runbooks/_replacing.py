@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_replace
-from workflows import eta, redundancy
-from workflows.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.analysis import eta, redundancy
+from workflows.engine import plan_losses
+from workflows.engine.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.facts.census import size, title
+from workflows.facts.fleet.census import size, title
 from workflows.guards import CANDIDATE_GUARDS
 from workflows.guards.member import the_member_serves_again
 from workflows.guards.subject import the_disk, the_pool, the_target
@@ -89,11 +90,19 @@ def what_is_left_meanwhile(facts: FleetFacts, params: Params, plan: Mapping[str,
     """How many more losses the vdev survives, now and while the new disk is filled: it counts only when it is full."""
     target = the_target(facts, params)
     if not known(target):
-        return {"redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": target.reason}}
+        return {"redundancy": plan_losses.not_known(target.reason, params)}
     margin = redundancy.top_margin(target.pool, target.top)
-    said = str(margin) if known(margin) else "unknown"
-    why = redundancy.explain(target.top, target.pool.scans) if known(margin) else margin.reason
-    return {"redundancy": {"margin_now": said, "margin_during": said, "why": f"{why} The new disk counts only when it is filled."}}
+    if not known(margin):
+        return {"redundancy": plan_losses.not_known(margin.reason, params)}
+    more = "The new disk counts only when it is filled."
+    return {"redundancy": plan_losses.redundancy_of(target.pool, target.top, target.leaf, target.node, margin, margin, more)}
+
+
+def what_is_left_without_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How many more losses the vdev survives, now and while the member is out of service."""
+    target = the_target(facts, params)
+    found = (target.pool, target.top, target.leaf) if known(target) else target
+    return {"redundancy": plan_losses.taken_out(facts, params, found)}
 
 
 def since_when_it_serves(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:

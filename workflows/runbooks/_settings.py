@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import set_tunable
-from workflows.core import Guard, Loop, Params, Step, Verdict, ok, refuse, unknown
+from workflows.engine.core import Guard, Loop, Params, Step, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards import tuning
+from workflows.guards.releases import released
 from workflows.runbooks._orders import verify
 
 SET_SOURCES = ("parameters", "sysctl")  # where a tunable is read back
@@ -72,7 +73,7 @@ def raised() -> Loop:
 def way_back(guards: tuple[Guard, ...], closes: tuple[str, ...] = ()) -> tuple[Step, ...]:
     """Put back what the run set. Nobody is asked, as this only takes back what the run did: the portal goes on by itself."""
     ours: dict[str, Any] = {
-        "guards": guards,
+        "guards": (*guards, released(set_tunable)),
         "operation": set_tunable.NAME,
         "params": put_back_params,
         "unattended": True,

@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
-from workflows import redundancy
-from workflows.core import Loop, Params, Progress, Runbook, Step
+from workflows.analysis.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
+from workflows.engine.core import Loop, Params, Progress, Runbook, Step
 from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks
 from workflows.guards.bay import (
+    by_its_label,
+    disks_in,
     exactly_this_bay_is_lit,
     no_other_bay_is_lit,
     nothing_else_was_pulled,
@@ -43,12 +45,15 @@ from workflows.guards.member import (
     the_member_stands_alone,
     the_vdev_can_do_without_the_member,
 )
+from workflows.guards.policy import allowed
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
+from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over, the_new_disk_is_in_service
+from workflows.guards.scanned import serial_of
 from workflows.guards.spare import NEW_DISK_GUARDS
-from workflows.guards.subject import the_target
 from workflows.guards.target import (
     its_siblings_read_true,
+    no_expansion_needs_the_member,
     no_mass_event_is_under_way,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
@@ -57,7 +62,6 @@ from workflows.guards.target import (
     the_pool_asks_for_no_larger_blocks,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
-    the_zfs_versions_match_and_are_tested,
 )
 from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks._replacing import (
@@ -67,14 +71,13 @@ from workflows.runbooks._replacing import (
     plan_is_for_what_was_chosen,
     replace_params,
     what_is_left_meanwhile,
+    what_is_left_without_it,
 )
-from workflows.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
 
 AT_THE_RACK_SECONDS = 2 * 3600
 POOL_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
-    the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     no_resilver_touches_the_vdev,
@@ -84,6 +87,7 @@ POOL_GUARDS = (
 )
 LEAVING_GUARDS = (
     *POOL_GUARDS,
+    no_expansion_needs_the_member,
     the_member_stands_alone,
     the_member_sits_on_the_disk_meant,
     the_disk_sits_in_the_bay_meant,
@@ -118,14 +122,7 @@ def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Map
     """The disk as the person at the rack will meet it, what the vdev survives once it is out, and how long ago the rest was read."""
     scrub = of_the_last_scrub(facts, params)
     disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
-    target = the_target(facts, params)
-    margin = redundancy.top_margin(target.pool, target.top) if known(target) else target
-    if not known(target) or not known(margin):
-        why = target.reason if not known(target) else margin.reason
-        return {"leaving": disk, "scrub": scrub, "redundancy": {"margin_now": "unknown", "margin_during": "unknown", "why": why}}
-    during = margin - (1 if redundancy.leaf_counts(target.leaf) else 0)
-    why = redundancy.explain(target.top, target.pool.scans)
-    return {"leaving": disk, "scrub": scrub, "redundancy": {"margin_now": str(margin), "margin_during": str(during), "why": why}}
+    return {"leaving": disk, "scrub": scrub, **what_is_left_without_it(facts, params, plan)}
 
 
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -152,7 +149,9 @@ def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
         return Progress(bay.reason)
     light = "lit" if known(bay.locate) and bay.locate else "dark" if known(bay.locate) else "light not known"
     status = bay.status if known(bay.status) else "not known"
-    return Progress(f"{words(params).capitalize()}: {light}, {status}, {'holds ' + bay.device if bay.device else 'no disk'}.")
+    inside = disks_in(facts, params)
+    held = f"holds {by_its_label(inside[0])}" if known(inside) and inside else "holds a disk" if bay.device else "no disk"
+    return Progress(f"{words(params).capitalize()}: {light}, {status}, {held}.")
 
 
 OFFLINE = Loop(
@@ -206,13 +205,15 @@ RUNBOOK = Runbook(
             asks="Scan or type the serial number on the new disk.",
             judges=a_disk_from_the_shelf,
             param="spare_serial",
+            reads=serial_of,
+            again="insert",
         ),
         Step(
             slug="check",
             title="Check pool, member, disk and bay",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=(*LEAVING_GUARDS, no_other_bay_is_lit),
+            guards=(*LEAVING_GUARDS, no_other_bay_is_lit, allowed(locate_led, zpool_replace), released(zpool_offline, zpool_replace)),
             warns=(the_last_scrub_is_long_ago,),
         ),
         *order(
@@ -223,6 +224,7 @@ RUNBOOK = Runbook(
             LEAVING_GUARDS,
             "ZFS stops using the disk, so pulling it surprises nobody. Until the new disk is filled the vdev does with one less. "
             "The old disk can come back at any time and catches up.",
+            also=(zpool_online,),
             needed=the_member_serves,
             confirm=_confirm("confirm-offline", "Confirm what is taken out of service"),
             approvals=1,
@@ -270,6 +272,7 @@ RUNBOOK = Runbook(
             kind="WAIT",
             why="The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back.",
             until=the_bay_is_empty,
+            takes_out="old_serial",
             alarm=nothing_else_was_pulled,
             progress=what_is_in_the_bay,
             sources=BAY_SOURCES,
@@ -279,8 +282,10 @@ RUNBOOK = Runbook(
             slug="insert",
             title="Put the new disk into the same bay",
             kind="WAIT",
-            why="Only the disk that was scanned is accepted, and only in this bay. It may take a minute to spin up.",
+            why="Only the disk that was scanned is accepted, and only in this bay. It may take a minute to spin up. Another disk can be "
+            "scanned in its place at any moment.",
             until=the_planned_disk_is_in_the_bay,
+            puts_in="spare_serial",
             alarm=nothing_else_was_pulled,
             progress=what_is_in_the_bay,
             sources=BAY_SOURCES,
@@ -370,6 +375,7 @@ RUNBOOK = Runbook(
             kind="WAIT",
             why="The member comes back with its own disk and catches up on what it missed. If it was never pulled, this is so already.",
             until=the_old_disk_is_in_its_bay,
+            puts_in="old_serial",
             progress=what_is_in_the_bay,
             sources=BAY_SOURCES,
             deadline_seconds=AT_THE_RACK_SECONDS,

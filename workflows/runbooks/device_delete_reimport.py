@@ -14,11 +14,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import disk_delete, disk_rescan, zdb_without, zpool_import_readonly, zpool_import_writable, zpool_replace
-from workflows.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
+from agents.operations import (
+    disk_delete,
+    disk_rescan,
+    zdb_without,
+    zpool_export_readonly,
+    zpool_import_readonly,
+    zpool_import_writable,
+    zpool_replace,
+)
+from workflows.engine.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.census import title
-from workflows.facts.divergence import Row, rows
+from workflows.facts.fleet.census import title
+from workflows.facts.fleet.divergence import Row, rows
 from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.bay import words
 from workflows.guards.importing import (
@@ -30,8 +38,11 @@ from workflows.guards.importing import (
     the_pool_is_read_only,
     what_can_be_imported_is_fresh,
 )
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.replaced import the_new_disk_has_taken_over
 from workflows.guards.rewinding import no_force_is_needed, the_pool_is_imported_for_writing
+from workflows.guards.scanned import same_serial
 from workflows.guards.subject import number
 from workflows.guards.suspect import (
     MAY_BE_GUARDS,
@@ -48,7 +59,6 @@ from workflows.guards.suspect import (
     the_pool_lacks_exactly_this_disk,
     what_the_others_end_with,
 )
-from workflows.guards.target import the_zfs_versions_match_and_are_tested
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen
 from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks._replacing import (
@@ -61,7 +71,7 @@ from workflows.runbooks._replacing import (
 )
 from workflows.runbooks.read_only_import import import_params
 
-GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
+GUARDS = IMPORT_GUARDS
 SUSPECT = tuple(map(of_the_old_disk, SUSPECT_GUARDS))
 MAY_BE = tuple(map(of_the_old_disk, MAY_BE_GUARDS))
 TRY_GUARDS = (what_can_be_imported_is_fresh, the_pool_is_not_imported_here, *MAY_BE)
@@ -138,7 +148,7 @@ def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]
 
 def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     said = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} tells of {params.get('loss', '')} more is given up."
-    return {"compared": said}
+    return {"given_up": said}
 
 
 def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -154,7 +164,7 @@ def the_serial_of_the_old_disk(facts: FleetFacts, params: Params, said: str) -> 
     serial = params.get("old_serial", "")
     if not serial:
         return (unknown("The serial number of the disk was never known. Compare its WWID on the label, and end this run."),)
-    if serial.lower() not in said.lower().replace(",", " ").split():
+    if not any(same_serial(word, serial) for word in (said, *said.replace(",", " ").split())):
         return (refuse(f"{said} is not the disk that was deleted, whose serial number ends in {serial[-3:]}. Put back what was pulled."),)
     return (ok("It is the disk that was deleted."),)
 
@@ -197,6 +207,7 @@ def _pull(slug: str, **more: Any) -> Step:
         guards=(it_is_gone, it_is_out_of_its_bay),
         asks=PULL_ASKS,
         judges=the_serial_of_the_old_disk,
+        takes_out="old_serial",
         **more,
     )
 
@@ -247,6 +258,7 @@ RUNBOOK = Runbook(
             learns=what_the_trial_said,
             learned=("tried",),
             fails_to="weigh",
+            fails_means="The pool was not tried out, so what follows is weighed without that evidence.",
         ),
         Step(
             slug="weigh",
@@ -263,7 +275,13 @@ RUNBOOK = Runbook(
             title="Check that nobody has the pool, and that the disk can be spared",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=(*GUARDS, *SUSPECT, compared),
+            guards=(
+                *GUARDS,
+                *SUSPECT,
+                compared,
+                allowed(disk_delete, disk_rescan, zpool_import_readonly, zpool_export_readonly),
+                released(disk_delete, zpool_import_readonly, zpool_export_readonly),
+            ),
         ),
         *order(
             "delete",
@@ -293,6 +311,7 @@ RUNBOOK = Runbook(
             approvals=1,
             opens=HELD,
             fails_to="hand-over",
+            fails_means="The pool is not imported and nothing was written. Other hands have to go on from here.",
         ),
         verify(
             "verify-import",

@@ -12,26 +12,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import set_drive_mode, zpool_offline, zpool_online
-from workflows.core import Loop, Option, Params, Runbook, Step
+from workflows.engine.core import Loop, Option, Params, Runbook, Step
 from workflows.facts import FleetFacts, known
-from workflows.facts.drift import MODES
+from workflows.facts.fleet.mode_drift import MODES
 from workflows.guards import modes
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.returning import the_member_holds_its_share
 from workflows.guards.target import (
+    no_expansion_is_under_way,
+    no_removal_is_under_way,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
-    the_zfs_versions_match_and_are_tested,
 )
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import how_far_the_resilver_is, since_when_it_serves
+from workflows.runbooks._replacing import how_far_the_resilver_is, since_when_it_serves, what_is_left_without_it
 
 CATCH_UP_SECONDS = 6 * 3600  # a member that was away for minutes catches up with what was written meanwhile
 AUDIT_GUARDS = (
     *modes.AUDIT_GUARDS,
     the_pool_is_imported_here_and_nowhere_else,
-    the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
+    no_removal_is_under_way,
+    no_expansion_is_under_way,
     modes.the_vdev_can_spare_it,
     nothing_of_the_pool_comes_first,
 )
@@ -107,7 +111,7 @@ RUNBOOK = Runbook(
             title="Check disk and pool",
             kind="CHECK",
             why="Each question must be answered with yes: which disk it is, and whether its vdev can do without it for some minutes.",
-            guards=AUDIT_GUARDS,
+            guards=(*AUDIT_GUARDS, allowed(set_drive_mode), released(set_drive_mode)),
         ),
         Step(
             slug="change",
@@ -125,8 +129,10 @@ RUNBOOK = Runbook(
             member_params,
             AUDIT_GUARDS,
             "It is known again when it comes back, and catches up. A hot spare, or a member that is OFFLINE already, is left as it is.",
+            also=(zpool_online,),
             approvals=1,
             needed=modes.the_disk_is_in_service,
+            adds=what_is_left_without_it,
             opens=RESTING,
         ),
         Step(

@@ -12,14 +12,15 @@ from collections.abc import Mapping
 
 from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub
 from agents.operations._pool import IO
-from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.analysis.links import look_again, paths_and_phys, read_quiet
+from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import mass
 from workflows.guards.modes import no_scan_runs_on_the_pool
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.guards.tuning import the_release_is_one_we_know
-from workflows.links import look_again, paths_and_phys, read_quiet
 from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks._replacing import how_far_the_resilver_is
 from workflows.situations.many_disks_offline import SUSPECTS, Group
@@ -29,7 +30,6 @@ CATCH_UP_SECONDS = 48 * 3600
 SCRUB_SECONDS = 21 * 24 * 3600
 BACK_GUARDS = (
     mass.what_a_mass_event_reads_is_fresh,
-    the_release_is_one_we_know,
     mass.the_disks_are_back,
     the_pool_is_imported_here_and_nowhere_else,
 )
@@ -122,7 +122,12 @@ RUNBOOK = Runbook(
             title="Check that they were lost together",
             kind="CHECK",
             why="One lost disk is replaced; many are brought back. While this stands, no runbook replaces a disk of this node.",
-            guards=(mass.what_a_mass_event_reads_is_fresh, mass.many_were_lost_together),
+            guards=(
+                mass.what_a_mass_event_reads_is_fresh,
+                mass.many_were_lost_together,
+                allowed(zpool_bring_back),
+                released(zpool_bring_back),
+            ),
         ),
         Step(
             slug="cause",

@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import zpool_import_dry_run, zpool_import_readonly, zpool_import_rewind
-from workflows.core import END, Option, Params, Runbook, Step, ask, ok, refuse
+from agents.operations import zpool_export_readonly, zpool_import_dry_run, zpool_import_readonly, zpool_import_rewind
+from workflows.engine.core import END, Option, Params, Runbook, Step, ask, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.guards.importing import (
     IMPORT_GUARDS,
@@ -32,11 +32,12 @@ from workflows.guards.importing import (
     the_pool_is_read_only,
     what_can_be_imported_is_fresh,
 )
-from workflows.guards.target import the_zfs_versions_match_and_are_tested
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.runbooks._imported import AFTERWARDS, DRY_RUN, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen, who_has_taken_over
 from workflows.runbooks._orders import order, verify
 
-GUARDS = (*IMPORT_GUARDS, the_zfs_versions_match_and_are_tested)
+GUARDS = IMPORT_GUARDS
 _BACK_TO = re.compile(r"Would be able to return .+ to its state as of (.+)\.\n")
 _LOSS = re.compile(r"Would discard approximately ([0-9]+ (?:seconds?|minutes?)) of transactions\.")
 _SAME_SECOND = "1 second"  # where both txgs are of one second, zpool says nothing of a loss
@@ -147,7 +148,7 @@ RUNBOOK = Runbook(
             title="Check that nobody has it and enough of it is here",
             kind="CHECK",
             why="Importing a pool that somebody else has destroys it, read-only or not. What cannot be told counts as no.",
-            guards=GUARDS,
+            guards=(*GUARDS, allowed(zpool_import_readonly, zpool_export_readonly), released(zpool_import_readonly, zpool_export_readonly)),
         ),
         *order(
             "import",
@@ -159,6 +160,7 @@ RUNBOOK = Runbook(
             approvals=1,
             opens=HELD,
             fails_to="look-again",
+            fails_means="The pool is not imported. What the node saw is read again before another way is taken.",
         ),
         verify(
             "verified-at-once",
@@ -233,6 +235,7 @@ RUNBOOK = Runbook(
             adds=what_is_lost,
             opens=HELD,
             fails_to="nothing-imported",
+            fails_means="Neither way imports the pool. It is left as it was, and nothing was written.",
         ),
         verify(
             "verify-import",

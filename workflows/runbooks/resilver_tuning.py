@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agents.collectors.zpool_status import HISTORY_SECONDS
-from agents.tunables import HOUR, SCAN_KNOBS, TUNABLES, Tunable, number
-from workflows import measure
-from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
+from agents.domain.tunables import HOUR, SCAN_KNOBS, TUNABLES, Tunable, number
+from agents.operations import set_tunable
+from workflows.analysis import scan_speed
+from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, TunablesFacts, known
-from workflows.facts.versions import release_numbers
+from workflows.facts.read.versions import release_numbers
 from workflows.guards import tuning
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.tuning import Setting
 from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
@@ -65,7 +68,7 @@ def _named_only(facts: FleetFacts, params: Params, tunable: Tunable) -> Option:
 
 def the_measure_of_now(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     pool = the_pool(facts, params)
-    taken = measure.take(pool) if known(pool) else pool
+    taken = scan_speed.take(pool) if known(pool) else pool
     if not known(taken):
         return (Option("now", "As it is now", "There is nothing to compare with later.", (unknown(taken.reason),)),)
     return (Option("now", "As it is now", taken.words, (ok(f"Measured: {taken.words}."),), fixes={"baseline": taken.text}),)
@@ -92,7 +95,7 @@ def measure_seconds(params: Params) -> int:
 
 
 def what_it_costs(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    setting, before = tuning.the_setting(params), measure.read(params.get("baseline", ""))
+    setting, before = tuning.the_setting(params), scan_speed.read(params.get("baseline", ""))
     cost = setting.tunable.cost if known(setting) else setting.reason
     bound = f"{before.wait_max_ns // 1_000_000} ms" if known(before) else "unknown"
     return {"cost": {"why": cost, "before": params.get("baseline", ""), "a_read_may_wait": bound}}
@@ -100,10 +103,10 @@ def what_it_costs(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) ->
 
 def how_it_goes(facts: FleetFacts, params: Params) -> Progress:
     """The scan beside what it was, and what others wait."""
-    pool, before = the_pool(facts, params), measure.read(params.get("baseline", ""))
+    pool, before = the_pool(facts, params), scan_speed.read(params.get("baseline", ""))
     if not known(pool):
         return Progress(pool.reason)
-    now = measure.take(pool)
+    now = scan_speed.take(pool)
     if not known(before) or not known(now):
         return Progress((now if known(before) else before).reason)  # type: ignore[union-attr]
     percent = next((scan.percent for scan in (pool.progress if known(pool.progress) else ())), None)
@@ -144,7 +147,7 @@ RUNBOOK = Runbook(
             kind="CHECK",
             why="A scan must run, nothing may stop it, and no single disk may hold it up: tuning makes a slow disk slower. Nobody else may "
             "be tuning this node, or nobody will know what helped.",
-            guards=tuning.MAY_TUNE_GUARDS,
+            guards=(*tuning.MAY_TUNE_GUARDS, allowed(set_tunable), released(set_tunable)),
         ),
         Step(
             slug="choose",
@@ -180,7 +183,7 @@ RUNBOOK = Runbook(
             title="Have the node plan it",
             kind="PLAN",
             why="The node reads the value it has now and says what it would write. It changes nothing.",
-            guards=tuning.SET_GUARDS,
+            guards=(*tuning.SET_GUARDS, allowed(set_tunable), released(set_tunable)),
             operation="set_tunable",
             params=set_params,
             agrees=plan_is_for_this_setting,
@@ -191,7 +194,7 @@ RUNBOOK = Runbook(
             title="Set the tunable",
             kind="EXECUTE",
             why="One value is written and read back. It counts at once, for all pools of the node, until it is put back or the node reboots.",
-            guards=tuning.SET_GUARDS,
+            guards=(*tuning.SET_GUARDS, allowed(set_tunable), released(set_tunable)),
             operation="set_tunable",
             effect="idempotent",
             params=set_params,

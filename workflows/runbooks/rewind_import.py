@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.operations import zpool_import_txg, zpool_rewind
-from workflows.core import END, Loop, Option, Params, Progress, Runbook, Step, Verdict, ask, ok, refuse
+from agents.operations import zpool_export_readonly, zpool_import_txg, zpool_rewind
+from workflows.analysis.rewind_points import Point, Timeline, date
+from workflows.engine.core import END, Loop, Option, Params, Progress, Runbook, Step, Verdict, ask, ok, refuse
 from workflows.facts import FleetFacts, known
 from workflows.guards.importing import (
     the_pool_can_be_read,
@@ -24,6 +25,8 @@ from workflows.guards.importing import (
     the_pool_is_read_only,
     what_can_be_imported_is_fresh,
 )
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.rewinding import (
     BEFORE_GUARDS,
     BY_HAND,
@@ -43,7 +46,6 @@ from workflows.guards.rewinding import (
     the_timeline,
     what_it_took,
 )
-from workflows.rewind import Point, Timeline, date
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, let_go_and_verify, what_was_seen
 from workflows.runbooks._orders import named, order, verify
 
@@ -221,7 +223,7 @@ RUNBOOK = Runbook(
             kind="CHECK",
             why="A rewind is for a pool that comes in by no other way. While one disk tells another story it is taken away instead, and a pool "
             "that somebody else has, or may have, is left alone. What cannot be told counts as no.",
-            guards=BEFORE_GUARDS,
+            guards=(*BEFORE_GUARDS, allowed(zpool_import_txg, zpool_export_readonly), released(zpool_import_txg, zpool_export_readonly)),
         ),
         Step(
             slug="point",
@@ -247,6 +249,7 @@ RUNBOOK = Runbook(
             adds=what_is_left_out,
             opens=HELD,
             fails_to="verify-let-go",
+            fails_means="The pool did not come in at this point. It is made sure that nothing of it is held.",
         ),
         verify(
             "verify-import",

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workflows.core import END, Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.analysis.links import Link, links, look_again, read_quiet, told, watched_seconds
+from workflows.engine.core import END, Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import links as guards
-from workflows.links import Link, links, look_again, read_quiet, told, watched_seconds
 
 WATCH_SECONDS = 2 * 3600
 QUIET_DEADLINE_SECONDS = 6 * 3600

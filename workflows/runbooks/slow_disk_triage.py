@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.operations import smart_self_test
-from workflows import slowness
-from workflows.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.analysis import slowness
+from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import slow
 from workflows.guards.modes import the_disk_is_the_one_meant

@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_detach
-from workflows.core import END, Option, Params, Runbook, Step, ask, ok
+from workflows.engine.core import END, Option, Params, Runbook, Step, ask, ok
 from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.spares import (
     CANCEL,
     PROMOTE,
@@ -31,13 +33,12 @@ from workflows.guards.spares import (
     the_spare_stands_in_for_the_member,
 )
 from workflows.guards.target import (
+    no_expansion_is_under_way,
     no_mass_event_is_under_way,
-    no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     the_vdev_can_still_rebuild,
-    the_zfs_versions_match_and_are_tested,
 )
 from workflows.runbooks._orders import order, verify
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is
@@ -46,14 +47,13 @@ REPLACE = "replace"
 DETACH_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
-    the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
     the_spare_stands_in_for_the_member,
     the_one_that_stays_is_whole,
     the_last_scan_was_clean,
     no_mass_event_is_under_way,
-    no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
+    no_expansion_is_under_way,
     the_vdev_can_still_rebuild,
     nothing_of_the_pool_comes_first,
 )
@@ -129,7 +129,7 @@ RUNBOOK = Runbook(
             title="Check pool, member and spare",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=DETACH_GUARDS,
+            guards=(*DETACH_GUARDS, allowed(zpool_detach), released(zpool_detach)),
         ),
         *order(
             "detach",

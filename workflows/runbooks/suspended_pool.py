@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agents.domain.tunables import TUNABLES, number
 from agents.operations import set_tunable, zpool_clear
 from agents.operations._pool import MMP
-from agents.tunables import TUNABLES, number
-from workflows.core import END, Option, Params, Progress, Runbook, Step, Verdict, blockers, ok, refuse, unknown
+from workflows.engine.core import END, Option, Params, Progress, Runbook, Step, Verdict, blockers, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
 from workflows.guards import suspended, tuning
 from workflows.guards.mass import the_pool_is_suspended
 from workflows.guards.modes import nothing_is_lost_together
-from workflows.guards.tuning import Setting, the_release_is_one_we_know
+from workflows.guards.releases import released
+from workflows.guards.tuning import Setting
 from workflows.runbooks._orders import order, verify
 from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
 from workflows.situations import _words, pool_suspended
@@ -31,15 +32,13 @@ FAIL_INTERVALS = "zfs_multihost_fail_intervals"
 HOLDS = (1, 7, 14)  # days
 PROOF_GUARDS = (
     suspended.what_a_suspension_reads_is_fresh,
-    the_release_is_one_we_know,
     suspended.multihost_suspended_it,
     suspended.no_other_node_has_the_pool,
     suspended.the_pool_can_do_without_the_sick_disk,
 )
-CLEAR_GUARDS = (*PROOF_GUARDS, suspended.what_clear_means_here, suspended.the_sick_disk_is_out, nothing_is_lost_together)
+CLEAR_GUARDS = (*PROOF_GUARDS, suspended.the_sick_disk_is_out, nothing_is_lost_together)
 TUNE_GUARDS = (
     tuning.what_tuning_reads_is_fresh,
-    tuning.the_release_is_one_we_know,
     tuning.the_value_may_be_set,
     tuning.the_tunable_is_as_it_was,
 )
@@ -78,8 +77,7 @@ def ways_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     boot = node.boot_id if known(node) else node
     reboot = ok("It takes everything on the node down; that is asked next.") if known(boot) else unknown(boot.reason)
     clear = tuple(
-        guard(facts, params)
-        for guard in (suspended.what_clear_means_here, suspended.the_sick_disk_is_out, suspended.no_other_node_has_the_pool)
+        guard(facts, params) for guard in (released(zpool_clear), suspended.the_sick_disk_is_out, suspended.no_other_node_has_the_pool)
     )
     return (
         Option(
@@ -183,7 +181,7 @@ RUNBOOK = Runbook(
             title="Check that it is suspended",
             kind="CHECK",
             why="By the kernel's own word, which answers when `zpool` hangs. No other command is sent to a suspended pool.",
-            guards=(suspended.what_a_suspension_reads_is_fresh, the_release_is_one_we_know, the_pool_is_suspended),
+            guards=(suspended.what_a_suspension_reads_is_fresh, the_pool_is_suspended),
         ),
         Step(
             slug="kind",
@@ -248,6 +246,7 @@ RUNBOOK = Runbook(
             "The kernel looks whether another host writes to it, and then goes on. If it refuses, the node is rebooted; it is not tried twice.",
             approvals=1,
             fails_to="others",
+            fails_means="The pool stays suspended, and clearing it is not tried twice: it takes a reboot of the node.",
         ),
         Step(
             slug="resumed",

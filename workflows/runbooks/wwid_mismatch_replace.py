@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agents.operations import zpool_online, zpool_set_path
-from workflows.core import END, Option, Params, Runbook, Step, ask, blockers
+from agents.operations import zpool_online, zpool_replace, zpool_set_path
+from workflows.engine.core import END, Option, Params, Runbook, Step, ask, blockers
 from workflows.facts import FleetFacts, known
-from workflows.facts.census import candidate_case
+from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
     nothing_contradicts_who_the_disk_is,
@@ -27,19 +27,20 @@ from workflows.guards.candidate import (
     the_disk_is_seen_and_running,
 )
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.policy import allowed
+from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
 from workflows.guards.subject import number, the_disk
 from workflows.guards.target import (
     its_siblings_read_true,
     no_mass_event_is_under_way,
-    no_resilver_touches_the_vdev,
     the_lost_member_has_not_come_back,
     the_lost_member_is_not_being_replaced,
     the_lost_member_is_one_known_vdev,
     the_lost_member_is_out_of_service,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
-    the_zfs_versions_match_and_are_tested,
+    the_running_resilver_begins_anew,
 )
 from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
 from workflows.runbooks._replacing import (
@@ -58,7 +59,6 @@ REPLACE_GUARDS = (*TARGET_GUARDS, its_siblings_read_true, *CANDIDATE_GUARDS)
 RETURN_GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
-    the_zfs_versions_match_and_are_tested,
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     the_lost_member_is_out_of_service,
@@ -69,9 +69,8 @@ RETURN_GUARDS = (
     returning.zfs_did_not_give_it_up,
     nothing_else_uses_the_disk,
     no_mass_event_is_under_way,
-    no_resilver_touches_the_vdev,
 )
-PATH_GUARDS = (*RETURN_GUARDS, the_disk_answers_to_its_wwid, returning.zfs_can_be_told_a_new_path)
+PATH_GUARDS = (*RETURN_GUARDS, the_disk_answers_to_its_wwid)
 member_params = named(*zpool_online.PARAMS)
 path_params = named(*zpool_set_path.PARAMS)
 
@@ -140,7 +139,7 @@ RUNBOOK = Runbook(
             title="Check pool, lost member and new disk",
             kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
-            guards=REPLACE_GUARDS,
+            guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
         ),
         Step(
             slug="plan",
@@ -148,7 +147,7 @@ RUNBOOK = Runbook(
             kind="PLAN",
             why="The node reads everything again and says the exact command, what goes, what comes, and how the pool will look. "
             "It changes nothing, and holds itself to these facts when the command runs.",
-            guards=REPLACE_GUARDS,
+            guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             params=replace_params,
             agrees=plan_is_for_what_was_chosen,
@@ -176,7 +175,7 @@ RUNBOOK = Runbook(
             kind="EXECUTE",
             why="The node checks everything once more and runs the one command of the plan, at most once. All content of the new "
             "disk is overwritten; what the pool holds stays readable meanwhile.",
-            guards=REPLACE_GUARDS,
+            guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             effect="at_most_once",
             destructive=True,
@@ -210,6 +209,7 @@ RUNBOOK = Runbook(
             RETURN_GUARDS,
             "ZFS opens the member again, and takes only the disk that carries its label. What it missed is resilvered; nothing is overwritten "
             "that another disk needs.",
+            warns=(the_running_resilver_begins_anew,),
         ),
         verify(
             "look-online",
@@ -238,6 +238,7 @@ RUNBOOK = Runbook(
             RETURN_GUARDS,
             "ZFS opens it under the new name, checks that it carries the member's label, and resilvers what it missed.",
             needed=returning.the_member_is_still_away,
+            warns=(the_running_resilver_begins_anew,),
         ),
         Step(
             slug="caught-up",

@@ -5,8 +5,8 @@ A situation that can be the cause of others also has `explains(cause, other)`; o
 
 from collections.abc import Iterable
 
-from workflows import unexplained
-from workflows.core import Situation
+from workflows.analysis import unexplained
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
     aux_without_redundancy,
@@ -75,6 +75,7 @@ from workflows.situations import (
 )
 from workflows.situations._gating import gated, gating
 from workflows.situations._ranking import ranked
+from workflows.situations._systems import in_its_words, system_of
 
 SITUATIONS = {
     module.SLUG: module
@@ -161,7 +162,8 @@ def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situa
     own, others = found[: len(detected)], found[len(detected) :]
     explained = ranked(own, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
     rest = (*others, *unexplained.detect(fleet, found))
-    return ranked((*explained, *rest), (), URGENT) if rest else explained
+    systems = {node.node: system_of(node) for node in fleet.nodes.values()}
+    return in_its_words(ranked((*explained, *rest), (), URGENT) if rest else explained, systems)
 
 
 def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agents.operations._importing import OF_NOBODY
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
-from workflows.facts.census import imported_pools
-from workflows.facts.divergence import Row, rows
+from workflows.facts.fleet.census import imported_pools
+from workflows.facts.fleet.divergence import Row, rows
 
 IN_USE, DESTROYED = 0, 2  # a label's state
 
@@ -22,7 +23,7 @@ class Blocked:
     """One pool on one node, and why it does not come in as it should.
 
     `why` is "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting",
-    "incomplete", "destroyed", "claim" or "unclear".
+    "incomplete", "marked", "destroyed", "claim" or "unclear".
     """
 
     node: NodeFacts
@@ -42,6 +43,20 @@ class Blocked:
     def lost(self) -> tuple[VdevFacts, ...]:
         """The leaves that the listing does without."""
         return tuple(leaf for _, top in self.listed.tops for leaf in lost_of(top)) if self.listed else ()
+
+    @property
+    def id(self) -> str:
+        """For sentences. A listing that was cut or garbled may lack it."""
+        return str(self.guid) if self.guid else "ID (its line `id:` was not read)"
+
+    @property
+    def unseen_tops(self) -> int | None:
+        """How many top-level vdevs the labels count and the listing does not show: missing, or removed long ago. None where no label tells.
+
+        A vdev of which no disk was found has no row: the listing shows the others, each ONLINE.
+        """
+        counts = [row.label.tops for row in self.table if row.label.tops is not None]
+        return max(counts) - len(self.listed.tops) if counts and self.listed else None
 
     @property
     def ours(self) -> bool:
@@ -65,14 +80,15 @@ def _listed(node: NodeFacts) -> Iterator[Blocked]:
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
         why = _why(pool, found)
         if not why and not pool.destroyed:
-            why = "waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else ""
-        if why and not (why == "incomplete" and pool.name in here):  # it may have been imported since it was listed
+            why = (
+                "waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else "marked" if marked_of(pool) else ""
+            )
+        if why and not (why in ("incomplete", "marked") and pool.name in here):  # it may have been imported since it was listed
             namesakes = tuple(other for other in listed if other.name == pool.name and other.guid != pool.guid)
             yield Blocked(node, pool.name, pool.guid, why, pool, table, found, namesakes)
 
 
 HOSTID = re.compile(r"hostid is not set|multihost property on|zgenhostid")
-OF_NOBODY = re.compile(r"must be exported from \S+ \(hostid=0\)")
 NEWER = re.compile(r"feature\(s\) not supported|unsupported feature|newer(?:, incompatible)? version|incompatible version|required feature")
 WRONG_LABEL = ("corrupted data", "invalid label")  # notes of a row whose name was opened, and led to something else
 BAD_LOG = ("bad intent log", "intent log record")
@@ -99,9 +115,12 @@ def _by_rows(pool: ImportableFacts) -> str:
     """By which rows are not there, and what stands behind them."""
     down, lost = pool.state in ("FAULTED", "UNAVAIL"), [leaf for kind, top in pool.tops if kind != "log" for leaf in lost_of(top)]
     if any(len(lost_of(top)) > tolerates(top) for kind, top in pool.tops if kind != "log"):
-        opened = [leaf for leaf in lost if any(note in leaf.note for note in WRONG_LABEL) or leaf.state == "FAULTED"]
+        opened = [leaf for leaf in lost if any(note in leaf.note for note in WRONG_LABEL) or (leaf.state == "FAULTED" and not leaf.note)]
         return "names" if opened and len(opened) == len(lost) else "missing"
-    if any(note in f"{pool.note} {pool.status}" for note in BAD_LOG) or any(lost_of(top) for kind, top in pool.tops if kind == "log"):
+    logs = [top for kind, top in pool.tops if kind == "log" and lost_of(top)]
+    if any(len(lost_of(top)) > tolerates(top) for top in logs):
+        return "missing-log"  # whatever the listing says of the pool: an ordinary import refuses then (spa_check_for_missing_logs)
+    if logs or any(note in f"{pool.note} {pool.status}" for note in BAD_LOG):
         return "missing-log" if down else ""
     if down and (pool.more_devices or "missing device" in pool.note):
         return "missing-top"
@@ -123,6 +142,11 @@ def lost_of(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
 
 def _is_incomplete(pool: ImportableFacts) -> bool:
     return any(lost_of(top) for _, top in pool.tops)
+
+
+def marked_of(pool: ImportableFacts) -> tuple[VdevFacts, ...]:
+    """The leaves that hold their data, and that the host that had the pool last marked as DEGRADED."""
+    return tuple(leaf for _, top in pool.tops for leaf in top.leaves() if leaf.state == "DEGRADED")
 
 
 def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) -> bool:

@@ -5,7 +5,7 @@ A command names its member by guid; where the guid is not known the cure has no 
 
 from __future__ import annotations
 
-from workflows.core import Cure
+from workflows.engine.core import Cure
 from workflows.facts import PoolFacts, VdevFacts, known
 
 BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid

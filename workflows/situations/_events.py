@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.zpool_events import Event
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _words
 
 STATECHANGE = "resource.fs.zfs.statechange"
 REMOVED = "resource.fs.zfs.removed"
 BACK = ("sysevent.fs.zfs.vdev_online", "sysevent.fs.zfs.vdev_attach")
+LOST = ("REMOVED", "UNAVAIL", "FAULTED")  # `disk-missing` and `disk-faulted` tell them
 ENDED = ("sysevent.fs.zfs.pool_destroy", "sysevent.fs.zfs.pool_export")
 
 
@@ -38,6 +39,11 @@ def lost_by_events(fleet: FleetFacts, slug: str, states: tuple[str, ...]) -> Ite
         for change in _changes(node):
             if change.state in states and not tree_read(node, change.pool, change.pool_guid):
                 yield _situation(change, slug)
+
+
+def lost_by_its_events(node: NodeFacts) -> frozenset[str]:
+    """The guids of the vdevs that the events call lost, whose own situation tells of them."""
+    return frozenset(change.guid for change in _changes(node) if change.guid and change.state in LOST)
 
 
 def tree_read(node: NodeFacts, name: str, guid: int | None) -> PoolFacts | None:
@@ -65,15 +71,7 @@ def _changes(node: NodeFacts) -> list[Changed]:
 
 def _of_event(node: NodeFacts, event: Event) -> Changed | None:
     guid = event.number("vdev_guid")
-    state = (
-        "ONLINE"
-        if event.kind in BACK
-        else "REMOVED"
-        if event.kind == REMOVED
-        else event.text("vdev_state")
-        if event.kind == STATECHANGE
-        else None
-    )
+    state = "ONLINE" if event.kind in BACK else "REMOVED" if event.kind == REMOVED else event.state if event.kind == STATECHANGE else None
     if guid is None or not state:
         return None
     path = event.text("vdev_path") or ""

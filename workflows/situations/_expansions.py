@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts
+from workflows.engine.core import Cure
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools
 from workflows.situations._limits import EXPANSION_PERCENT_MAX
 
@@ -46,6 +47,20 @@ class Expansion:
     @property
     def is_stuck(self) -> bool:
         return self.waits or self.too_far or self.slow
+
+    @property
+    def lost(self) -> tuple[VdevFacts, ...]:
+        """Members out of service: it stands still until each is back or replaced."""
+        return tuple(leaf for _, top in self.pool.tops_read for leaf in top.leaves() if lookup.serves_nothing(leaf))
+
+    def replacing(self) -> Iterator[Cure]:
+        if self.lost:
+            names = ", ".join(map(_pools.short, self.lost))
+            yield _pools.cure(
+                "replace",
+                f"Bring back or replace {names}, and let the resilver end: the expansion waits for that and goes on by itself. ZFS replaces a "
+                "lost member during an expansion.",
+            )
 
     @property
     def done(self) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from workflows.core import Situation
+from workflows.analysis.pool_fate import Verdict, fate
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
-from workflows.fate import Verdict, fate
 from workflows.situations._cures import REPLACING
 
 GATED_BY = "gated_by"  # in `subject`: the key of the situation that gates, or BY_FATE

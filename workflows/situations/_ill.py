@@ -1,5 +1,5 @@
 """Disks that say something of their health, and what each of them is to a pool. What the numbers mean is in
-`workflows.facts.health`."""
+`workflows.facts.read.disk_health`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from agents.wwid import normalise, strip_partition
-from workflows import redundancy
-from workflows.core import Cure, Evidence, Situation
+from agents.domain.wwid import normalise, strip_partition
+from workflows.analysis import redundancy
+from workflows.analysis.pool_fate import fate
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
-from workflows.facts.health import Finding, Kind
-from workflows.fate import fate
+from workflows.facts.read.disk_health import Finding, Kind
 from workflows.situations import _words
 from workflows.situations._lost import Lost
 
@@ -188,7 +188,7 @@ UNNAMED = "unnamed"  # a report without a name is filed under this and a number
 def ills(fleet: FleetFacts, kind: Kind) -> Iterator[Ill]:
     """Every disk of which something of this kind was found."""
     for node in fleet.nodes.values():
-        yield from reported(node, lambda said: any(found.kind == kind for found in said.findings))
+        yield from reported(node, lambda said: bool(said.findings) and any(found.kind == kind for found in said.findings))
 
 
 def reported(node: NodeFacts, wanted: Callable[[ConditionFacts], bool]) -> Iterator[Ill]:

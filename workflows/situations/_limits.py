@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from workflows import lastscrub
+from workflows.analysis import last_scrub
 
 # Scrubs. Distributions begin one each month (Debian's zfsutils: second Sunday; TrueNAS: every 35 days), so 35 days are one missed.
-SCRUB_DAYS = lastscrub.WARN_DAYS
+SCRUB_DAYS = last_scrub.WARN_DAYS
 # A paused scrub is gone on with within its month, else it stands for no scrub at all.
-SCRUB_PAUSED_DAYS = lastscrub.WARN_DAYS
-# A text that somebody pastes carries no date of its own. No text is read before the day of this line, so this much is sure of today.
-READ_NOT_BEFORE = datetime(2026, 11, 25, tzinfo=UTC)
+SCRUB_PAUSED_DAYS = last_scrub.WARN_DAYS
 
 # Fill, in percent of the pool's size.
 FILL_INFO = 80  # the OpenZFS "Workload Tuning" guide asks to keep 20 % free: below it, free space is searched in ever smaller pieces

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agents.collectors.kernel_log import KernelEvent, KernelLog
-from agents.wwid import strip_partition
-from workflows.core import Evidence
+from agents.domain.wwid import strip_partition
+from workflows.engine.core import Evidence
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.past import SECOND, Place, places
+from workflows.facts.read.past import SECOND, Place, places
 from workflows.situations import _words
 
 DAY_US = 24 * 3600 * SECOND

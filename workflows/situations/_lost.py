@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Cure, Evidence
+from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.census import title
-from workflows.facts.versions import release_numbers
+from workflows.facts.fleet.census import title
+from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss

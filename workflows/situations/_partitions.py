@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workflows.core import Cure
+from workflows.engine.core import Cure
 from workflows.facts import PoolFacts, VdevFacts
 from workflows.situations import _pools
 from workflows.situations._pools import NEW_DISK, cure

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from workflows.core import Answer, Cure, CureKind, Evidence, Situation
+from workflows.engine.core import Answer, Cure, CureKind, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
 from workflows.situations import _words
 
 Severity = Literal["act", "watch", "info"]
 GUID = "GUID"  # stands in a command for a number that this text does not give
 NEW_DISK = "/dev/disk/by-id/NEW_DISK"  # stands in a command for a disk that only the operator knows
+ON_FREEBSD = "/dev/gpt/NEW_DISK"
+_OF_FREEBSD = re.compile(
+    r"(?:/dev/)?(?:(?:gpt|gptid|diskid)/.{1,200}|(?:da|ada|nda|nvd|mfid|vtbd)[0-9]{1,20}(?:p[0-9]{1,20})?(?:\.eli|\.nop)?)"
+)
 # Names that lead to another disk after the next boot: Linux, FreeBSD, and illumos where they carry no WWN.
 _MOVES = re.compile(
     r"(?:/dev/(?:r?dsk/)?)?(?:(?:sd|hd|vd|xvd)[a-z]{1,4}|nvme[0-9]{1,20}n[0-9]{1,20}|(?:dm-|md|nbd|loop|zd|mmcblk|da|ada|nda|nvd|mfid|vtbd|xbd|aacd|ad)[0-9]{1,20}"
@@ -66,8 +70,14 @@ def handle(vdev: VdevFacts) -> str:
 def of(pool: PoolFacts, vdev: VdevFacts, *words: str) -> tuple[tuple[str, ...], ...]:
     """`zpool` with these words, in which "POOL" and "VDEV" are put in; before it the look that tells the guid, where it is not known."""
     named = handle(vdev)
-    command = ("zpool", *({"POOL": pool.name, "VDEV": named}.get(word, word) for word in words))
+    command = ("zpool", *({"POOL": pool.name, "VDEV": named, NEW_DISK: new_disk(pool)}.get(word, word) for word in words))
     return (("zpool", "status", "-g", pool.name), command) if named == GUID else (command,)
+
+
+def new_disk(pool: PoolFacts) -> str:
+    """How a command names a disk that comes: FreeBSD, told by the names of the pool's members, has no by-id folder."""
+    names = (leaf.name for _, top in pool.tops_read for leaf in top.leaves())
+    return ON_FREEBSD if any(_OF_FREEBSD.fullmatch(name) for name in names) else NEW_DISK
 
 
 def guid_needed(vdev: VdevFacts) -> str:
@@ -79,7 +89,7 @@ def guid_needed(vdev: VdevFacts) -> str:
 
 def short(vdev: VdevFacts) -> str:
     """The last part of its name."""
-    return vdev.name.rsplit("/", 1)[-1]
+    return vdev.short
 
 
 def key_of(vdev: VdevFacts) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 
 SEVERITIES = ("act", "watch", "info")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure
+from agents.collectors._rows import is_gap
+from workflows.engine.core import Cure
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.versions import release_numbers
+from workflows.facts.read.versions import release_numbers
 from workflows.situations import _pools
 from workflows.situations._pools import NEW_DISK, cure
 
@@ -23,6 +24,11 @@ def is_redundant(vdev: VdevFacts) -> bool:
 def is_single(vdev: VdevFacts) -> bool:
     """Whether it is one disk and no more."""
     return vdev.kind in SINGLE
+
+
+def has_gaps(pool: PoolFacts) -> bool:
+    """Whether somebody took rows out of the tree and wrote dots in their place: then what hangs below what is not sure."""
+    return any(line.field == "config" and is_gap(line.line) for line in pool.unread)
 
 
 def data_tops(pool: PoolFacts) -> tuple[VdevFacts, ...]:

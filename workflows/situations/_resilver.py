@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import eta, fate
-from workflows.core import Evidence
+from workflows.analysis import eta, pool_fate
+from workflows.engine.core import Evidence
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanProgress, VdevFacts, known
-from workflows.facts.progress import size
+from workflows.facts.read.scan_progress import size
 from workflows.situations import _words
 
 LONG_ENOUGH_SECONDS = 600  # a shorter look says more about one moment than about the resilver
@@ -83,7 +83,7 @@ class Running:
         return _words.evidence(self.node, "zpool_status", text.replace("\n", " "))
 
     def worst_margin(self) -> int | None:
-        margin = fate.pool_losses(self.pool.shown)
+        margin = pool_fate.pool_losses(self.pool.shown)
         return margin if known(margin) else None
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workflows import fate
-from workflows.core import Answer, Evidence
+from workflows.analysis import pool_fate
+from workflows.engine.core import Answer, Evidence
 from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
 
 
 def evidence(node: NodeFacts, source: str, line: str) -> Evidence:
@@ -36,8 +36,8 @@ def disk_behind(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
 def margin_sentence(pool: PoolFacts, top: VdevFacts) -> str:
     """How many more losses a top-level vdev survives, as ZFS counts; of a log that no data is on it."""
     pool = pool.shown
-    margin = fate.losses(pool, top)
-    if fate.role_of(pool, top) == "log":
+    margin = pool_fate.losses(pool, top)
+    if pool_fate.role_of(pool, top) == "log":
         return _of_a_log(pool, top, margin)
     if not known(margin):
         return f"How many more losses {top.name} survives is not known: {margin.reason}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.situations import _pools
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import Said, cure
 
 SLUG = "cache-device-lost"
 MANUALS: tuple[str, ...] = ()
@@ -62,6 +62,6 @@ def _cures(pool: PoolFacts, cache: VdevFacts) -> Iterator[Cure]:
     yield cure(
         "add",
         "Add a new one where one is wanted, by a name that does not move.",
-        ("zpool", "add", pool.name, "cache", NEW_DISK),
+        ("zpool", "add", pool.name, "cache", _pools.new_disk(pool)),
         needs="The new device carries nothing that is needed. The word `cache` is there: without it the device becomes a part of the pool.",
     )

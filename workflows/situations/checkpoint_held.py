@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure

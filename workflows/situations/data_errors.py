@@ -10,16 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.dataloss import DataErrors, counted, data_errors
+from workflows.facts.read.data_errors import DataErrors, counted, data_errors
 from workflows.situations import _words, errors_everywhere
+from workflows.situations.vdev_degraded import counts_alone
 
 SLUG = "data-errors"
 MANUALS: tuple[str, ...] = ()
 GATES = True
 FILES_NAMED = 8
 LEAVES_NAMED = 6
+DATA = ("data", "special", "dedup")
+OF_VDEVS = ":vdevs"
+KINDS = ("read", "write", "checksum")
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,48 @@ class Damaged:
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
+    found = ((node, pool, data_errors(pool)) for node in fleet.nodes.values() for pool in node.pools_read)
     return tuple(
-        _situation(Damaged(node, pool, errors))
-        for node in fleet.nodes.values()
-        for pool in node.pools_read
-        if (errors := data_errors(pool)) is not None
+        one
+        for node, pool, errors in found
+        if (one := _situation(Damaged(node, pool, errors)) if errors is not None else _unlisted(node, pool)) is not None
+    )
+
+
+def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
+    """A vdev of several disks counts an error of its own only where its redundancy could not mend the block. The list may have lost it since."""
+    tops = [top for role, top in pool.tops_read if role in DATA and top.children and top.counted and not counts_alone(top)]
+    if not tops or (known(pool.suspended) and pool.suspended) or pool_fate.why_down(pool):
+        return None
+    said = ", ".join(
+        f"{top.name} ({', '.join(f'{n} {kind}' for n, kind in zip(top.figures, KINDS, strict=False) if n != '0')})" for top in tops
+    )
+    meaning = (
+        f"{said} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
+        "other disks could not mend. The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which "
+        "several disks were away, or nobody has looked since. A scrub to the end tells whether anything is damaged."
+    )
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}{OF_VDEVS}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name}: {_words.plural(len(tops), 'vdev', 'vdevs')} counted errors that redundancy could not mend",
+        meaning=meaning,
+        evidence=tuple(_words.evidence(node, "zpool_status", "  ".join((top.name, top.state, *top.figures))) for top in tops),
+        subject=_words.subject(node, pool),
+        sure=False,
+        cures=(
+            Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", pool.name),)),
+            Cure("scrub", "Scrub to the end, once all members are back.", (("zpool", "scrub", pool.name),)),
+        ),
     )
 
 
 def explains(cause: Situation, other: Situation) -> bool:
     """Errors that disks counted while data was damaged are the same errors: no disk is to be replaced for them before that is clear."""
+    if cause.key.endswith(OF_VDEVS):
+        return False  # which disks counted beside their vdev is told by those
     return other.slug == "disk-errors" and (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
 
 
@@ -140,7 +177,7 @@ def _meaning(one: Damaged) -> Iterator[str]:
     yield "Replacing a disk does not bring this data back."
     yield from _which(one)
     if one.away:
-        names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.away[:LEAVES_NAMED])
+        names = ", ".join(leaf.short for leaf in one.away[:LEAVES_NAMED])
         yield f"{names} {'is' if len(one.away) == 1 else 'are'} out of service: the data may only be out of reach. Bring that back first, then scrub and look again."
         return
     yield from _whose_fault(one)
@@ -200,4 +237,4 @@ def _evidence(one: Damaged) -> Iterator[Evidence]:
 
 
 def _short(leaf: VdevFacts) -> str:
-    return leaf.name.rsplit("/", 1)[-1].partition("-part")[0]
+    return leaf.short.partition("-part")[0]

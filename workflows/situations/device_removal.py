@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
@@ -22,9 +22,42 @@ _PERCENT = re.compile(r"([0-9]{1,6}[.,]?[0-9]{0,2})% done")
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
-        found
+        _make(node, pool, *said)
         for node, pool in _pools.pools(fleet)
-        if pool.removal_line and (said := _said(node, pool)) and (found := _make(node, pool, *said))
+        if (said := (_said(node, pool) if pool.removal_line else None) or _by_rows(node, pool))
+    )
+
+
+def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
+    """What the notes behind the top-level vdevs say where no line `remove:` tells of it."""
+    tops = [top for _, top in pool.tops_read]
+    leaving = next((top for top in tops if "(removing)" in top.note), None)
+    if leaving is not None:
+        meaning = (
+            f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not tell. Until it is over replace, attach "
+            "and checkpoint are refused, and its disks still hold data: pull none."
+        )
+        said = Said(
+            "info", f"{pool.name}: {_pools.short(leaving)} is being removed", meaning, (_pools.row(node, leaving),), _while_it_runs(pool)
+        )
+        return "running", said
+    idle = [top for top in tops if "(non-allocating)" in top.note]
+    if not idle:
+        return None
+    named = ", ".join(map(_pools.short, idle))
+    meaning = (
+        f"Nothing new is written to {named} of {pool.name} on {node.node}: its property `allocating` is off, by hand or because a removal was begun and stopped. What "
+        "it holds is read and protected as before, and the pool has less room for new data."
+    )
+    on = cure(
+        "other",
+        "Let it take data again, if that is not wanted.",
+        *_pools.of(pool, idle[0], "set", "allocating=on", "POOL", "VDEV"),
+        releases="2.2 and newer",
+        needs=_pools.guid_needed(idle[0]),
+    )
+    return "non-allocating", Said(
+        "info", f"{pool.name}: {named} takes no new data", meaning, tuple(_pools.row(node, top) for top in idle), (on,)
     )
 
 

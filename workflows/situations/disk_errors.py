@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.dataloss import counted
+from workflows.facts.read.data_errors import counted
 from workflows.situations import _cures, _words, errors_everywhere
 
 SLUG = "disk-errors"

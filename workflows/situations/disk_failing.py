@@ -1,6 +1,6 @@
 """A disk says, or its numbers say, that it is failing, while ZFS still uses it: the time to act is before it is given up.
 
-Its own prediction, a failed self-test and an NVMe warning are certain. Numbers are weighed by `workflows.facts.thresholds`.
+Its own prediction, a failed self-test and an NVMe warning are certain. Numbers are weighed by `workflows.facts.read.thresholds`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workflows.core import Answer, Cure, Situation
+from workflows.engine.core import Answer, Cure, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill
 from workflows.situations._ill import Ill, Severity

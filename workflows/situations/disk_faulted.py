@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _partitions, _words
 from workflows.situations._events import lost_by_events
@@ -119,4 +119,4 @@ def _evidence(lost: Lost) -> Iterator[Evidence]:
 
 
 def _short(lost: Lost) -> str:
-    return lost.leaf.name.rsplit("/", 1)[-1]
+    return lost.leaf.short

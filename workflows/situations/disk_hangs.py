@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.hanging import Hanging, hanging, silent_reasons
+from workflows.facts.read.hanging_disks import Hanging, hanging, silent_reasons
 from workflows.situations import _cures, _words, import_blocked
 from workflows.situations._log import Log
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from workflows.core import Evidence, Situation
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations import _partitions
 from workflows.situations._events import lost_by_events
@@ -103,4 +103,4 @@ def _subject(lost: Lost) -> dict[str, str]:
 
 
 def _short(lost: Lost) -> str:
-    return lost.leaf.name.rsplit("/", 1)[-1]
+    return lost.leaf.short

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill
 from workflows.situations._ill import Ill

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.drift import MODES, Deviation, deviations
+from workflows.facts.fleet.mode_drift import MODES, Deviation, deviations
 from workflows.situations import _words
 
 SLUG = "drive-mode-drift"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from agents.collectors.ses import SesElement
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import BayFacts, EnclosureFacts, FleetFacts, NodeFacts, known
 from workflows.situations import _words
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import fate
-from workflows.core import Cure, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.dataloss import data_errors
+from workflows.facts.read.data_errors import data_errors
 from workflows.situations import _cures, _words
 
 SLUG = "errors-everywhere"
@@ -54,7 +54,7 @@ def covers(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
 
 def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Everywhere]:
     """None of a pool that does not serve: what its disks counted then is of its going."""
-    if data_errors(pool) is not None or fate.is_suspended(pool) or fate.why_down(pool):
+    if data_errors(pool) is not None or pool_fate.is_suspended(pool) or pool_fate.why_down(pool):
         return
     tops = tuple(top for role, top in pool.tops_read if all_count(top))
     if tops:

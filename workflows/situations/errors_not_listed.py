@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.dataloss import data_errors
+from workflows.facts.read.data_errors import data_errors
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _pools
 from workflows.situations._expansions import Expansion, expansions
@@ -29,6 +29,7 @@ def _situation(one: Expansion) -> Situation:
         meaning,
         (_pools.line(node, "expand", one.text),),
         (
+            *one.replacing(),
             cure("wait", "Wait until it has ended.", ("zpool", "wait", "-t", "raidz_expand", pool.name), releases="2.3 and newer"),
             cure("scrub", "ZFS scrubs the pool by itself afterwards; see that it found no errors."),
         ),

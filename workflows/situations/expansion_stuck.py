@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
-from workflows.facts import REPAIRS, FleetFacts, lookup
+from workflows.engine.core import Cure, Situation
+from workflows.facts import REPAIRS, FleetFacts
 from workflows.situations import _pools
 from workflows.situations._expansions import Expansion, expansions
 from workflows.situations._pools import Said, cure
@@ -39,6 +39,8 @@ def _how(one: Expansion) -> str:
 
 
 def _why(one: Expansion) -> str:
+    if one.waits and one.lost:
+        return f"It waits for {', '.join(map(_pools.short, one.lost))}, out of service: it moves nothing while a member misses data, so it does not end before that is back or replaced."
     if one.waits:
         return "It waits until a resilver has ended, or until the errors of a member were cleared, because it moves nothing while a member misses data."
     if one.too_far:
@@ -47,19 +49,14 @@ def _why(one: Expansion) -> str:
 
 
 def _cures(one: Expansion) -> Iterator[Cure]:
-    lost = [leaf for _, top in one.pool.tops_read for leaf in top.leaves() if lookup.serves_nothing(leaf)]
     fills = any(scan.function in REPAIRS and scan.state == "running" for scan in _pools.scans(one.pool))
     if fills:
         yield cure(
             "wait", "Wait until the resilver that runs has ended; the expansion then goes on by itself.", ("zpool", "status", one.pool.name)
         )
-    elif lost:
-        yield cure(
-            "replace",
-            f"First bring back or replace {', '.join(map(_pools.short, lost))}, and let the resilver end; the expansion goes on by itself.",
-        )
+    yield from one.replacing()
     yield cure("look", "Look for the disk that answers slower than the others.", ("zpool", "iostat", "-v", "-l", one.pool.name, "5", "3"))
-    if one.waits and not lost and not fills:
+    if one.waits and not one.lost and not fills:
         yield cure(
             "clear",
             "When no resilver runs and every member is ONLINE, clear the errors it waits for.",

@@ -5,7 +5,7 @@ Said only where `status:` says so. `zpool upgrade` cannot be taken back, and a b
 
 from __future__ import annotations
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts
 from workflows.facts.status_reasons import StatusReason, reason_of
 from workflows.situations import _pools

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"

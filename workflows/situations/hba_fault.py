@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left as bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
-from workflows.core import Cure, Situation
+from agents.domain.wwid import strip_partition
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.past import SECOND
+from workflows.facts.read.past import SECOND
 from workflows.situations import _cures, _words
 from workflows.situations._log import Log, all_well, logs
 
@@ -40,6 +41,10 @@ HIT = (
     "device-reset",
     "handle-removed",
 )
+LOSING = tuple(kind for kind in HIT if kind not in ("reset-occurred", "unblocked"))  # kinds by which a disk lost commands, or itself
+LIST_OF_DISKS = "block"  # the source that tells which disks the kernel has
+IN_USE = ("running", "live")  # of a SCSI disk, and of an NVMe controller
+DISK = re.compile(r"sd[a-z]+|nvme\d+n\d+")
 HOST_RESET = ("host", "bus", "target")
 
 
@@ -79,7 +84,7 @@ def _faults(log: Log) -> Iterator[Fault]:
         e for e in log.recent("device-reset") if e.field("what") in HOST_RESET and "ttempting" in e.line
     ]
     failed = [e for e in failed if not _is_reset(e)]
-    stormy = _storm(log) if _may_have_taken_disks(log) else ()
+    stormy = _storm(log) if _may_have_taken_disks(log) and not _is_of_one_disk(log) else ()
     if not failed and not stormy and not _of_several(log, resets):
         return
     names = dict.fromkeys(e.field("hba") or "" for e in failed)
@@ -171,10 +176,50 @@ def _meaning(fault: Fault, name: str, acute: bool, well: bool) -> Iterator[str]:
 
 def _may_have_taken_disks(log: Log) -> bool:
     """Whether more than one member is lost today, or nobody knows how many."""
-    if not known(log.node.pools) or not all(known(pool.tops) for pool in log.node.pools):
+    if not _trees_known(log):
         return True
+    assert known(log.node.pools)
     leaves = [leaf for pool in log.node.pools if known(pool.tops) for _, top in pool.tops for leaf in top.leaves()]
     return not log.node.pools or sum(lookup.serves_nothing(leaf) for leaf in leaves) > 1
+
+
+def _trees_known(log: Log) -> bool:
+    return known(log.node.pools) and all(known(pool.tops) for pool in log.node.pools)
+
+
+def _is_of_one_disk(log: Log) -> bool:
+    """Whether no tree tells what is lost, and by the log and the kernel's list of disks it is one disk at most: a tray that was pulled.
+
+    The others said that they were reset, once the link was set up anew, and are there. Where the list was asked for and did not come, only
+    what the log says counts: that a disk is not known to be there is no fault of the HBA, and that the list failed is told by itself.
+    """
+    lost, was_asked = _lost_disks(log), known(log.node.disks) or LIST_OF_DISKS in log.node.failures
+    return not _trees_known(log) and (lost == 1 or (lost == 0 and was_asked))
+
+
+def _lost_disks(log: Log) -> int:
+    """How many disks of the log the kernel has no more, or has and cannot use, or has seen losing commands; of an unknown list the last alone."""
+    paths = [path for disk in (log.node.disks if known(log.node.disks) else ()) for path in disk.paths]
+    addresses = {path.name: path.hctl for path in paths if path.hctl}
+    here = {path.hctl or path.name for path in paths}
+    named = {one for event in log.recent(*HIT) if (one := _disk_of(event, addresses))}
+    struck = {one for event in log.recent(*LOSING) if (one := _disk_of(event, addresses))}
+    if not known(log.node.disks):
+        return _told_once(struck)
+    unusable = {path.hctl or path.name for path in paths if known(path.state) and path.state not in IN_USE}
+    return len((struck | unusable) & here) + _told_once(named - here)
+
+
+def _told_once(disks: set[str]) -> int:
+    """How many there are at least: nothing says which name a disk had whose address is told, so each may be told twice."""
+    by_address = sum(":" in one for one in disks)
+    return max(by_address, len(disks) - by_address)
+
+
+def _disk_of(event: KernelEvent, addresses: Mapping[str, str]) -> str:
+    """The address of the disk that an event names; "" of what is none, such as a floppy drive."""
+    name = strip_partition(event.field("disk") or "")[0]
+    return event.field("hctl") or addresses.get(name, name if DISK.fullmatch(name) else "")
 
 
 def _cures_of(log: Log) -> tuple[Cure, ...]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import FleetFacts, known
-from workflows.facts.conflicts import Conflict, conflicts
-from workflows.facts.identity import Identity
+from workflows.facts.fleet.conflicts import Conflict, conflicts
+from workflows.facts.fleet.identity import Identity
 
 SLUG = "identity-conflict"
 MANUALS: tuple[str, ...] = ()

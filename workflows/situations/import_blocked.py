@@ -11,17 +11,18 @@ damaged, and is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from workflows import features
-from workflows.core import Answer, Cure, Evidence, Situation
+from workflows.analysis import pool_features
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known
-from workflows.facts.uberblocks import PoolTimeline
+from workflows.facts.read.uberblocks import PoolTimeline
 from workflows.situations import _words
-from workflows.situations._blocked import Blocked, blocked, lost_of, tolerates
+from workflows.situations._blocked import Blocked, blocked, lost_of, marked_of, tolerates
 
 SLUG = "import-blocked"
 GATES = True
-MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport", "rewind-import")
+MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport")  # and "rewind-import" by its answer alone
 LEAVES_SHOWN = 24
 
 
@@ -41,7 +42,7 @@ def _situation(one: Blocked) -> Situation:
         answers=_answers(one),
         subject=_subject(one),
         sure=one.why != "silence" and (len(one.diverging) == 1 or one.why in SURE),
-        cures=tuple(_cures(one)),
+        cures=tuple(cure if one.guid else replace(cure, argv=tuple(argv for argv in cure.argv if "0" not in argv)) for cure in _cures(one)),
         gate=_must_act(one),
     )
 
@@ -51,7 +52,7 @@ SURE = ("features", "waiting", "hostid", "destroyed", "missing", "names")
 
 def _answers(one: Blocked) -> tuple[Answer, ...]:
     """Nothing that writes. With disks missing or other software needed there is nothing to import yet."""
-    if one.why not in ("damage", "diverged"):
+    if one.why not in ("damage", "diverged") or not one.guid:
         return ()
     params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
     looks = "It proves that nobody else has the pool, and tries to import it so that nothing is written."
@@ -60,7 +61,7 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
     answers = (Answer("read-only-import", params, looks),)
     if len(one.diverging) == 1:
         return (Answer("device-delete-reimport", params, away), *answers)
-    return answers if one.diverging else (*answers, Answer("rewind-import", params, back))
+    return answers if one.diverging or one.unseen_tops != 0 else (*answers, Answer("rewind-import", params, back))
 
 
 def _must_act(one: Blocked) -> bool:
@@ -106,6 +107,7 @@ TITLES = {
     "destroyed": "was destroyed on purpose, and could be brought back",
     "unclear": "cannot be imported, and the listing does not say why",
     "claim": "is called active elsewhere, by a host that nobody knows",
+    "marked": "can be imported, and a member of it is marked DEGRADED",
 }
 
 
@@ -113,7 +115,7 @@ def _meaning(one: Blocked) -> Iterator[str]:
     yield from _why_so(one)
     for other in one.namesakes:
         whole = "which can be imported" if other.state == "ONLINE" else f"which is {other.state}"
-        yield f"There is another pool named {one.name}, {whole}: its id is {other.guid}, this one's is {one.guid}. Name either by its id only."
+        yield f"There is another pool named {one.name}, {whole}: its id is {other.guid}, this one's is {one.id}. Name either by its id only."
 
 
 def _why_so(one: Blocked) -> Iterator[str]:
@@ -137,8 +139,8 @@ def _why_so(one: Blocked) -> Iterator[str]:
 
 
 def _features(one: Blocked) -> Iterator[str]:
-    names = features.named(one.listed.status) if one.listed else ()
-    release = features.needed(names)
+    names = pool_features.named(one.listed.status) if one.listed else ()
+    release = pool_features.needed(names)
     which = f" ({', '.join(names)})" if names else ""
     yield f"{one.name} uses features that this node's OpenZFS does not know{which}. Nothing is wrong with the pool; import it where the software is new enough."
     if release:
@@ -151,9 +153,19 @@ def _features(one: Blocked) -> Iterator[str]:
         yield "They are needed for reading, too, so it cannot be imported here at all, read-only neither."
 
 
+METADATA = ("special", "dedup")
+
+
 def _missing(one: Blocked) -> Iterator[str]:
     yield f"Too many disks of {one.name} are not to be seen from here: {_names_of(one.lost)}."
     yield "Bring them back first (power, cable, HBA); nothing on the others is lost by waiting."
+    roles = (
+        tuple(dict.fromkeys(kind for kind, top in one.listed.tops if kind in METADATA and len(lost_of(top)) > tolerates(top)))
+        if one.listed
+        else ()
+    )
+    if roles:
+        yield f"Among them is its {' and '.join(roles)} vdev, which holds what finds the data: without it nothing of the pool can be read, and -m does not help, as it is for logs."
     yield "Do not go back in time (-F, -X, -T) and clear no label: the pool looks damaged only because it is not all here."
 
 
@@ -191,7 +203,7 @@ def _hostid(one: Blocked) -> Iterator[str]:
 
 
 def _destroyed(one: Blocked) -> Iterator[str]:
-    yield f"Somebody destroyed {one.name} (id {one.guid}) with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.guid}`."
+    yield f"Somebody destroyed {one.name} (id {one.id}) with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.id}`."
     yield "That is right only if it was destroyed by mistake, and before these disks are used for anything else. If it is not wanted, nothing need be done."
 
 
@@ -205,6 +217,11 @@ def _unclear(one: Blocked) -> Iterator[str]:
     yield "Look at the labels of all its disks (`zdb -l`), at `dmesg` during the listing, and at `zpool import -d /dev/disk/by-id`. Force nothing before that."
 
 
+def _marked(one: Blocked) -> Iterator[str]:
+    yield f"{one.name} is not imported here, and all its data is there. The host that had it last counted too many errors of {_names_of(marked_of(one.listed)) if one.listed else ''}."
+    yield "Such a member still serves. Look at its health (`smartctl -x`), its cable and its port; the mark stays until it is cleared or replaced after the import."
+
+
 _SAID: dict[str, Callable[[Blocked], Iterator[str]]] = {
     "missing": _missing,
     "half-missing": _half_missing,
@@ -215,6 +232,7 @@ _SAID: dict[str, Callable[[Blocked], Iterator[str]]] = {
     "destroyed": _destroyed,
     "unclear": _unclear,
     "claim": _claim,
+    "marked": _marked,
 }
 
 
@@ -314,7 +332,7 @@ def _without(one: Blocked) -> str:
         return "Without it too many disks are missing, so it cannot simply be left out."
     return (
         f"The others hold the whole pool and survive {_words.plural(margin, 'more loss', 'more losses')}: take {suspect.disk.names[0]} away from "
-        f"the kernel (its data stays as it is), import {one.guid} read-only, and compare before anything is written."
+        f"the kernel (its data stays as it is), import {one.id} read-only, and compare before anything is written."
     )
 
 
@@ -338,10 +356,21 @@ def _no_disk_stands_out(one: Blocked) -> Iterator[str]:
     else:
         yield ONE_OF_MANY
     yield from _moments(one)
-    yield "Going back a few transactions (a rewind) discards the last seconds for ever, so a person decides it, and tries it read-only first."
+    if one.unseen_tops == 0:
+        yield "Going back a few transactions (a rewind) discards the last seconds for ever, so a person decides it, and tries it read-only first."
+    else:
+        yield _may_lack_a_top(one)
     hosts = {row.label.hostname for row in one.table if row.label.hostname and row.label.state == 0}
     if hosts:
         yield f"It was never exported: {' and '.join(sorted(hosts))} used it last. Make sure that no other system has it before any -f."
+
+
+def _may_lack_a_top(one: Blocked) -> str:
+    if one.unseen_tops is None:
+        said = "Whether all its top-level vdevs were found is not known: one of which no disk was found has no row here. The labels count them (`vdev_children` of `zdb -l`)."
+    else:
+        said = f"Its labels count {_words.plural(one.unseen_tops, 'top-level vdev')} more than the listing shows: missing, or removed long ago."
+    return f"{said} Going back in time (a rewind) brings no missing disk back and costs data, so nothing of it before that is settled."
 
 
 ONE_OF_MANY = (
@@ -381,9 +410,7 @@ def _silent_disks(one: Blocked) -> Iterator[str]:
 
 def _evidence(one: Blocked) -> Iterator[Evidence]:
     if one.listed is not None:
-        yield _words.evidence(
-            one.node, "zpool_import", f"{one.name}  id {one.guid}  state {one.listed.state}  {one.listed.status}".rstrip()
-        )
+        yield _words.evidence(one.node, "zpool_import", f"{one.name}  id {one.id}  state {one.listed.state}  {one.listed.status}".rstrip())
         for leaf in one.lost[:LEAVES_SHOWN]:
             yield _words.evidence(one.node, "zpool_import", f"{leaf.name}  {leaf.state}  {leaf.note}".rstrip())
     elif "zpool_import" in one.node.failures:
@@ -399,7 +426,7 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
 
 
 def _subject(one: Blocked) -> dict[str, str]:
-    said = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid), "why": one.why}
+    said = {"node": one.node.node, "pool": one.name, "why": one.why} | ({"pool_guid": str(one.guid)} if one.guid else {})
     if len(one.diverging) == 1 and known(one.diverging[0].disk.wwid):
         said |= {"wwid": one.diverging[0].disk.wwid}
     return said

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
-from agents.wwid import strip_partition
-from workflows.core import Cure, Situation
+from agents.domain.wwid import strip_partition
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.hanging import hanging
+from workflows.facts.read.hanging_disks import hanging
 from workflows.situations import _words
 from workflows.situations._log import Log, all_well, logs, said, serves_well
 
@@ -88,7 +88,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: e.kind == "ata-link" or e.field("status") == "Uncorrectable parity/CRC error"),
-    ("timeout", lambda e: e.kind == "nvme-timeout" or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
+    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
 )  # fmt: skip
@@ -106,20 +106,22 @@ class Sick:
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log)))
+    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log), *_zed(log)))
 
 
 def _disks(log: Log) -> Iterator[Situation]:
+    told = [(why, event) for event in log.log.events if log.is_recent(event) and (why := _why(event))]
+    if not told:
+        return  # as nearly always
     hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
-    for event in log.log.events:
-        if log.is_recent(event) and (why := _why(event)):
-            name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
-            base = strip_partition(name.rsplit("/", 1)[-1])[0]
-            if base and not NO_DISK.fullmatch(base):
-                grouped.setdefault(names.get(base) or base, []).append((why, event))
+    for why, event in told:
+        name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
+        base = strip_partition(name.rsplit("/", 1)[-1])[0]
+        if base and not NO_DISK.fullmatch(base):
+            grouped.setdefault(names.get(base) or base, []).append((why, event))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_told_already(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
@@ -237,6 +239,32 @@ def _memory(log: Log) -> Iterator[Situation]:
     )  # fmt: skip
 
 
+ZED_TELLS = frozenset(("io", "checksum", "data", "delay", "deadman", "probe_failure", "authentication", "dio_verify_rd", "dio_verify_wr"))
+ZED_GRAVE = frozenset(("data", "deadman", "probe_failure", "authentication"))
+
+
+def _zed(log: Log) -> Iterator[Situation]:
+    """Errors that zed wrote into the system log; what it says of the state of a member is told as that."""
+    lines = tuple(e for e in log.recent("zed") if (e.field("class") or "").removeprefix("ereport.fs.zfs.") in ZED_TELLS)
+    if not lines:
+        return
+    members = list(dict.fromkeys(vdev for e in lines if (vdev := e.field("vdev"))))
+    classes = dict.fromkeys(e.field("class") or "" for e in lines)
+    shared = len(members) >= TOGETHER_MIN
+    well = all_well(log.node)
+    yield _node_wide(
+        log, "zed", "act" if not well and (shared or not ZED_GRAVE.isdisjoint(classes)) else "watch",
+        f"zed on {log.node.node} tells of {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member')}",
+        lines,
+        f"They are of the class {', '.join(classes)}. How the members are today, the log does not say. " + (
+            "Errors on so many members at once have one cause: memory, HBA, cable, expander or power. Replace no disk for them before that is known."
+            if shared else "A few errors that do not come back need no new disk: look at cable, port and HBA first, then at the disk's SMART."
+        ),
+        (Cure("look", "See how it is today: `zpool status -v -P -p`, and the kernel's own lines at the time of the first of these."),),
+        gate=shared,
+    )  # fmt: skip
+
+
 def _zfs(log: Log) -> Iterator[Situation]:
     suspended = bool(log.events("suspended", "multihost-suspended"))
     for kinds, why, title, meaning, cures in _OF_ZFS:
@@ -292,7 +320,7 @@ def _node_wide(
         title=title,
         meaning=f"The kernel log says: {said(lines[0])}" + (f" (and {len(lines) - 1} more lines of the kind). " if len(lines) > 1 else " ") + meaning,
         evidence=log.evidence(lines),
-        subject={"node": log.node.node, "why": why} | ({"pool": pool} if (pool := lines[0].field("pool")) else {}),
+        subject={"node": log.node.node, "why": why} | ({"pool": pool.strip("'")} if (pool := lines[0].field("pool")) else {}),
         cures=cures,
         gate=gate and severity == "act",
     )  # fmt: skip

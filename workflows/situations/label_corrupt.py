@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.census import title
-from workflows.facts.damage import Damage, damages
+from workflows.facts.fleet.census import title
+from workflows.facts.fleet.label_damage import Damage, damages
 from workflows.situations import _cures
 from workflows.situations.labels_missing import lost_their_end
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, known
-from workflows.facts.damage import END
-from workflows.facts.labels import SOURCE, Copies
+from workflows.facts.fleet.label_damage import END
+from workflows.facts.read.labels import SOURCE, Copies
 from workflows.situations import _words
 from workflows.situations._pools import cure
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import ConditionFacts, FleetFacts, known
-from workflows.facts import thresholds as at
-from workflows.facts.health import crc
+from workflows.facts.read import thresholds as at
+from workflows.facts.read.disk_health import crc
 from workflows.situations import _ill
 from workflows.situations._ill import Ill
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _pools
 from workflows.situations._lost import Lost
@@ -47,7 +47,9 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     )
     subject = {"top": top.name, "role": "log"} | ({"vdev_guid": _pools.key_of(lost[0])} if len(lost) == 1 else {})
     vdevs = (top, *lost) if top.children else lost
-    answers = tuple(answer for member in members for answer in member.answers("It replaces the log device by its guid."))
+    # The runbook fills the new disk from the others of its vdev: where none is left, removing and adding does as well, by hand.
+    found = members if left else ()
+    answers = tuple(answer for member in found for answer in member.answers("It replaces the log device by its guid."))
     return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
 
 
@@ -116,6 +118,12 @@ def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left
         f"Or do without a log device: {pool.name} then writes its log to the data disks for good. Look afterwards that it is gone: some releases say nothing when they could not remove it.",
         *_pools.of(pool, what, "remove", "POOL", "VDEV"),
         needs=_pools.guid_needed(what),
+    )
+    yield cure(
+        "add",
+        "Then give the pool another log where one is wanted, best two as a mirror, by names that do not move.",
+        ("zpool", "add", pool.name, "log", _pools.new_disk(pool)),
+        needs="The new device carries nothing that is needed. The word `log` is there: without it the device becomes a part of the pool.",
     )
     yield cure(
         "import-without-log",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Cure, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.situations import _cures, _words

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows import fate
-from workflows.core import Cure, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _words
 
@@ -20,7 +20,7 @@ NAMES_SHOWN = 6
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(node, pool) for node in fleet.nodes.values() for pool in node.pools_read if fate.names_moved(pool))
+    return tuple(_situation(node, pool) for node in fleet.nodes.values() for pool in node.pools_read if pool_fate.names_moved(pool))
 
 
 def explains(cause: Situation, other: Situation) -> bool:
@@ -30,7 +30,7 @@ def explains(cause: Situation, other: Situation) -> bool:
 
 
 def lost(pool: PoolFacts) -> tuple[VdevFacts, ...]:
-    tops = [top for role, top in pool.tops_read if role != "log" and top.state in fate.CANNOT_SERVE]
+    tops = [top for role, top in pool.tops_read if role != "log" and top.state in pool_fate.CANNOT_SERVE]
     return tuple(leaf for top in tops for leaf in top.leaves() if leaf.state in lookup.LOST_STATES)
 
 

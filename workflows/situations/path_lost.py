@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, OnPath, known
 from workflows.situations import _words
 
@@ -67,9 +67,11 @@ def _of_states(node: NodeFacts) -> Iterator[Lost]:
     """Disks behind no map, of which the kernel has one path that runs and one that does not."""
     mapped: Mapping[str, OnPath] = node.service.paths if known(node.service) and known(node.service.paths) else {}
     for disk in node.disks if known(node.disks) else ():
+        failed = tuple(path.name for path in disk.paths if known(path.state) and path.state != RUNNING)
+        if not failed:
+            continue  # as nearly always
         states = {path.name: path.state for path in disk.paths if known(path.state)}
-        failed = tuple(name for name, state in states.items() if state != RUNNING)
-        if failed and any(state == RUNNING for state in states.values()) and not any(name in mapped for name in disk.names):
+        if any(state == RUNNING for state in states.values()) and not any(name in mapped for name in disk.names):
             working = sum(state == RUNNING for state in states.values())
             line = ", ".join(f"{name} {states[name]}" for name in failed)
             yield Lost(disk.names[0], disk, failed, working, _hosts(node, failed), "block", line)
@@ -77,8 +79,11 @@ def _of_states(node: NodeFacts) -> Iterator[Lost]:
 
 def _of_peers(node: NodeFacts) -> Iterator[Lost]:
     """Disks with one path where their peers have two: disks of the same model in the same enclosure, by two HBAs."""
+    disks = node.disks if known(node.disks) else ()
+    if not any(len(disk.paths) > 1 for disk in disks):
+        return
     groups: dict[tuple[str, str], list[DiskFacts]] = {}
-    for disk in node.disks if known(node.disks) else ():
+    for disk in disks:
         if known(disk.wwid) and known(disk.bay) and any(path.sas_address for path in disk.paths):
             groups.setdefault((disk.model, disk.bay.enclosure_id), []).append(disk)
     for group in groups.values():

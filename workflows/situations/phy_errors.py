@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Evidence, Situation
 from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
-from workflows.facts.census import title
+from workflows.facts.fleet.census import title
 
 SLUG = "phy-errors"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)

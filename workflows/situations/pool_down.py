@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows import fate
-from workflows.core import Cure, Evidence, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _words
 
@@ -50,7 +50,7 @@ class Down:
     @property
     def tops(self) -> tuple[VdevFacts, ...]:
         """Those that hold data and cannot be opened."""
-        return tuple(top for role, top in self.pool.tops_read if role in fate.COUNTED_CLASSES and top.state in fate.CANNOT_SERVE)
+        return tuple(top for role, top in self.pool.tops_read if role in pool_fate.COUNTED_CLASSES and top.state in pool_fate.CANNOT_SERVE)
 
     @property
     def lost(self) -> tuple[VdevFacts, ...]:
@@ -68,9 +68,9 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def down(node: NodeFacts, pool: PoolFacts) -> Down | None:
-    if fate.is_suspended(pool) or fate.names_moved(pool) or not fate.why_down(pool):
+    if pool_fate.is_suspended(pool) or pool_fate.names_moved(pool) or not pool_fate.why_down(pool):
         return None
-    contradiction = fate.contradicts_itself(pool)
+    contradiction = pool_fate.contradicts_itself(pool)
     return Down(node, pool, _why(pool, contradiction), contradiction)
 
 
@@ -84,16 +84,23 @@ def _why(pool: PoolFacts, contradiction: str) -> str:
     said = " ".join(f"{pool.status} {pool.row_note}".lower().split())
     if "intent log" in said:
         return "log"
-    if "newer, incompatible version" in said or "newer version" in said or "unsupported version" in said:
+    if (
+        "newer, incompatible version" in said
+        or "newer version" in said
+        or "incompatible version" in pool.row_note
+        or "unsupported version" in said
+    ):
         return "version"
     if "unsupported feature" in said or ("feature" in said and "not supported" in said):
         return "features"
     if "metadata is corrupted" in said or "corrupted data" in pool.row_note:
         return "metadata"
+    roles = [role for role, top in pool.tops_read if top.state in pool_fate.CANNOT_SERVE]
+    if roles and all(role == "log" for role in roles):
+        return "log"
     if contradiction:
         return "contradiction"
-    tops = [top for _, top in pool.tops_read if top.state in fate.CANNOT_SERVE]
-    if tops or "insufficient replicas" in said or "too many" in said or "missing" in said:
+    if roles or "insufficient replicas" in said or "too many" in said or "missing" in said:
         return "members"
     return "unknown"
 
@@ -119,11 +126,14 @@ def _situation(one: Down) -> Situation:
 def _state(pool: PoolFacts) -> str:
     return (
         pool.state
-        if pool.state in fate.CANNOT_SERVE
+        if pool.state in pool_fate.CANNOT_SERVE
         else pool.row_state
-        if pool.row_state in fate.CANNOT_SERVE
+        if pool.row_state in pool_fate.CANNOT_SERVE
         else "a vdev cannot be opened"
     )
+
+
+METADATA = ("special", "dedup")
 
 
 def _meaning(one: Down) -> Iterator[str]:
@@ -131,6 +141,9 @@ def _meaning(one: Down) -> Iterator[str]:
     yield f"{pool.name} on {node.node} is {_state(pool)}: what it holds is not served, and nothing is written to it."
     if one.tops:
         yield f"It cannot do without {', '.join(f'{top.name} ({top.state})' for top in one.tops)}."
+    roles = tuple(dict.fromkeys(role for role, top in pool.tops_read if role in METADATA and top in one.tops))
+    if roles:
+        yield f"{' and '.join(roles).capitalize()} vdevs hold what finds the data: without one nothing of the pool can be read, and no other disk has it."
     yield WHY[one.why]
     if one.contradiction and one.why != "log":
         yield f"The rows contradict each other: {one.contradiction} How many more losses it survives is not known."
@@ -188,7 +201,7 @@ def _evidence(one: Down) -> Iterator[Evidence]:
 
 def _of_log(one: Down) -> Iterator[Cure]:
     pool = one.pool
-    names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.logs)
+    names = ", ".join(leaf.short for leaf in one.logs)
     yield _cures.reseat(f"the log device{f' ({names})' if names else ''}")
     commands = tuple(command for leaf in one.logs for command in _cures.command(pool, leaf, "online"))
     yield Cure("online", "When it answers again, bring it online: the records are read from it, and nothing is lost.", commands)
@@ -259,7 +272,7 @@ def _of_features(one: Down) -> Iterator[Cure]:
 
 
 def _of_members(one: Down) -> Iterator[Cure]:
-    lost = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.lost[:NAMED]) or "the disks that are away"
+    lost = ", ".join(leaf.short for leaf in one.lost[:NAMED]) or "the disks that are away"
     yield _cures.reseat(lost)
     commands = tuple(command for leaf in one.lost for command in _cures.command(one.pool, leaf, "online"))
     yield Cure("online", "When they answer again, bring them back, the vdev that lacks most first.", commands)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from workflows.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts
+from workflows.engine.core import Cure, Situation
+from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, PoolFacts
+from workflows.facts.fleet.census import imported_pools
 from workflows.facts.status_reasons import reason_of
-from workflows.situations import _pools
+from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 
 SLUG = "pool-errata"
@@ -28,17 +29,57 @@ MEANINGS = {
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(node, pool) for node, pool in _pools.pools(fleet) if pool.status and _speaks_of_it(pool))
+    imported = imported_pools(fleet)
+    served = (_situation(node, pool) for node, pool in _pools.pools(fleet) if _speaks_of_it(pool))
+    listed = (
+        _listed(node, pool)
+        for node in fleet.nodes.values()
+        for pool in node.importable_read
+        if pool.guid not in imported and _speaks_of_it(pool)
+    )
+    return (*served, *listed)
 
 
-def _speaks_of_it(pool: PoolFacts) -> bool:
-    reason = reason_of(pool.status, pool.see)
+def _speaks_of_it(pool: PoolFacts | ImportableFacts) -> bool:
+    reason = reason_of(pool.status, pool.see) if pool.status else None
     return reason is not None and reason.name == "ERRATA"
 
 
+def _listed(node: NodeFacts, pool: ImportableFacts) -> Situation:
+    """A pool that is not imported: the listing says whether it can be, and the cure comes after the import."""
+    number = _number(pool.status)
+    called = f"errata {number}" if number else "an errata"
+    unknown = "What it means is not known here; the action line of zpool import says what to do."
+    after = (
+        "It cannot be imported by this release: import it with the one that wrote it, and let that finish."
+        if number == 2
+        else "It does not keep the pool from being imported; what mends it comes after the import."
+        if number in MEANINGS
+        else ""
+    )
+    argv = ("zpool", "import", "-N", "-o", "readonly=on", str(pool.guid) if pool.guid else pool.name)
+    look = cure("look", "Import it read-only first: then nothing is written, and the data can be looked at.", argv)
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.guid or pool.name}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name}: {called}",
+        meaning=f"{pool.name} is not imported on {node.node}, and ZFS found {called} in it. {MEANINGS.get(number, unknown)} {after}".strip(),
+        evidence=(_words.evidence(node, "zpool_import", f"status: {' '.join(pool.status.split())[:200]}"),),
+        subject={"pool": pool.name} | ({"pool_guid": str(pool.guid)} if pool.guid else {}) | ({"errata": str(number)} if number else {}),
+        cures=() if number == 2 else (look,),
+    )
+
+
+def _number(status: str) -> int:
+    """0 where it is not told."""
+    found = _NUMBER.search(status)
+    return int(found.group(1)) if found else 0
+
+
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
-    found = _NUMBER.search(pool.status)
-    number = int(found.group(1)) if found else 0
+    number = _number(pool.status)
     called = f"errata {number}" if number else "an errata"
     meaning = (
         f"{pool.name} on {node.node}: ZFS found {called}. {MEANINGS.get(number, 'What it means is not known here; the action line of zpool status says what to do.')} "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workflows import fate
-from workflows.core import Cure, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _words
 
@@ -17,7 +17,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         _situation(node, pool)
         for node in fleet.nodes.values()
         for pool in node.pools_read
-        if known(only := fate.is_read_only(pool)) and only
+        if known(only := pool_fate.is_read_only(pool)) and only
     )
 
 

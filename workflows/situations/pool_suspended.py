@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
-from agents.wwid import normalise, strip_partition
-from workflows.core import Answer, Cure, Evidence, Situation
+from agents.domain.wwid import normalise, strip_partition
+from agents.zfs_releases import BLIND, LOOKS, REFUSES, clear_of_multihost
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
-from workflows.facts.census import title
-from workflows.facts.past import SECOND, Place, disks_in_trouble, last_suspension, places
-from workflows.facts.versions import release, release_numbers
+from workflows.facts.fleet.census import title
+from workflows.facts.read.past import SECOND, Place, disks_in_trouble, last_suspension, places
+from workflows.facts.read.versions import release, release_numbers
 from workflows.situations import _cures, _words
 from workflows.vocabulary.happenings import RESUMED
 
@@ -28,7 +29,6 @@ GATES = True
 BEFORE_US = 300 * SECOND  # how far back the log is searched for the disk that began it
 AFTER_US = 5 * SECOND
 DISKS_NAMED = 4
-RESUMES_BLINDLY, CHECKS_FIRST = (0, 8), (2, 2, 4)  # releases below the first, and from the second on
 
 MMP, IO, UNSURE = "mmp", "io", ""
 TITLES = {MMP: "its multihost writes did not get through", IO: "too many of its disks did not answer", UNSURE: "its writes stopped"}
@@ -90,12 +90,15 @@ def kind_of(node: NodeFacts, pool: PoolFacts) -> str:
 
 
 def _kind(pool: PoolFacts, log: tuple[KernelEvent, ...]) -> str:
-    """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides."""
+    """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides.
+
+    Where none of them tells, a pool with multihost off can only have been suspended by I/O: mmp_thread() writes for no other pool.
+    """
     if "multihost writes failed or were delayed" in pool.status:
         return MMP
     if any(event.kind == "multihost-suspended" for event in log):
         return MMP
-    if log or "in response to IO failures" in pool.status or "I/O failures" in pool.status:
+    if log or "in response to IO failures" in pool.status or "I/O failures" in pool.status or multihost(pool) == "off":
         return IO
     return UNSURE
 
@@ -201,18 +204,26 @@ def _today(node: NodeFacts, name: str) -> str:
 def _clear(found: Suspended) -> str:
     """What `zpool clear` means here."""
     pool = found.pool.name
+    if found.kind == IO and _clear_is_refused(found):
+        return (
+            f"`zpool clear {pool}` does not help here, although the disks answer again: multihost is on, and OpenZFS {release(found.node.zfs_module)} refuses it after any "
+            "suspension. The node must be rebooted. Afterwards only a scrub that ends with 0 errors says that the data is whole."
+        )
     if found.kind == IO:
         return (
             f"Once the disks answer again, `zpool clear {pool}` resumes it; if that hangs, something is still broken. "
             "Afterwards only a scrub that ends with 0 errors says that the data is whole."
         )
-    numbers, name = release_numbers(found.node.zfs_module), release(found.node.zfs_module)
+    numbers = release_numbers(found.node.zfs_module)
     if not known(numbers):
         return f"What `zpool clear` would do depends on the release of ZFS, which is not known. Do not try it: {numbers.reason}"
-    if numbers < RESUMES_BLINDLY:
+    name = release(found.node.zfs_module)
+    if clear_of_multihost(numbers) == BLIND:
         return f"Do not use `zpool clear`: OpenZFS {name} resumes the pool without looking whether another host has imported it meanwhile."
-    if numbers < CHECKS_FIRST:
-        return f"`zpool clear` does not help: OpenZFS {name} refuses it after a multihost suspension. The node must be rebooted."
+    if clear_of_multihost(numbers) == REFUSES:
+        return (
+            f"`zpool clear` does not help: OpenZFS {name} refuses it after any suspension while multihost is on. The node must be rebooted."
+        )
     return (
         f"OpenZFS {name} lets `zpool clear {pool}` resume it after a look whether another host writes to the pool. It may be tried once, when "
         "the sick disk is out and no other host has the pool; it can refuse without reason, and then the node must be rebooted."
@@ -221,6 +232,17 @@ def _clear(found: Suspended) -> str:
 
 KEEP = "What `zpool status -P -p -v`, `zpool status -g -p` and `dmesg` print now: the counters and the cause are gone afterwards."
 NOBODY = "No other host has the pool, and the automatic import of its partner is stopped."
+
+
+def multihost(pool: PoolFacts) -> str:
+    """ "on" or "off" as the pool's property says; "" where it was not read."""
+    return pool.properties.get("multihost", "") if known(pool.properties) else ""
+
+
+def _clear_is_refused(found: Suspended) -> bool:
+    """Whether this release is known to refuse `zpool clear` of this pool, whatever suspended it."""
+    numbers = release_numbers(found.node.zfs_module)
+    return known(numbers) and clear_of_multihost(numbers) == REFUSES and multihost(found.pool) == "on"
 
 
 def _cures_of(found: Suspended) -> Iterator[Cure]:
@@ -243,15 +265,35 @@ def _cures_of(found: Suspended) -> Iterator[Cure]:
 
 
 def _resuming_after_io(found: Suspended) -> Iterator[Cure]:
-    pool = found.pool.name
+    """By the pool's multihost property, where it was read: with it on, what `zpool clear` does differs by release."""
+    if _clear_is_refused(found):
+        yield _reboot(found, "Reboot")
+        return
+    pool, said = found.pool.name, multihost(found.pool)
+    refused = {
+        "off": "",
+        "on": f" As multihost is on, 0.7 does not look whether another host has {pool} by now, and 0.8.0 to 2.2.3 refuse it (invalid argument).",
+        "": " From 0.8.0 to 2.2.3 it is refused (invalid argument) where multihost is on: then the node must be rebooted.",
+    }[said if not _looks_first(found) else "off"]
     yield Cure(
         "clear",
-        f"When the disks are there again and quiet, resume {pool}, once: what was waiting is written then. If the command hangs, something is still broken. From "
-        "0.8.0 to 2.2.3 it is refused (invalid argument) where multihost is on: then the node must be rebooted.",
+        f"When the disks are there again and quiet, resume {pool}, once: what was waiting is written then. If the command hangs, something is still broken.{refused}",
         (("zpool", "clear", pool),),
-        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY} With multihost on, 0.7 does not look whether one has.",
+        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY}{UNGUARDED[said]}",
         save_first=KEEP,
     )
+
+
+UNGUARDED = {
+    "off": " Multihost is off: nothing but your own look tells whether one has.",
+    "on": "",
+    "": " With multihost on, 0.7 does not look whether one has.",
+}
+
+
+def _looks_first(found: Suspended) -> bool:
+    numbers = release_numbers(found.node.zfs_module)
+    return known(numbers) and clear_of_multihost(numbers) == LOOKS
 
 
 def _resuming_after_multihost(found: Suspended) -> Iterator[Cure]:
@@ -262,7 +304,7 @@ def _resuming_after_multihost(found: Suspended) -> Iterator[Cure]:
             "Learn the release of the module that runs: what `zpool clear` does depends on it. Until then do not use it.",
             ("cat", "/sys/module/zfs/version"),
         )
-    if known(numbers) and numbers >= CHECKS_FIRST:
+    if _looks_first(found):
         yield Cure(
             "clear",
             f"When the sick disk answers again or is out, resume {pool}, once: this release looks first whether another host writes to it.",
@@ -271,13 +313,16 @@ def _resuming_after_multihost(found: Suspended) -> Iterator[Cure]:
             needs=NOBODY,
             save_first=KEEP,
         )
-    yield Cure(
+    yield _reboot(found, "If that is refused, reboot" if _looks_first(found) else "Reboot")
+
+
+def _reboot(found: Suspended, how: str) -> Cure:
+    return Cure(
         "other",
-        f"{'If that is refused, reboot' if known(numbers) and numbers >= CHECKS_FIRST else 'Reboot'} this node, and then import {pool} on one host only. A clean "
-        "shutdown can hang on it: then switch the node off.",
+        f"{how} this node, and then import {found.pool.name} on one host only. A clean shutdown can hang on it: then switch the node off.",
         needs=f"{NOBODY} The other pools of this node may go down with it.",
         save_first=KEEP,
-    )  # fmt: skip
+    )
 
 
 def _holders(found: Suspended) -> tuple[list[str], list[str]]:

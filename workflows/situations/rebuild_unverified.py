@@ -5,7 +5,7 @@ Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`)
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.analysis.zfs_refusals import FORCE_WORDS, Refusal
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts
-from workflows.refusals import FORCE_WORDS, Refusal
 from workflows.situations import _words
 
 SLUG = "refused-command"
@@ -43,18 +43,43 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         else FORCE_WORDS[first.force]
     )
     meaning = [f"The command did nothing: {refusal.said[:300].rstrip('.')}.", *_named(refusal), first.means, first.next, force]
-    meaning += [f"{s.means} {s.next}" for s in sentences[1:3] if s.means != first.means and s.slug not in ("vdev-spec", "filesystem")]
+    meaning += [
+        f"{s.means} {s.next}"
+        for s in sentences[1:3]
+        if s.means != first.means and s.slug not in (*TELLS_NO_MORE, SAID_BETTER.get(first.slug))
+    ]
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{place}:{refusal.verb}:{first.slug}",
         node=node.node,
-        severity="watch",
+        severity="act" if first.slug in STOPPED else "watch",
         title=f"{what} was refused",
         meaning=" ".join(part for part in meaning if part),
         evidence=tuple(_words.evidence(node, "refused", line.strip()) for line in refusal.lines[:6]),
         subject=_subject(refusal, first.slug),
         sure=first.slug != "unknown",
-        cures=(Cure("look", first.next),),
+        cures=(Cure("look", first.next), *_without_the_log(refusal, first.slug)),
+    )
+
+
+_IMPORTED = re.compile(r"cannot import '([^']{1,255})'")
+TELLS_NO_MORE = ("vdev-spec", "filesystem")
+SAID_BETTER = {"missing-use-m": "devices-unavailable"}  # the list of devices stands above the sentence that says there is none
+
+
+def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:
+    named = _IMPORTED.search(refusal.said)
+    if slug != "missing-use-m" or not named:
+        return ()
+    pool = named.group(1)
+    return (
+        Cure(
+            "import-without-log",
+            f"Only when the log is gone for ever: import {pool} without it, then remove it by its guid.",
+            (("zpool", "import", "-m", pool), ("zpool", "status", "-g", pool)),
+            needs="No other host has it imported.",
+            save_first="the synchronous writes of the last seconds before it went down; those that stood only in the log are lost",
+        ),
     )
 
 
@@ -102,4 +127,5 @@ def _pool(refusal: Refusal) -> str:
     return found.group(2) if found else ""
 
 
+STOPPED = frozenset(("suspended", "clear-io"))  # the pool serves nobody until somebody acts
 OF_POOLS = ("import", "export", "destroy", "scan", "split", "add to", "upgrade", "zdb", "set property for", "scrub", "clear errors for")

@@ -5,9 +5,9 @@ Where a replacement stays over it, that is `resilver-stuck`. Here everything loo
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
-from workflows.facts.versions import release_numbers
+from workflows.facts.read.versions import release_numbers
 from workflows.situations import _pools
 from workflows.situations._pools import Said, cure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _cures, _words
 from workflows.situations._resilver import Running, running
@@ -31,7 +31,7 @@ def _situation(one: Running) -> Situation:
 
 
 def _meaning(one: Running, margin: int | None) -> str:
-    filling = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in one.filling())
+    filling = ", ".join(leaf.short for leaf in one.filling())
     said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
     if filling:
         said.append(f"It fills {filling}.")

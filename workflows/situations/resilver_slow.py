@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, known
 from workflows.situations import _words
 from workflows.situations._resilver import Running, running

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
-from workflows.facts.progress import size
+from workflows.facts.read.scan_progress import size
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._resilver import Running, running
 
@@ -73,7 +73,7 @@ def _both_there(vdev: VdevFacts) -> bool:
 
 
 def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFacts) -> Situation:
-    old, new = (child.name.rsplit("/", 1)[-1] for child in (vdev.children[0], vdev.children[-1]))
+    old, new = (child.short for child in (vdev.children[0], vdev.children[-1]))
     how = "was canceled" if ended.state == "canceled" else f"ended with {_words.plural(ended.errors or 0, 'error')}"
     meaning = (
         f"{pool.name}: the resilver {how}, so {vdev.name} stays: {new} does not hold everything that {old} held, and ZFS keeps both. "
@@ -94,7 +94,7 @@ def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFa
 
 
 def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: float) -> Situation:
-    old, new = (child.name.rsplit("/", 1)[-1] for child in (vdev.children[0], vdev.children[-1]))
+    old, new = (child.short for child in (vdev.children[0], vdev.children[-1]))
     last = pool.scans_read[0].text.replace("\n", " ") if pool.scans_read else ""
     meaning = (
         f"{pool.name}: {new} stands beside {old} in {vdev.name} for {seconds / 60:.0f} minutes or longer, and no resilver runs that would fill it"

@@ -5,9 +5,9 @@ Where damaged data is listed or counted, that is `data-errors`. Where a replacem
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts
-from workflows.facts.dataloss import data_errors
+from workflows.facts.read.data_errors import data_errors
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 from workflows.situations.errors_not_listed import not_listed

@@ -1,19 +1,19 @@
 """No scrub came to its end for long: blocks that went bad since are found when a disk has to be rebuilt from them, and then it is too late.
 
 A node with an agent has a clock and a history. A pasted text has neither: its age counts from the newest moment that the text itself
-tells, or from the day before which nobody can be reading it, and it is no more than a hint there.
+tells, or else from when it is read, as the text may be of any day before; so it is no more than a hint there.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from workflows import lastscrub
-from workflows.core import Cure, Situation
+from workflows.analysis import last_scrub
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
-from workflows.situations._limits import READ_NOT_BEFORE, SCRUB_DAYS
+from workflows.situations._limits import SCRUB_DAYS
 from workflows.situations._pools import Said, cure
 
 SLUG = "scrub-overdue"
@@ -33,7 +33,7 @@ def _is_idle(pool: PoolFacts) -> bool:
 def _of(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
     if known(fleet.at):
         return _by_the_clock(fleet, node, pool)
-    return _by_the_text(node, pool) if _pools.is_paste(node) and _is_well(pool) else None
+    return _by_the_text(fleet, node, pool) if _pools.is_paste(node) and _is_well(pool) else None
 
 
 def _is_well(pool: PoolFacts) -> bool:
@@ -45,7 +45,7 @@ def _is_well(pool: PoolFacts) -> bool:
 
 
 def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
-    last = lastscrub.last_scrub_of(fleet, node, pool)
+    last = last_scrub.last_scrub_of(fleet, node, pool)
     if not known(last) or not last.is_old:
         return None
     if last.found:
@@ -57,13 +57,13 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
     return _make(node, pool, Said("watch", title, f"{said} {_RISK}", _lines(node, pool), _cures(pool)))
 
 
-def _by_the_text(node: NodeFacts, pool: PoolFacts) -> Situation | None:
-    ended = max(lastscrub.printed(pool), default=None)
+def _by_the_text(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
+    ended = max(last_scrub.printed(pool), default=None)
     if ended is None:
         return _never(node, pool)
-    at = max(_pools.newest_stamp(node) or ended, READ_NOT_BEFORE)
-    days = (at - ended).days
-    if days <= SCRUB_DAYS:
+    read = datetime.fromtimestamp(fleet.read_at, UTC) if known(fleet.read_at) else ended
+    at = max(_pools.newest_stamp(node) or ended, read)
+    if (at - ended).days <= SCRUB_DAYS:
         return None
     due = ended + timedelta(days=SCRUB_DAYS)
     meaning = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.situations import _pools
 from workflows.situations._limits import SCRUB_PAUSED_DAYS
@@ -28,13 +28,15 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
     old = days is not None and days > SCRUB_PAUSED_DAYS
     done = f" at {scan.percent} %" if scan.percent else ""
     ago = f" {days:.0f} days ago" if days is not None and days >= 1 else f" on {since:%Y-%m-%d}" if since is not None else ""
+    errors_only = scan.text.startswith("error scrub")  # of the blocks that are known to be damaged, 2.2 and newer
+    what, argv = ("error scrub", ("zpool", "scrub", "-e")) if errors_only else ("scrub", ("zpool", "scrub"))
     meaning = (
-        f"The scrub of {pool.name} on {node.node} was paused{ago}{done}. It never goes on by itself, also not after a reboot; what it has not read yet stays "
+        f"The {what} of {pool.name} on {node.node} was paused{ago}{done}. It never goes on by itself, also not after a reboot; what it has not read yet stays "
         "unchecked, and an old error there shows first when a disk has to be rebuilt from the others."
     )
     said = Said(
         "watch" if old else "info",
-        f"{pool.name}: its scrub is paused{done}",
+        f"{pool.name}: its {what} is paused{done}",
         meaning,
         (_pools.line(node, "scan", scan.text),),
         ()
@@ -43,8 +45,8 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
             cure(
                 "scrub",
                 "Let it go on where it stopped, when the reason for the pause is over.",
-                ("zpool", "scrub", pool.name),
-                releases="0.7 and newer",
+                (*argv, pool.name),
+                releases="2.2 and newer" if errors_only else "0.7 and newer",
             ),
             cure("other", "Or stop it for good; the next one begins anew.", ("zpool", "scrub", "-s", pool.name)),
         ),

@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts
-from workflows.facts.dataloss import counted
-from workflows.facts.progress import size
+from workflows.facts.read.data_errors import counted
+from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Cure, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
-from workflows.facts.latency import Gap, duration
+from workflows.facts.read.latency import Gap, duration
 from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 
@@ -54,20 +54,12 @@ def _by_pool(fleet: FleetFacts) -> Iterator[tuple[Slow, ...]]:
 
 def slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Iterator[Slow]:
     for one in latency.leaves:
-        if one.leaf.state not in IN_SERVICE or _is_filled(one, pool):
+        if one.leaf.state not in IN_SERVICE:
             continue
-        slow = Slow(
-            node,
-            pool,
-            one,
-            latency.gaps(one),
-            latency.slow_among_peers(one),
-            _beyond(one, latency, "delays", DELAYS_MIN),
-            _beyond(one, latency, "aborts", ABORTS_MIN),
-            latency.at_peace_now(one),
-        )
-        if slow.gaps or slow.counted or slow.methods > 1:
-            yield slow
+        gaps, counted = latency.gaps(one), latency.slow_among_peers(one)
+        delays, aborts = _beyond(one, latency, "delays", DELAYS_MIN), _beyond(one, latency, "aborts", ABORTS_MIN)
+        if (gaps or counted or (delays and aborts)) and not _is_filled(one, pool):
+            yield Slow(node, pool, one, gaps, counted, delays, aborts, latency.at_peace_now(one))
 
 
 def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
@@ -208,4 +200,4 @@ def _guid(slow: Slow) -> str:
 
 
 def _name(slow: Slow) -> str:
-    return slow.one.leaf.name.rsplit("/", 1)[-1].partition("-part")[0]
+    return slow.one.leaf.short.partition("-part")[0]

@@ -5,9 +5,9 @@ A good disk answers in milliseconds. One in standby answers without spinning up,
 
 from __future__ import annotations
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts
-from workflows.facts.inquiries import Inquiry
+from workflows.facts.read.inquiries import Inquiry
 from workflows.situations import _words
 
 SLUG = "slow-inquiry"

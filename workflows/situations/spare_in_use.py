@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.core import Answer, Cure, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _words
 from workflows.situations._lost import how_filled, is_distributed
@@ -151,4 +151,4 @@ def _guid(vdev: VdevFacts) -> str:
 
 
 def _short(vdev: VdevFacts) -> str:
-    return vdev.name.rsplit("/", 1)[-1]
+    return vdev.short

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.situations import _pools, _words
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import Said, cure
 
 SLUG = "spare-unavailable"
 MANUALS: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
     yield cure(
         "add",
         "Then add a spare by a name that does not move.",
-        ("zpool", "add", pool.name, "spare", NEW_DISK),
+        ("zpool", "add", pool.name, "spare", _pools.new_disk(pool)),
         needs="The disk is as large as the largest member, and carries nothing that is needed. The word `spare` is there: without it the disk becomes a "
         "part of the pool.",
     )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _pools
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import Said, cure
 from workflows.situations.spare_unavailable import holds, serves_another
 
 SLUG = "spare-unused"
@@ -68,6 +68,6 @@ def _cures(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]
     yield cure(
         "add",
         "Add the same disk, or another, as a spare again.",
-        ("zpool", "add", pool.name, "spare", NEW_DISK),
+        ("zpool", "add", pool.name, "spare", _pools.new_disk(pool)),
         needs="The disk carries nothing that is needed. The word `spare` is there: without it the disk becomes a part of the pool.",
     )

@@ -6,11 +6,11 @@ disks only was made so on purpose, and is no such thing.
 
 from __future__ import annotations
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools
 from workflows.situations._pools import Said
-from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single
+from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single
 
 SLUG = "top-without-redundancy"
 MANUALS: tuple[str, ...] = ()
@@ -20,7 +20,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _situation(node, pool, top, tuple(filter(is_redundant, tops)))
         for node, pool in _pools.pools(fleet)
-        if any(map(is_redundant, tops := data_tops(pool)))
+        if not has_gaps(pool) and any(map(is_redundant, tops := data_tops(pool)))
         for top in tops
         if is_single(top)
     )

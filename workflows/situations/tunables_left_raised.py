@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
-from workflows.core import Evidence, Situation
+from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
 SLUG = "tunables-left-raised"

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows import fate
-from workflows.core import Cure, Situation
+from workflows.analysis import pool_fate
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.dataloss import data_errors
+from workflows.facts.read.data_errors import data_errors
+from workflows.facts.status_reasons import reason_of
 from workflows.situations import _cures, _words
 
 SLUG = "vdev-degraded"
@@ -27,13 +28,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Situation]:
-    if fate.is_suspended(pool) or fate.why_down(pool):
+    if pool_fate.is_suspended(pool) or pool_fate.why_down(pool):
         return
-    rows = fate.rows_without_a_reason(pool)
+    rows = pool_fate.rows_without_a_reason(pool)
     yield from (_degraded(node, pool, row) for row in rows)
     if not rows and _only_the_pool(pool):
-        yield _the_pool(node, pool)
-    contradiction = fate.contradicts_itself(pool)
+        yield _the_pool(node, pool) if pool.tops_read else _without_rows(node, pool)
+    contradiction = pool_fate.contradicts_itself(pool)
     if contradiction:
         yield _contradicting(node, pool, contradiction)
     if data_errors(pool) is None:
@@ -44,7 +45,7 @@ def _only_the_pool(pool: PoolFacts) -> bool:
     """Whether the pool is DEGRADED and nothing in it says why."""
     whole = all(vdev.state == "ONLINE" for _, top in pool.tops_read for vdev in top.walk())
     busy = any(scan.function in ("resilver", "rebuild") and scan.state in ("running", "paused") for scan in pool.scans_read)
-    return pool.state == "DEGRADED" and bool(pool.tops_read) and whole and not busy
+    return pool.state == "DEGRADED" and whole and not busy
 
 
 def counts_alone(top: VdevFacts) -> bool:
@@ -71,6 +72,19 @@ def _the_pool(node: NodeFacts, pool: PoolFacts) -> Situation:
     )
     line = _words.evidence(node, "zpool_status", f"state: {pool.state}")
     return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and no vdev of it says why", meaning, (line,))
+
+
+def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation:
+    """Its tree was cut off, or could not be read."""
+    reason = reason_of(pool.status, pool.see)
+    meaning = (
+        f"{pool.name} is DEGRADED, and the rows that say which member is lost are not here or were not understood. {f'By its status line: {reason.means} ' if reason else ''}"
+        "The pool serves, with less redundancy than it was made with; how much is left is not known. Find the member and its guid first: where it is to be "
+        "replaced, that is done by its guid and never by a name, since the name may be another disk's today."
+    )
+    said = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
+    lines = tuple(_words.evidence(node, "zpool_status", line) for line in said)
+    return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and its rows are not here", meaning, lines)
 
 
 def _contradicting(node: NodeFacts, pool: PoolFacts, contradiction: str) -> Situation:

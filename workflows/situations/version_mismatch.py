@@ -1,4 +1,4 @@
-"""The tools and the kernel module of ZFS are of different releases, or of one that our runbooks were never tried with.
+"""The tools and the kernel module of ZFS are of different releases, or of one on which not everything is ordered from here.
 
 Mostly somebody upgraded the packages and has not rebooted: the old module still runs, and the new tools speak to it.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.core import Evidence, Situation
+from agents.zfs_releases import TRIED, is_read, not_ordered, read, words
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
-from workflows.facts.versions import TESTED_RELEASES, is_tested, release
+from workflows.facts.read.versions import release, release_numbers
 
 SLUG = "version-mismatch"
 MANUALS: tuple[str, ...] = ()
+HALF = 10  # operations: more than so many are all that change a pool
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -24,22 +26,50 @@ def _of(node: NodeFacts) -> Iterator[Situation]:
     if not known(module):
         return
     if known(userland) and userland != module:
-        yield _situation(
-            node,
-            "watch",
-            f"{node.node}: the ZFS tools are {userland}, the kernel module is {module}",
-            f"The ZFS tools of {node.node} are of release {userland} and speak to the kernel module {module}. They may print, or ask for, "
-            "what the other does not know, so no runbook runs there. After an upgrade of the packages this lasts until the new module is "
-            "loaded, which takes a reboot, or exporting every pool first.",
+        yield _mixed(node, userland, module)
+    elif not _is_tried(node):
+        yield _not_tried(node, module)
+
+
+def _mixed(node: NodeFacts, userland: str, module: str) -> Situation:
+    """Patch levels of one minor serve together, but for what the table of releases knows to differ between them."""
+    refused = [name for name in not_ordered(userland, module) if name not in not_ordered(module, module)]
+    what = "no runbook changes a pool there" if len(refused) > HALF else f"what differs between them is refused: {', '.join(refused)}"
+    return _situation(
+        node,
+        "watch",
+        f"{node.node}: the ZFS tools are {userland}, the kernel module is {module}",
+        f"The ZFS tools of {node.node} are of release {userland} and speak to the kernel module {module}. "
+        + (
+            f"They may print, or ask for, what the other does not know, so {what}. "
+            if refused
+            else "No order differs between these two, so all are given. "
         )
-    elif not is_tested(module):
-        yield _situation(
-            node,
-            "info",
-            f"{node.node} runs OpenZFS {module}, which no runbook was tried with",
-            f"The runbooks were tried with OpenZFS {' and '.join(TESTED_RELEASES)}. What commands do and print differs by release, so on "
-            f"{node.node} they refuse and the work is done by hand. Looking is not affected.",
-        )
+        + "After an upgrade of the packages this lasts until the new module is loaded, which takes a reboot, or exporting every pool first.",
+    )
+
+
+def _is_tried(node: NodeFacts) -> bool:
+    numbers = release_numbers(node.zfs_module)
+    return known(numbers) and numbers[:2] in TRIED and is_read(numbers)
+
+
+def _not_tried(node: NodeFacts, module: str) -> Situation:
+    numbers, refused = release_numbers(node.zfs_module), not_ordered(module, module)
+    tried = " and ".join(map(words, TRIED))
+    if not (known(numbers) and is_read(numbers)):
+        what = f"This release was not read ({read()} were), so on {node.node} a person gives the commands; a rehearsal shows them."
+    elif refused:
+        named = "whatever changes a pool" if len(refused) > HALF else ", ".join(refused)
+        what = f"Of OpenZFS {module} only the source was read. Not ordered on {node.node}: {named}. The refusal says why, and what to do."
+    else:
+        what = f"Of OpenZFS {module} only the source was read: every order reaches the same checks there."
+    return _situation(
+        node,
+        "info",
+        f"{node.node} runs OpenZFS {module}, which no runbook was tried with",
+        f"The runbooks were tried with OpenZFS {tried}. What commands do and print differs by release. {what} Looking is not affected.",
+    )
 
 
 def _situation(node: NodeFacts, severity: str, title: str, meaning: str) -> Situation:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.wwid import normalise, strip_partition
-from workflows.core import Cure, Evidence, Situation
+from agents.domain.wwid import normalise, strip_partition
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.census import title
-from workflows.facts.fragments import Child, Row
+from workflows.facts.fleet.census import title
 from workflows.facts.lookup import Member
+from workflows.facts.read.fragments import Child, Row
 from workflows.situations import _cures
 from workflows.situations._lost import Lost, in_dead_replacement, lost_leaves
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agents.collectors.zpool_events import CLASSES, Event
-from workflows.core import Cure, Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.situations import _words
-from workflows.situations._events import tree_read
+from workflows.situations._events import lost_by_its_events, tree_read
 
 SLUG = "zfs-events"
 MANUALS: tuple[str, ...] = ()
@@ -45,9 +45,16 @@ def _of(node: NodeFacts) -> Iterator[Situation]:
     for event in node.events if known(node.events) else ():
         if event.known and (not event.fields or event.kind not in OWN) and event.kind.startswith((PREFIX, *TERSE[: not event.fields])):
             by_pool.setdefault((event.text("pool") or "", event.number("pool_guid")), []).append(event)
+    lost = lost_by_its_events(node) if by_pool else frozenset()
     for (pool, guid), events in by_pool.items():
-        if tree_read(node, pool, guid) is None:
+        if tree_read(node, pool, guid) is None and not _of_one_lost(events, lost):
             yield _situation(node, pool, guid, events)
+
+
+def _of_one_lost(events: list[Event], lost: frozenset[str]) -> bool:
+    """Whether all of them are of one member that is called lost: it is told by itself, and these are how it went."""
+    members = {_member(event) for event in events}
+    return len(members) == 1 and members <= lost
 
 
 def _situation(node: NodeFacts, pool: str, guid: int | None, events: list[Event]) -> Situation:

@@ -6,7 +6,7 @@ in neither, and not in NEVER with the reason, fails a test.
 
 from __future__ import annotations
 
-from workflows.core import Runbook
+from workflows.engine.core import Runbook
 from workflows.tests import bad_disks, bad_imports, bad_pools
 from workflows.tests.bends import Bad
 from workflows.tests.moments import guards_of

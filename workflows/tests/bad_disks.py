@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from workflows.core import Params
+from workflows.engine.core import Params
 from workflows.facts import FleetFacts, HealthFacts
 from workflows.tests.bends import (
     A_LABEL,
@@ -79,7 +79,6 @@ REFUSED = (
     Bad("the_disk_is_the_lost_member_itself", "It is not the lost member.", disk("wwid", labels=())),
     Bad("the_disk_is_the_lost_member_itself", "one is a copy", copied),
     Bad("zfs_did_not_give_it_up", "gave", leaf(state="FAULTED", was=None, note="too many errors")),
-    Bad("zfs_can_be_told_a_new_path", "OpenZFS 2.1.11 cannot be told", node(zfs_module="zfs-kmod-2.1.11-1")),
     Bad("the_member_holds_its_share", "still catches up", leaf(state="ONLINE", resilvering=True)),
     Bad("it_caught_up_without_errors", "finished with 5 errors", scans(errors=5)),
     # --- the bay
@@ -89,13 +88,13 @@ REFUSED = (
     Bad("the_fault_light_is_off", "sends the next person to a good disk", bay(fault_asked=True)),
     Bad("the_bay_is_empty", "so something is in it", bay(status="OK")),
     Bad("the_disk_sits_in_the_bay_meant", "sits in bay 99", disk("old_wwid", bay=in_bay(99))),
-    Bad("the_old_disk_is_in_its_bay", "holds nothing", disk("old_wwid", bay=UNREAD)),
+    Bad("the_old_disk_is_in_its_bay", "is empty. Put", disk("old_wwid", bay=UNREAD)),
     Bad(
         "nothing_else_was_pulled",
         "Put it back now",
         both(left_service(0), one_sibling(name="/dev/disk/by-id/wwn-0x5000c500a65bfff1-part1")),
     ),
-    Bad("the_planned_disk_is_in_the_bay", "has the serial number ZZ000001", in_the_bay(serial="ZZ000001")),
+    Bad("the_planned_disk_is_in_the_bay", "holds the disk with the serial number ZZ000001", in_the_bay(serial="ZZ000001")),
     # --- the disk that comes
     Bad(
         "no_other_node_uses_the_disk",
@@ -126,7 +125,6 @@ REFUSED = (
     Bad("the_vdev_can_do_without_the_member", "cannot do without another disk", siblings(**OUT)),
     # --- the pool and the lost member
     Bad("the_pool_is_imported_here_and_nowhere_else", "and on oss09", has_it_too),
-    Bad("the_zfs_versions_match_and_are_tested", "with the kernel module 0.7.9", node(zfs_module="zfs-kmod-0.7.9-1")),
     Bad("the_pool_is_not_suspended", "is suspended", pool(suspended=True)),
     Bad("the_lost_member_is_one_known_vdev", "any more", leaf(guid=4711)),
     Bad("the_lost_member_is_out_of_service", "still serves", leaf(state="ONLINE")),
@@ -139,7 +137,10 @@ REFUSED = (
     Bad("the_vdev_can_still_rebuild", "has lost more disks than it can rebuild", siblings(**OUT)),
     Bad("no_mass_event_is_under_way", "left service in the last 30 minutes", left_service(4)),
     Bad("no_resilver_touches_the_vdev", "is being rebuilt", one_sibling(resilvering=True)),
-    Bad("nothing_blocks_attaching", "a raidz expansion", pool(expanding=True)),
+    Bad("nothing_blocks_attaching", "a device removal", pool(removing=True)),
+    Bad("no_expansion_is_under_way", "is being expanded", pool(expanding=True)),
+    Bad("no_expansion_needs_the_member", "is being expanded", pool(expanding=True)),
+    Bad("no_removal_is_under_way", "device removal", pool(removing=True)),
     # --- afterwards
     Bad("the_new_disk_has_its_place", "is still under", over_disk(kind="replacing")),
     Bad("the_new_disk_has_taken_over", "It leaves when the resilver has ended", the_old_one_stays),
@@ -173,7 +174,6 @@ UNSURE = (
     # --- a lost member that is back
     Bad("the_disk_is_the_lost_member_itself", "are not known", disk("wwid", labels=UNREAD)),
     Bad("zfs_did_not_give_it_up", "are not known", pool(tops=UNREAD)),
-    Bad("zfs_can_be_told_a_new_path", "depends on its release", node(zfs_module=UNREAD)),
     Bad("the_member_holds_its_share", "are not known", pool(scans=UNREAD)),
     Bad("it_caught_up_without_errors", "How it caught up is not known", pool(scans=UNREAD)),
     Bad("facts_are_fresh", "s is the limit", stale),
@@ -208,7 +208,6 @@ UNSURE = (
     Bad("the_member_stands_alone", "are not known", pool(tops=UNREAD)),
     Bad("the_vdev_can_do_without_the_member", "are not known", pool(scans=UNREAD)),
     Bad("the_pool_is_imported_here_and_nowhere_else", "oss09", beside(disks=UNREAD)),
-    Bad("the_zfs_versions_match_and_are_tested", "are not known", node(zfs_module=UNREAD)),
     Bad("the_pool_is_not_suspended", "is not known", pool(suspended=UNREAD)),
     Bad("the_lost_member_is_one_known_vdev", "is not known", one_sibling(guid=UNREAD)),
     Bad("the_lost_member_is_out_of_service", "are not known", pool(tops=UNREAD)),
@@ -217,7 +216,10 @@ UNSURE = (
     Bad("the_vdev_can_still_rebuild", "are not known", pool(scans=UNREAD)),
     Bad("no_mass_event_is_under_way", "changed lately is not known", node(leaf_changes=UNREAD)),
     Bad("no_resilver_touches_the_vdev", "are not known", pool(scans=UNREAD)),
-    Bad("nothing_blocks_attaching", "is not known", pool(expanding=UNREAD)),
+    Bad("nothing_blocks_attaching", "is not known", pool(checkpoint=UNREAD)),
+    Bad("no_expansion_is_under_way", "is not known", pool(expanding=UNREAD)),
+    Bad("no_expansion_needs_the_member", "is not known", pool(expanding=UNREAD)),
+    Bad("no_removal_is_under_way", "is not known", pool(removing=UNREAD)),
     Bad("the_new_disk_has_its_place", "are not known", pool(tops=UNREAD)),
     Bad("the_new_disk_has_taken_over", "are not known", pool(tops=UNREAD)),
     Bad("the_new_disk_is_in_service", "is known to sit on", on_disk("wwid", wwid=UNREAD)),

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from agents.collectors.zdb_config import CachedPool
-from workflows.core import Params
+from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, known
-from workflows.facts.kstats import KstatFacts
+from workflows.facts.read.kstats import KstatFacts
 from workflows.tests.bends import (
     ELSEWHERE,
     UNREAD,

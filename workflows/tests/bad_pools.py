@@ -8,11 +8,12 @@ from typing import Any
 
 from agents.collectors.kernel_log import KernelLog
 from agents.collectors.kstat_txgs import MultihostWrite
-from agents.tunables import ILLUMOS
-from workflows.core import Params
+from agents.domain.tunables import ILLUMOS
+from agents.orders.policy import Policy
+from workflows.engine.core import Params
 from workflows.facts import FleetFacts, PoolLatency, ScanFacts, SelfTestFacts, known
-from workflows.facts.kstats import KstatFacts
-from workflows.facts.modes import Switch
+from workflows.facts.read.disk_modes import Switch
+from workflows.facts.read.kstats import KstatFacts
 from workflows.tests.bends import (
     UNREAD,
     Bad,
@@ -43,6 +44,7 @@ OUT = {"state": "UNAVAIL", "note": "cannot open"}
 IO_STATUS = "One or more devices are faulted in response to IO failures."
 MMP_STATUS = "The pool is suspended because multihost writes failed or were delayed."
 NO_LOG = KernelLog(())
+GATE = "it_may_be_ordered_on_this_release_of_openzfs"
 RUNS = SelfTestFacts(1, "Background short", 15, "Self test in progress")
 
 
@@ -101,7 +103,7 @@ REFUSED = (
     Bad("the_pool_can_do_without_the_sick_disk", "cannot do without the sick disk", every_leaf(**OUT)),
     Bad("the_pool_is_imported_and_runs", "is suspended", pool(suspended=True)),
     Bad("the_sick_disk_is_out", "is still there", comes_back("sick")),
-    Bad("what_clear_means_here", "refuses to clear", node(zfs_module="zfs-kmod-2.1.11-1")),
+    Bad("the_policy_of_the_node_allows_it", "only lets itself be observed", node(policy=Policy("observe", why="there is no policy file."))),
     Bad("it_is_not_suspended_again", "is suspended again", pool(suspended=True)),
     # --- slow
     Bad("the_disk_may_be_tested", "runs on", every_disk(condition=inside(self_tests=(RUNS,)))),
@@ -137,7 +139,7 @@ REFUSED = (
     Bad("no_single_disk_holds_it_up", "Look into that disk first", pool(latency=one_slow)),
     Bad("nothing_else_is_tuned", "somebody tunes already", tunable("zfs_scan_vdev_limit", "7")),
     Bad("the_reason_to_tune_is_over", "runs on", as_it_is),
-    Bad("the_release_is_one_we_know", "runs OpenZFS 9.9", node(zfs_module="zfs-kmod-9.9.1-1")),
+    Bad(GATE, "is not among the releases that were read", node(zfs_userland="zfs-9.9.1-1", zfs_module="zfs-kmod-9.9.1-1")),
     Bad("the_tunable_is_as_it_was", "Somebody set it meanwhile", tunable(None, "7")),
     Bad("the_tunable_is_back", "It is not back yet", tunable(None, "7")),
     Bad("the_tunable_is_ours_to_put_back", "somebody else changed it", tunable(None, "7")),
@@ -148,6 +150,7 @@ REFUSED = (
 
 
 UNSURE = (
+    Bad("the_policy_of_the_node_allows_it", "No node named", nobody),
     Bad("what_link_triage_reads_is_fresh", "s is the limit", stale),
     Bad("what_a_mass_event_reads_is_fresh", "s is the limit", stale),
     Bad("what_a_suspension_reads_is_fresh", "s is the limit", stale),
@@ -163,7 +166,7 @@ UNSURE = (
     Bad("everything_is_quiet", "No node named", nobody),
     Bad("everything_is_quiet", "sas_phys of oss01 was read", long_ago("sas_phys")),
     Bad("everything_is_quiet", "block of oss01 was read", long_ago("block")),
-    Bad("it_was_suspended_by_io_errors", "take it for multihost", both(node(kernel_log=UNREAD), pool(status=""))),
+    Bad("it_was_suspended_by_io_errors", "take it for multihost", both(node(kernel_log=UNREAD), pool(status="", properties=UNREAD))),
     Bad("many_were_lost_together", "are not known", pool(tops=UNREAD)),
     Bad("no_data_is_damaged", "was not said", pool(errors="")),
     Bad("no_vdev_is_beyond_rebuilding", "are not known", pool(scans=UNREAD)),
@@ -180,7 +183,6 @@ UNSURE = (
     Bad("the_pool_can_do_without_the_sick_disk", "are not known", pool(tops=UNREAD)),
     Bad("the_pool_is_imported_and_runs", "It was not read", pool(suspended=UNREAD)),
     Bad("the_sick_disk_is_out", "are not known", node(disks=UNREAD)),
-    Bad("what_clear_means_here", "is not known", node(zfs_module=UNREAD)),
     Bad("the_disk_may_be_tested", "could not be read", disk("old_wwid", condition=UNREAD)),
     Bad("the_member_serves_and_has_peers", "is not known", pool(latency=UNREAD)),
     Bad("the_pool_answers", "It was not read", pool(suspended=UNREAD)),
@@ -200,7 +202,7 @@ UNSURE = (
     Bad("no_single_disk_holds_it_up", "is not known", pool(latency=UNREAD)),
     Bad("nothing_else_is_tuned", "are not known", node(tunables=UNREAD)),
     Bad("the_reason_to_tune_is_over", "is not known", pool(progress=UNREAD)),
-    Bad("the_release_is_one_we_know", "is not known", node(zfs_module=UNREAD)),
+    Bad(GATE, "are not known", node(zfs_module=UNREAD)),
     Bad("the_tunable_is_as_it_was", "are not known", node(tunables=UNREAD)),
     Bad("the_tunable_is_back", "are not known", node(tunables=UNREAD)),
     Bad("the_tunable_is_ours_to_put_back", "are not known", node(tunables=UNREAD)),

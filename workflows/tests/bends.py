@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workflows.core import Params
+from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, ImportableFacts, LeafChange, PoolFacts, Unknown, VdevFacts, known
-from workflows.facts.fabric import Growth
-from workflows.facts.tunables import TunableFacts
+from workflows.facts.read.fabric import Growth
+from workflows.facts.read.tunables import TunableFacts
 from workflows.tests.incident import disk as a_disk
 from workflows.tests.incident import label as a_label
 

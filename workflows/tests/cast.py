@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
-from workflows import events as ev
-from workflows.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
-from workflows.engine import Decision, Refused, decide
+from workflows.engine import events as ev
+from workflows.engine.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import RunState
 from workflows.facts import FleetFacts, NodeFacts, Unknown
-from workflows.state import RunState
 
 ANN, BOB, EVE = "ann", "bob", "eve"
 PARAMS = {"node": "oss01", "pool": "ost_0"}

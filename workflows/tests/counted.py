@@ -1,6 +1,6 @@
 """How many more losses a vdev survives, counted by the leaves alone: what guards went by before a vdev's own state could lower it.
 
-The tests hold that no margin of `workflows.redundancy` is larger than this one. It is written a second time on purpose: whoever changes
+The tests hold that no margin of `workflows.analysis.redundancy` is larger than this one. It is written a second time on purpose: whoever changes
 the margins has to change both, and says so. Source of the rule: the worked examples in `test_redundancy`.
 """
 

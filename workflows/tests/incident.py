@@ -25,7 +25,8 @@ from workflows.facts import (
     Unknown,
     VdevFacts,
 )
-from workflows.facts.identity import Statement, weigh
+from workflows.facts.fleet.identity import Statement, weigh
+from workflows.facts.read.tunables import TunableFacts, TunablesFacts
 
 POOL_GUID = 15498746923132605816
 LOST, TWIN, SDFL = 14718944552882581455, 7602440441426092393, 4242424242424242424  # vdev guids
@@ -132,7 +133,7 @@ POOL = PoolFacts(
     removing=False,
     expanding=False,
     checkpoint=False,
-    properties={"ashift": "0", "readonly": "off"},
+    properties={"ashift": "0", "readonly": "off", "feature@resilver_defer": "enabled"},
 )
 DISKS = (
     disk("sdcw", SDCW_WWID, label("sdcw1", TWIN), slot=68),
@@ -159,6 +160,7 @@ NODE = NodeFacts(
     digests={"zpool_status": "a" * 64, "block": "b" * 64},
     failures={},
     ages=dict.fromkeys(COLLECTORS, 9.0),
+    tunables=TunablesFacts((TunableFacts("zfs_resilver_disable_defer", "0", None, (0,)),), ()),
 )
 OTHER = replace(
     NODE, node="oss02", hostname="oss02", pools=(), disks=(disk("sda", "naa:5000c500a65bffff"),), bays=(), digests={}, age_seconds=7200.0

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflows import events as ev
-from workflows.core import Runbook, Step, Verdict
-from workflows.engine import Decision, Refused, decide
-from workflows.state import ENDED, RunState
+from workflows.engine import events as ev
+from workflows.engine.core import Runbook, Step, Verdict
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import ENDED, RunState
 from workflows.tests.bends import Bend
 from workflows.tests.walks import Story, Walk
 

@@ -6,8 +6,8 @@ import copy
 from dataclasses import replace
 from pathlib import Path
 
-from agents.twin.host import TwinHost
-from agents.twin.store import Store
+from twin.host import TwinHost
+from twin.store import Store
 from workflows.facts import FleetFacts
 from workflows.tests.walks import Walk
 

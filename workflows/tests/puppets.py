@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agents.collectors import COLLECTORS
 from agents.operations import OPERATIONS
-from workflows import lint
-from workflows.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine import lint
+from workflows.engine.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import cast
@@ -66,7 +66,7 @@ def locks(facts, params):
 
 # Ways, open loops, alarms and answers that are judged: the stories (`walks.py`) go through those. A puppet goes straight on.
 STRAIGHT = {
-    "needed": None, "then": "", "branches": (), "judges": None, "alarm": None, "learns": None, "learned": (), "fails_to": "",
+    "needed": None, "then": "", "branches": (), "judges": None, "alarm": None, "learns": None, "learned": (), "fails_to": "", "fails_means": "",
     "opens": None, "closes": (), "keeps": None, "lasts": None, "unattended": False, "undoes": "",
 }  # fmt: skip
 

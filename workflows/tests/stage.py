@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.twin.host import TwinHost
-from agents.twin.model import Node
-from agents.twin.scenarios import Clock
-from agents.twin.store import Store
-from workflows import events as ev
-from workflows.core import Option, Runbook, blockers
-from workflows.engine import Decision, Refused
+from twin.host import TwinHost
+from twin.model import Node
+from twin.scenarios import Clock
+from twin.store import Store
+from workflows.engine import events as ev
+from workflows.engine.core import Option, Runbook, blockers
+from workflows.engine.decide import Decision, Refused
+from workflows.engine.state import RunState
 from workflows.facts import FleetFacts, NodeFacts
-from workflows.state import RunState
 from workflows.tests.walks import ANN, History, Story, Stuck, Walk
 
 WAIT_SECONDS = 600.0

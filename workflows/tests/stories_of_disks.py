@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.twin import scenarios
-from agents.twin.model import Node
+from twin import scenarios
+from twin.model import Node
 from workflows.facts import FleetFacts
 from workflows.situations import detect_all
 from workflows.tests.walks import Story, Walk

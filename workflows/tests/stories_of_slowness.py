@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.twin import stories as twins
+from twin import stories as twins
 from workflows.facts import FleetFacts
 from workflows.tests.stories_of_disks import answer
 from workflows.tests.walks import Story, Walk

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents.twin import stories as twins
-from agents.twin.scenarios import take_away
+from twin import stories as twins
+from twin.scenarios import take_away
 from workflows.facts import FleetFacts
 from workflows.tests.stories_of_disks import answer
 from workflows.tests.stories_of_slowness import NOW, always

@@ -7,12 +7,15 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import locate_led
-from agents.twin import scenarios
-from agents.twin.model import Enclosure, Scan
+from twin import scenarios
+from twin.model import Enclosure, Scan
+from workflows.engine import events as ev
+from workflows.engine.decide import Refused
 from workflows.facts import FleetFacts, Unknown
-from workflows.guards.answers import a_disk_from_the_shelf, serial_of
+from workflows.guards.answers import a_disk_from_the_shelf
+from workflows.guards.scanned import check_character, same_serial, serial_of
 from workflows.tests.stories_of_disks import BLINK, SICK_BAY, bay, pull
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import ANN, Stages, Stuck, Walk
 
 NEW = scenarios.shelf_disk()
 
@@ -53,11 +56,11 @@ def suspended(node):
 
 
 def mixed(node):
-    node.zfs_module = "2.1.12-1"
+    node.zfs_module = "2.1.15-1"
 
 
 def untested(node):
-    node.zfs_userland = node.zfs_module = "2.0.7-1"
+    node.zfs_userland = node.zfs_module = "0.7.13-1"
 
 
 def swapped_labels(node):
@@ -70,13 +73,13 @@ def swapped_labels(node):
     ("change", "said"),
     [
         (lit, "Bay 5 of enclosure 0x500605b0000272bf is lit already. Switch it off first: two lit bays mislead."),
-        (resilvering, "ost_0 is resilvering. Wait until it ends."),
-        (without(1, 2), "survives 0 more losses and cannot do without another disk."),
+        (resilvering, "ost_0 is resilvering and does not say which disk"),
+        (without(1, 2), "has lost more disks than it can rebuild. It cannot do without another disk."),
         (moved, "sits in bay 10 of 0x500605b0000272bf, not in bay 3 of enclosure 0x500605b0000272bf. Begin again."),
         (renamed, "has the serial number ZA2OTHER, not ZA20002X. Begin again from the situation."),
         (suspended, "ost_0 is suspended; a command to it would hang."),
-        (mixed, "runs the ZFS tools 2.1.11 with the kernel module 2.1.12. Bring them to one version first."),
-        (untested, "runs OpenZFS 2.0.7; this was tested with"),
+        (mixed, "The ZFS tools are 2.1.11, the kernel module is 2.1.15, and they differ: an executable zfs_prepare_disk"),
+        (untested, "OpenZFS 0.7.13: its `zpool status` has no -p"),
         (swapped_labels, "but the label of 4356823757678089777 is on naa:5000c500a65b203b. Look again."),
         (without(SICK_BAY), "does not see naa:5000c500a65b202b"),
     ],
@@ -117,7 +120,10 @@ def test_the_node_itself_refuses_what_changed_after_the_plan(stages):
         ("x", "is no serial number. Scan the bar code that is marked S/N"),
         ("ZA20002X", "ZA20002X is the disk that is to go. Scan the new one."),
         ("ZA20004X", "of oss01 in bay 5 of 0x500605b0000272bf, and not on the shelf. Take another disk."),
-        ("S/N: ZA20009X", "Type the serial number alone: ZA20009X."),
+        ("FOOBAR", "is no serial number. Scan the bar code that is marked S/N"),
+        ("s/n: za20002x", "ZA20002X is the disk that is to go. Scan the new one."),
+        ("naa.5000c500a65b202b", "is the disk that is to go. Scan the new one."),
+        ("wwn: 5000C500A65B204B", "of oss01 in bay 5 of 0x500605b0000272bf, and not on the shelf. Take another disk."),
         ("", "Scan or type the serial number on the new disk."),
     ],
 )
@@ -134,15 +140,42 @@ def test_a_blind_node_may_have_the_spare_in_a_bay(stages):
     assert verdict.outcome == "unknown"
 
 
-@pytest.mark.parametrize("scanned", ["ZA20009X", "S/N ZA20009X", "s/n: ZA20009X", "SN:ZA20009X", " ZA20009X "])
+SCANNED = [
+    "ZA20009X", "za20009x", "S/N ZA20009X", "s/n: za20009x", "SN:ZA20009X", "Serial No. ZA20009X", "(S)ZA20009X", " ZA20009X ",
+    "ZA20 009X", "*ZA20009X*", "]C1ZA20009X",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scanned", SCANNED)
 def test_it_reads_what_a_scanner_types(scanned):
     assert serial_of(scanned) == "ZA20009X"
+
+
+# The check character of Code 39 behind the number, the data identifier in front of it, and a WWN in its place.
+@pytest.mark.parametrize(
+    "scanned", [*SCANNED, "ZA20009X" + check_character("ZA20009X"), "SZA20009X", "WWN: " + NEW.wwid.removeprefix("naa:")]
+)
+def test_however_the_new_disk_is_scanned_the_swap_goes_on_with_it(scanned, stages):
+    walk = stages.at("spare")
+    walk.story = replace(BLINK, hands={**BLINK.hands, "spare": lambda walk: scanned})
+    walk.to("take")
+    assert walk.state.step == "take"
+
+
+def test_a_scan_is_never_shortened_by_itself():
+    """A label whose last character happens to be the check character of the rest names what it says."""
+    happens = "ZA2000" + check_character("ZA2000")
+    assert serial_of(happens) == happens
+    assert not same_serial("ZA2000", happens)
+    assert not same_serial("SZA2000", "ZA2001")
+    assert same_serial("ZA20009X", "ZA20009X0000C4301234")
+    assert not same_serial("ZA20", "ZA20009X0000C4301234")
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("12", "You see bay 12 blink, and that is not the bay that was lit. Pull nothing."),
+        ("Bay 12", "You see bay 12 blink, and that is not the bay that was lit. Pull nothing."),
         ("ZA20004X", "which stays. Pull nothing, and look again."),
         ("the left one", "Pull nothing, and look again."),
     ],
@@ -223,7 +256,49 @@ def test_another_disk_than_the_one_scanned_is_not_taken(stages):
     walk = stages.at("insert")
     look(walk, lambda node: scenarios.plug(node, scenarios.lab_disk(10, 10), bay(node, SICK_BAY)))
     assert walk.state.step == "insert"
-    assert "has the serial number ZA20010X, not ZA20009X. Take it out." in walk.state.verdicts[0].reason
+    said = walk.state.verdicts[0].reason
+    assert "holds the disk with the serial number ZA20010X, and ZA20009X was scanned. Put that one in." in said
+
+
+def correct(walk: Walk, said: str):
+    return walk.send(ev.Corrected, by=ANN, step="spare", evidence=said, facts=walk.facts())
+
+
+def test_a_wrong_scan_is_corrected_while_the_old_disk_is_out(stages):
+    """The number on the shelf disk was typed with a slip; the disk itself is in the bay already."""
+    walk = stages.at("spare")
+    walk.story = replace(BLINK, hands={**BLINK.hands, "spare": lambda walk: "ZA20O09X"})
+    walk.to("insert")
+    walk.story = BLINK
+    look(walk, lambda node: scenarios.plug(node, scenarios.shelf_disk(), bay(node, SICK_BAY)))
+    assert walk.state.step == "insert"
+    wrong = correct(walk, "ZA20004X")
+    assert isinstance(wrong, Refused)
+    assert "and not on the shelf" in wrong.verdicts[0].reason
+    correct(walk, "s/n za20009x")
+    walk.look()
+    assert walk.state.params["spare_serial"] == "ZA20009X"
+    walk.to("take")
+    assert walk.state.step == "take"
+
+
+def test_a_new_disk_that_does_not_fit_makes_way_for_another(stages):
+    walk = stages.at("take")
+    walk.to("plan-replace")
+    other = scenarios.lab_disk(10, 10)
+    correct(walk, other.serial)
+    assert (walk.state.step, walk.state.status, walk.state.plan) == ("insert", "waiting", None)
+    assert "wwid" not in walk.state.params
+    walk.look()
+    assert f"and {other.serial} was scanned" in walk.state.verdicts[0].reason
+
+
+def test_nothing_is_corrected_once_the_command_is_given_or_the_way_back_is_walked(stages):
+    walk = stages.at("resilver")
+    assert isinstance(correct(walk, "ZA20010X"), Refused)
+    walk = stages.at("insert")
+    walk.must(ev.Aborted, by=ANN, reason="Not tonight.")
+    assert isinstance(correct(walk, "ZA20010X"), Refused)
 
 
 def test_the_new_disk_in_another_bay_is_not_taken(stages):
@@ -262,7 +337,7 @@ def labelled(node):
         (failing, "Choose another disk."),
         (labelled, "carries a label of the pool scratch9"),
         (changed(holders=["dm-3"]), "is in use: held by dm-3."),
-        (changed(serial="ZA20010X"), "has the serial number ZA20010X; the disk planned is ZA20009X. Take it out."),
+        (changed(serial="ZA20010X"), "has the serial number ZA20010X; the disk planned is ZA20009X. Put that one in"),
         (without(5), "Put it back now"),
     ],
 )
@@ -357,3 +432,49 @@ def test_after_the_point_of_no_return_only_the_light_is_put_back(stages):
     walk.to_the_end()
     assert "what it began on the node goes on" in walk.state.note or walk.state.status == "aborted"
     assert walk.state.loops == ()
+
+
+# --- before 2.3.0 the pull of an OFFLINE disk may start a hot spare
+
+
+def spare_stands_in(node, running: bool) -> None:
+    """What ZED of those releases does when the udev event of the pull comes."""
+    disk, pool = scenarios.lab_disk(11, 11), node.pool("ost_0")
+    scenarios.plug(node, disk, bay(node, 9))
+    scenarios.add_spare(node, "ost_0", disk)
+    place = next(i for i, leaf in enumerate(pool.tops[0].children) if leaf.not_present or leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"))
+    scenarios.use_spare(node, "ost_0", disk, place, 1795248315.0)
+    if running:
+        resilvering(node)
+
+
+def test_the_plan_says_that_a_hot_spare_may_stand_in(stages):
+    walk = stages.at("plan-offline")
+    assert any("lets it stand in when the disk is pulled" in warns(walk.facts(), walk.state.params) for warns in walk.step.warns)
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_spare_that_stands_in_after_the_pull_is_waited_for_and_led_on_from(running, stages):
+    walk = stages.at("insert")
+    look(walk, lambda node: spare_stands_in(node, running))
+    assert (walk.state.step, walk.state.alarm) == ("insert", "")
+    walk.to("plan-replace" if running else "resilver")
+    if running:
+        why = " ".join(walk.why_not())
+        assert "is being rebuilt" in why
+        assert "wait until it ends" in why
+        assert "A hot spare stands in for" in why
+
+
+@pytest.mark.parametrize(("module", "runs"), [("2.1.15-1", True), ("2.1.11-1", False)])
+def test_the_plan_names_the_script_that_runs_on_the_new_disk(module, runs, stages):
+    walk = stages.at("plan-replace")
+    facts = walk.facts()
+    node = replace(facts.nodes["oss01"], zfs_module=module, zfs_userland=module, prepares="/usr/libexec/zfs/zfs_prepare_disk")
+    said = " ".join(warns(FleetFacts({"oss01": node}), walk.state.params) for warns in walk.step.warns)
+    assert ("which ZFS runs as root on the new disk" in said) == runs
+
+
+def test_the_node_binds_the_script_into_the_plan(stages):
+    walk = stages.at("replace")
+    assert walk.state.plan["preconditions"]["zfs.prepares"] == "none"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from agents.collectors import COLLECTORS
-from agents.twin import demo
-from agents.twin.host import TwinHost
-from agents.twin.scenarios import Clock
-from workflows.core import ask, blockers
+from twin import demo
+from twin.host import TwinHost
+from twin.scenarios import Clock
+from workflows.analysis.redundancy import pool_margin
+from workflows.engine.core import ask, blockers
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS
-from workflows.redundancy import pool_margin
 from workflows.situations import detect_all
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import disk_delete, disk_rescan
-from agents.twin import scenarios
-from agents.twin.model import Label
-from workflows import grounds
-from workflows.core import ask, blockers
+from twin import scenarios
+from twin.model import Label
+from workflows.analysis import verdict_evidence
+from workflows.engine.core import ask, blockers
 from workflows.facts import suspects
-from workflows.facts.loads import FailedLoad
+from workflows.facts.read.pool_loads import FailedLoad
 from workflows.guards import suspect
 from workflows.runbooks.device_delete_reimport import delete_params, rescan_params
 from workflows.tests.stories_of_imports import DELETES
@@ -160,7 +160,7 @@ def test_the_page_answers_as_the_order_will_be_answered(step, stages):
     """Seen on a real node: the page, which notes what is read, counted the one suspect twice and said that nobody may be taken away."""
     walk = stages.at(step)
     facts, params = walk.facts(), walk.state.params
-    told = tuple(one.verdict for one in grounds.answered(walk.step.guards, facts, params))
+    told = tuple(one.verdict for one in verdict_evidence.answered(walk.step.guards, facts, params))
     assert told == ask(walk.step.guards, facts, params)
     assert blockers(told) == ()
 
@@ -236,7 +236,7 @@ def said(walk) -> str:
 def test_what_is_given_up_is_shown_in_time_and_typed(stages):
     walk = stages.at("confirm-write")
     assert walk.step.phrase(walk.state.params, walk.state.plan) == "ost_0 loses 33 min 20 s"
-    assert "The pool goes on from txg 4000." in walk.state.plan["compared"]
+    assert "The pool goes on from txg 4000." in walk.state.plan["given_up"]
     options = {o.value: o for o in stages.at("next").step.options(stages.at("next").facts(), walk.state.params)}
     assert "33 min 20 s no other disk knows of" in options["write"].detail
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import set_drive_mode
-from agents.twin.model import Scan
-from agents.twin.stories import odd_modes
-from workflows.core import blockers
+from twin.model import Scan
+from twin.stories import odd_modes
+from workflows.engine.core import blockers
 from workflows.facts import Unknown
-from workflows.facts.drift import Usual
+from workflows.facts.fleet.mode_drift import Usual
 from workflows.guards import modes
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import drive_mode_drift
@@ -80,7 +80,10 @@ WRONG = {
     "no redundancy": (lose(0, 2), "cannot do without another disk for a mode"),
     "a scrub runs": (scrub, "A scrub of ost_0 is running"),
     "suspended": (lambda n: setattr(n.pool("ost_0"), "suspended", "io"), "is suspended"),
-    "an untested release": (lambda n: (setattr(n, "zfs_module", "2.2.9-1"), setattr(n, "zfs_userland", "2.2.9-1")), "tested with"),
+    "a release that was not read": (
+        lambda n: (setattr(n, "zfs_module", "2.5.0-1"), setattr(n, "zfs_userland", "2.5.0-1")),
+        "Do it by hand.",
+    ),
     "another serial": (lambda n: setattr(n.disk(SDB), "serial", "ZZZZ"), "has the serial number ZZZZ, not ZA20001X"),
 }
 

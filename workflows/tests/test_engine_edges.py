@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from workflows import events as ev
-from workflows.core import Loop, ok, refuse
-from workflows.engine import Decision, Refused, approvals_needed, decide
+from workflows.engine import events as ev
+from workflows.engine import plans
+from workflows.engine.core import Loop, ok, refuse
+from workflows.engine.decide import Decision, Refused, approvals_needed, decide
+from workflows.engine.state import Finished, Glass, RunState
+from workflows.engine.transitions import RING_SECONDS, blocked, with_hand
 from workflows.facts import FleetFacts
-from workflows.state import Finished, Glass, RunState
-from workflows.tests import puppets, test_ways
+from workflows.tests import puppets, test_lint_paths
 from workflows.tests.cast import ANN, BOB, EVE, RUNBOOK, at, facts, new, node_plan, ordered, turned
-from workflows.walk import RING_SECONDS, blocked, with_hand
 
 LIT = Loop("lit", lambda params: "Bay 7 is lit.", "Switch its LED off.", turned("dark"))
 
@@ -215,13 +216,29 @@ def test_nothing_is_sent_without_a_plan(lost):
 
 def test_nothing_is_sent_when_the_plan_is_for_another_act():
     state = at("execute").state
-    for over in ({"plan": {**state.plan, "operation": "other"}}, {"params": {**state.params, "wwid": "another"}}):
-        assert "not for what this step would do now" in why(asked(RUNBOOK, replace(state, **over), ev.ExecuteAsked, by=ANN, facts=facts()))
+    for other in (with_plan(state, operation="other"), replace(state, params={**state.params, "wwid": "another"})):
+        assert "not for what this step would do now" in why(asked(RUNBOOK, other, ev.ExecuteAsked, by=ANN, facts=facts()))
+
+
+def with_plan(state, **changes):
+    plan = {**state.plan, **changes}
+    return replace(
+        state,
+        plan=plan,
+        plan_digest=plans.digest(plan),
+        approvals=tuple(replace(one, plan_digest=plans.digest(plan)) for one in state.approvals),
+    )
+
+
+def test_nothing_is_sent_for_a_plan_that_was_changed_since_it_was_made():
+    state = at("execute").state
+    changed = replace(state, plan={**state.plan, "argv": ["zpool", "destroy", "ost_0"]})
+    assert "was changed outside the portal" in why(asked(RUNBOOK, changed, ev.ExecuteAsked, by=ANN, facts=facts()))
 
 
 def test_an_order_without_parameters_is_sent():
     state = at("execute").state
-    bare = replace(state, plan={**state.plan, "params": {}})
+    bare = with_plan(state, params={})
     outcome = asked(with_step("execute", params=None), bare, ev.ExecuteAsked, by=ANN, facts=facts())
     assert rings(outcome)
     assert records(outcome) == ["run.ordered"]
@@ -369,13 +386,13 @@ def test_a_loop_that_no_way_back_closes_stays_on_record():
 
 
 def test_a_run_without_an_open_loop_does_not_walk_a_way_back():
-    walk = test_ways.Walk()
+    walk = test_lint_paths.Walk()
     walk.must(ev.Aborted, by=ANN, reason="x")
     assert "run.turned-back" not in walk.types()
 
 
 def test_why_a_run_ends_is_on_record_before_its_way_back_and_what_stays_when_that_is_left_too():
-    walk = test_ways.Walk().check().ordered()
+    walk = test_lint_paths.Walk().check().ordered()
     walk.must(ev.Aborted, by=ANN, reason="The shelf is wet.")
     turned_back = next(body for name, body in walk.told if name == "run.turned-back")
     assert (walk.state.ending, turned_back["reason"]) == ("aborted", "ann ended the run: The shelf is wet.")

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from workflows import events as ev
-from workflows import lint
-from workflows.core import StepKind
-from workflows.engine import Decision, Refused, decide
-from workflows.state import ENDED, ORDER_MOVES, RunState
+from workflows.engine import events as ev
+from workflows.engine import lint
+from workflows.engine.core import StepKind
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import ENDED, ORDER_MOVES, RunState
 from workflows.tests import puppets
 from workflows.tests.puppets import CATALOGUE, EVERY, facts, plan_for
 from workflows.tests.readable import assert_readable
@@ -34,6 +34,7 @@ RECORD = {
     ev.Chosen: {"run.chosen"},
     ev.CheckAsked: {"run.checked"},
     ev.HandsDone: {"run.done-by-hand"},
+    ev.Corrected: {"run.corrected"},
     ev.PlanAsked: {"run.plan-asked"},
     ev.PlanArrived: {"run.planned", "run.plan-failed"},
     ev.PlanFailed: {"run.plan-failed"},
@@ -51,6 +52,7 @@ SHAPES = (
     ev.Start,
     ev.Chosen,
     ev.HandsDone,
+    ev.Corrected,
     ev.PlanAsked,
     ev.Confirmed,
     ev.GlassBroken,
@@ -230,6 +232,11 @@ class Run(RuleBasedStateMachine):
     @rule(by=SOMEBODY, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", "Bay 68 lit.", " "]))
     def do_by_hand(self, by, turn, evidence):
         self.send(ev.HandsDone(at=self.at(), by=by, evidence=evidence, facts=facts(**turn)))
+
+    @rule(by=SOMEBODY, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", " "]), data=st.data())
+    def correct_an_answer(self, by, turn, evidence, data):
+        slug = data.draw(st.sampled_from([step.slug for step in self.book.steps if step.param] or [self.state.step]))
+        self.send(ev.Corrected(at=self.at(), by=by, step=slug, evidence=evidence, facts=facts(**turn)))
 
     @rule(by=SOMEBODY, turn=TURNS)
     def ask_plan(self, by, turn):

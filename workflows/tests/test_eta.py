@@ -8,7 +8,7 @@ import pytest
 
 from agents.collectors import zpool_history
 from agents.collectors.zpool_iostat import Waits
-from workflows import eta
+from workflows.analysis import eta
 from workflows.facts import LeafLatency, PoolLatency, known
 from workflows.facts.tests.played import captures, played
 from workflows.situations import resilver_running

@@ -7,13 +7,14 @@ import os
 
 import pytest
 
-from agents import executor, failpoints
-from agents.journal import Journal
+from agents import failpoints
+from agents.domain.times import iso
 from agents.operations import OPERATIONS
+from agents.orders import executor
+from agents.orders.journal import Journal
 from agents.tests import rig
 from agents.tests.stage import Portal, Stage
-from agents.times import iso
-from agents.twin.demo import WRITING
+from twin.demo import WRITING
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Walk, assert_readable
 

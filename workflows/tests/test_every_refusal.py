@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from workflows import events as ev
-from workflows.core import blockers
-from workflows.engine import Decision
+from workflows.engine import events as ev
+from workflows.engine.core import blockers
+from workflows.engine.decide import Decision
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
 from workflows.tests.bad import BAD, NEVER, REFUSE, UNKNOWN, guards_in, possible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workflows.core import Verdict
+from workflows.engine.core import Verdict
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests.incident import FLEET

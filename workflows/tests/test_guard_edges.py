@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import Unknown
-from workflows.facts.fabric import FabricFacts, PhyFacts
-from workflows.facts.identity import weigh
+from workflows.facts.fleet.identity import weigh
+from workflows.facts.read.fabric import FabricFacts, PhyFacts
 from workflows.guards import GUARDS, fresh
 from workflows.tests.incident import (
     BLANK_WWID,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from workflows.facts import FleetFacts, Gone, LeafChange, Unknown
+from workflows.facts import Ever, FleetFacts, Gone, LeafChange, Unknown
 from workflows.guards import answers, bay, spare
 from workflows.tests.incident import (
     BLANK_WWID,
@@ -98,7 +98,7 @@ EDGES = {
     "whether it is lit": (bay.the_bay_is_lit, with_bay(70, locate=SILENT), {}, "unknown", "is lit is not known"),
     # --- what is in it
     "still in it": (bay.the_bay_is_empty, FLEET, {}, "refuse", "is still in bay 70"),
-    "empty and gone": (bay.the_bay_is_empty, fleet(without(BLANK_WWID)), {}, "pass", f"{BLANK_WWID} is gone"),
+    "empty and gone": (bay.the_bay_is_empty, fleet(without(BLANK_WWID)), {}, "pass", "the serial number ZA000070 is gone"),
     "empty, and the disk in another bay": (
         bay.the_bay_is_empty,
         elsewhere(bay=replace(BLANK.bay, slot=71)),
@@ -111,7 +111,13 @@ EDGES = {
     "nothing in it yet": (bay.the_planned_disk_is_in_the_bay, fleet(without(BLANK_WWID)), {}, "refuse", "is empty. Put the disk"),
     "the planned one": (bay.the_planned_disk_is_in_the_bay, FLEET, {}, "pass", "is in bay 70"),
     "back in it": (bay.the_old_disk_is_in_its_bay, FLEET, {}, "pass", "sits in bay 70"),
-    "another in it": (bay.the_old_disk_is_in_its_bay, FLEET, {"old_wwid": SDCW_WWID}, "refuse", "holds sdcx"),
+    "another in it": (
+        bay.the_old_disk_is_in_its_bay,
+        FLEET,
+        {"old_wwid": SDCW_WWID},
+        "refuse",
+        "holds the disk with the serial number ZA000070",
+    ),
     "the new one in it": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {}, "pass", "sits in bay 70"),
     "the new one elsewhere": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {"slot": "71"}, "refuse", "is not in bay 71"),
     "no new one": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {"wwid": ""}, "unknown", "No disk is chosen"),
@@ -144,13 +150,24 @@ def test_it_turns_there(name):
 
 # --- what somebody types
 
+SHELVED = Ever("naa:5000c500a65b9999", "ZZ999999", "bay 5 of 0x5 on oss09", "until noon", "")
+EVER = replace(FLEET, ever=(SHELVED,))
+MISSED = replace(FLEET, ever=(replace(SHELVED, vdev_guid=str(MEMBERS[1].guid)),))
 AWAY = {**HERE, "old_serial": "ZA000068", "slot": "68"}
 TYPED = {
-    "of nobody": (answers.a_disk_from_the_shelf, "ZZ999999", FLEET, "pass", "No node has a disk"),
+    "of nobody": (answers.a_disk_from_the_shelf, "ZZ999999", FLEET, "pass", "No node has ever shown a disk"),
     "no serial number": (answers.a_disk_from_the_shelf, "no", FLEET, "refuse", "is no serial number"),
     "the one that goes": (answers.a_disk_from_the_shelf, "ZA000068", FLEET, "refuse", "is the disk that is to go"),
     "the one that goes, scanned": (answers.a_disk_from_the_shelf, "S/N: ZA000068", FLEET, "refuse", "is the disk that is to go"),
-    "more than the number": (answers.a_disk_from_the_shelf, " SN ZZ999999", FLEET, "refuse", "Type the serial number alone: ZZ999999."),
+    "more than the number": (answers.a_disk_from_the_shelf, " SN ZZ999999", FLEET, "pass", "serial number ZZ999999"),
+    "seen before, and on the shelf": (
+        answers.a_disk_from_the_shelf,
+        "zz999999",
+        EVER,
+        "pass",
+        "last seen in bay 5 of 0x5 on oss09 until noon",
+    ),
+    "missed by a pool": (answers.a_disk_from_the_shelf, "zz999999", MISSED, "refuse", "is a member of ost_0 on oss01"),
     "one that serves": (answers.a_disk_from_the_shelf, "ZA000005", FLEET, "refuse", f"of oss01 in bay 5 of {SHELF}"),
     "one that is somewhere": (
         answers.a_disk_from_the_shelf,
@@ -168,7 +185,7 @@ TYPED = {
     ),
     "the bay": (answers.the_bay_that_blinks, "68", FLEET, "pass", "It is bay 68"),
     "the disk in it": (answers.the_bay_that_blinks, "ZA000068", FLEET, "pass", "with the disk ZA000068"),
-    "another bay": (answers.the_bay_that_blinks, "005", FLEET, "refuse", "You see bay 005 blink"),
+    "another bay": (answers.the_bay_that_blinks, "005", FLEET, "refuse", "You see bay 5 blink"),
     "no bay": (answers.the_bay_that_blinks, "0005", FLEET, "refuse", "0005 is neither the bay"),
     "another disk": (answers.the_bay_that_blinks, "ZA000005", FLEET, "refuse", "which stays. Pull nothing"),
     "nobody's disk": (answers.the_bay_that_blinks, "ZZ999999", FLEET, "refuse", "is neither the bay"),
@@ -208,7 +225,7 @@ PULLED = {
     "that was in a bay": (
         pulled(gone=Gone("ZA000001", SHELF, 1)),
         f"Put it back now: the disk with the serial number ZA000001 was pulled out of bay 1 of enclosure {SHELF}. "
-        f"It serves ost_0 as wwn-0x5000c500a65b3a1b-part1. The disk that was meant is still in bay 70 of enclosure {SHELF}. Pull nothing else.",
+        f"It serves ost_0. The disk that was meant is still in bay 70 of enclosure {SHELF}. Pull nothing else.",
     ),
     "whose label remembers": (
         pulled(replace(REMOVED, enc_path="/sys/class/enclosure/6:0:89:0/4"), disks=without(BLANK_WWID).disks),

@@ -232,12 +232,12 @@ def blocked(members=5, absent=0, tops=(TOP_GUID,) * 5, expected=()):
 
 IT = {"wwid": SDCW_WWID}
 SPARED = {
-    "it can": (blocked(4), IT, "pass", "can do without 2 more disks"),
-    "one is away": (blocked(5, 1), IT, "pass", "can do without 1 more disks"),
+    "it can": (blocked(4), IT, "pass", "survives the loss of 1 more disk"),
+    "one is away": (blocked(5, 1), IT, "pass", "has no redundancy left"),
     "two are away": (blocked(6, 2), IT, "refuse", "lacks 2 disks already"),
     "labels speak of more": (blocked(5), IT, "unknown", "labels speak of 5"),
     "labels do not agree": (blocked(4, tops=(TOP_GUID, TOP_GUID, 7, TOP_GUID)), IT, "unknown", "do not agree"),
-    "its own label is not asked": (blocked(4, tops=(7, TOP_GUID, TOP_GUID, TOP_GUID)), IT, "pass", "can do without 2"),
+    "its own label is not asked": (blocked(4, tops=(7, TOP_GUID, TOP_GUID, TOP_GUID)), IT, "pass", "survives the loss of 1 more disk"),
     "labels nobody read": (blocked(expected=SILENT), IT, "unknown", "How many disks raidz2-0 has"),
     "no member": (blocked(4), {}, "unknown", "Which vdev of ost_0 sdcx"),
     "no disk": (blocked(4), {"wwid": ""}, "unknown", "No disk is chosen"),

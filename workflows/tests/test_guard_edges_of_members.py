@@ -84,7 +84,7 @@ EDGES = {
         "is a vdev by itself",
     ),
     "a disk of a raidz": (member.the_member_stands_alone, FLEET, {}, "pass", "is a disk of raidz2-0"),
-    "one more may go": (member.the_vdev_can_do_without_the_member, FLEET, {"vdev_guid": str(TWIN)}, "pass", "survives 0 more"),
+    "one more may go": (member.the_vdev_can_do_without_the_member, FLEET, {"vdev_guid": str(TWIN)}, "pass", "has no redundancy left"),
     "none more may go": (
         member.the_vdev_can_do_without_the_member,
         with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
@@ -97,14 +97,14 @@ EDGES = {
         with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
         {},
         "pass",
-        "survives 0 more losses without this disk",
+        "has no redundancy left",
     ),
     "none is spared any more": (
         member.only_the_member_left,
         with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
         {},
         "pass",
-        "survives 0 more losses",
+        "has no redundancy left",
     ),
     "more than it can rebuild": (
         member.only_the_member_left,
@@ -252,7 +252,7 @@ EDGES = {
         "refuse",
         "is still listed as a spare of ost_0 (AVAIL)",
     ),
-    "nothing is lost": (spares.the_vdev_has_lost_nothing, FLEET, GIVEN_BACK, "pass", "survives 1 more"),
+    "nothing is lost": (spares.the_vdev_has_lost_nothing, FLEET, GIVEN_BACK, "pass", "survives the loss of 1 more"),
     "who stays is not there": (spares.the_vdev_has_lost_nothing, FLEET, {"vdev_guid": "6"}, "unknown", "is not there"),
     "too much is lost": (
         spares.the_vdev_has_lost_nothing,
@@ -266,7 +266,7 @@ EDGES = {
         with_leaf(LOST_LEAF, *MEMBERS[:2], replace(MEMBERS[2], state="UNAVAIL"), MEMBERS[3]),
         GIVEN_BACK,
         "pass",
-        "survives 0 more",
+        "has no redundancy left",
     ),
     "its bay is eliminated": (
         suspect.its_bay_is_known,
@@ -397,7 +397,7 @@ EDGES = {
         with_leaf(LOST_LEAF, replace(MEMBERS[1], state="UNAVAIL"), MEMBERS[0], *MEMBERS[2:]),
         {},
         "pass",
-        "survives 0 more losses",
+        "has no redundancy left",
     ),
     "it serves and no other may go": (
         modes.the_vdev_can_spare_it,
@@ -415,7 +415,7 @@ EDGES = {
         "scan lines",
     ),
     "nobody knows what is lost": (modes.nothing_is_lost_together, with_pool(tops=SILENT), {}, "unknown", "has lost is not known"),
-    "it can be spared": (modes.the_vdev_can_spare_it, FLEET, {"vdev_guid": str(TWIN)}, "pass", "survives 0 more losses"),
+    "it can be spared": (modes.the_vdev_can_spare_it, FLEET, {"vdev_guid": str(TWIN)}, "pass", "has no redundancy left"),
     "it serves": (modes.the_disk_is_in_service, FLEET, {"vdev_guid": str(TWIN)}, "pass", "serves ost_0"),
     "it serves nothing": (modes.the_disk_is_in_service, FLEET, {}, "refuse", "serves nothing"),
     "a scrub that waits": (

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from agents.collectors.kstat_txgs import PoolWrites, Txg
+from workflows.analysis.rewind_points import Point, Timeline
 from workflows.facts import ImportableFacts, KstatFacts, Unknown
 from workflows.guards import importing, rewinding
-from workflows.rewind import Point, Timeline
 from workflows.tests.incident import FLEET, NODE, OTHER, PARAMS, POOL_GUID, TOP, fleet
 
 SILENT = Unknown("Nobody said.")

@@ -97,7 +97,7 @@ EDGES = {
         with_leaf(LOST_LEAF, replace(MEMBERS[0], state="REMOVED"), *MEMBERS[1:]),
         {},
         "pass",
-        "survives 0",
+        "has no redundancy left",
     ),
     "less than nothing to spare": (
         mass.no_vdev_is_beyond_rebuilding,
@@ -162,6 +162,16 @@ EDGES = {
         {},
         "refuse",
         "is imported on another system right now",
+    ),
+    "somebody whom nobody knows": (
+        importing.no_other_system_writes_to_it,
+        listed(
+            status="The pool is currently imported by another\nsystem.",
+            action="The pool must be exported from unknown (hostid=0)\nbefore it can be safely imported.",
+        ),
+        {},
+        "unknown",
+        "no proof that another host has it",
     ),
     "nobody writes to it": (importing.no_other_system_writes_to_it, listed(), {}, "pass", "sees nobody"),
     "features nobody knows here": (

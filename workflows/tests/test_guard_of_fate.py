@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agents.tests.scenarios import STEPS
-from workflows.core import ask
+from workflows.engine.core import ask
 from workflows.facts import Unknown
 from workflows.facts.tests.played import fleet as captured
 from workflows.guards import TARGET_GUARDS

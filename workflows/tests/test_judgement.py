@@ -10,11 +10,21 @@ import pytest
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
-from workflows.core import Situation
+from workflows.analysis.judgement import (
+    WATCHES,
+    Concern,
+    Judgement,
+    concerns,
+    judge_disk,
+    judge_fleet,
+    judge_node,
+    judge_pasted,
+    judge_pool,
+)
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, Unknown, UnreadLine, node_facts
-from workflows.facts.source_states import late_after_seconds
+from workflows.facts.read.source_states import late_after_seconds
 from workflows.facts.tests.played import captures
-from workflows.judgement import WATCHES, Concern, Judgement, concerns, judge_disk, judge_fleet, judge_node, judge_pasted, judge_pool
 from workflows.situations import detect_all
 from workflows.triage import triage
 

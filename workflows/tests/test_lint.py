@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from workflows import lint
-from workflows.core import Step
+from workflows.engine import lint
+from workflows.engine.core import Step
 from workflows.tests.cast import OPERATIONS, RUNBOOK
 
 

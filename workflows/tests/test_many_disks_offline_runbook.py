@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import OPERATIONS, zpool_bring_back, zpool_clear, zpool_scrub
-from agents.twin.model import Scan
-from agents.twin.stories import backplane_lost, reconnected, shelf_lost
-from workflows.core import blockers
+from twin.model import Scan
+from twin.stories import backplane_lost, reconnected, shelf_lost
+from workflows.engine.core import blockers
 from workflows.facts import Unknown
 from workflows.guards import mass
 from workflows.runbooks import RUNBOOKS
@@ -143,7 +143,7 @@ def test_a_clear_that_hits_missing_disks_fails_in_zfs_own_words(shelf):
 def test_an_unknown_release_is_not_cleared(shelf):
     walk = run(shelf).to("plan-clear")
     shelf.change("oss01", lambda node: setattr(node, "zfs_module", "3.0.0-1"))
-    assert "runs OpenZFS 3.0.0" in reasons(walk.go_on())
+    assert "the kernel module is 3.0.0. Reboot into the new module" in reasons(walk.go_on())
 
 
 def test_a_scrub_with_errors_raises_an_alarm_and_does_not_end_well(shelf):

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+from workflows.analysis.peers import of_disk
 from workflows.facts import ErrorFacts, LeafLatency, PoolLatency, Unknown
-from workflows.peers import of_disk
 from workflows.tests.incident import NODE, POOL, SDCW_WWID, SDFL_WWID, WELL, with_disk
 
 

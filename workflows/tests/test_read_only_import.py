@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from agents.twin import scenarios
-from workflows.core import blockers
+from twin import scenarios
+from workflows.engine.core import blockers
 from workflows.facts import Unknown
 from workflows.guards.importing import no_other_node_has_or_may_have_it
 from workflows.runbooks.read_only_import import what_the_dry_run_said

@@ -7,8 +7,17 @@ import pytest
 
 import agents.tests
 from agents.collectors.base import Capture
+from workflows.analysis.redundancy import (
+    class_margins,
+    explain,
+    has_nothing_to_fill,
+    log_margin,
+    margin,
+    pool_margin,
+    top_margin,
+    wrote_nothing,
+)
 from workflows.facts import PoolFacts, ScanFacts, Unknown, VdevFacts, known, node_facts
-from workflows.redundancy import class_margins, explain, has_nothing_to_fill, log_margin, margin, pool_margin, top_margin, wrote_nothing
 
 NO_SCAN = (ScanFacts("none", "none", "none requested"),)
 RUNNING = (ScanFacts("resilver", "running", "resilver in progress since …", "8.53"),)

@@ -8,12 +8,12 @@ import re
 
 import pytest
 
-from agents.host import Ran
+from agents.host.host import Ran
 from agents.operations import OPERATIONS
 from agents.operations.base import UNKNOWN
 from agents.tests.test_operations import GOOD
-from workflows import lint
-from workflows.core import Verdict
+from workflows.engine import lint
+from workflows.engine.core import Verdict
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests.incident import FLEET, NODE

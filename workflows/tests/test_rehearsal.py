@@ -12,22 +12,24 @@ import pytest
 
 from agents.collectors import COLLECTORS
 from agents.tests.scenarios import STEPS
-from agents.twin import demo, scenarios
-from agents.twin.host import TwinHost
-from agents.twin.memory import MemoryStore
-from agents.twin.scenarios import Clock
-from workflows.core import Answer
+from twin import demo, scenarios
+from twin.host import TwinHost
+from twin.memory import MemoryStore
+from twin.scenarios import Clock
+from workflows.engine import plan_losses
+from workflows.engine.core import Answer
+from workflows.engine.state import ENDED
 from workflows.facts import FleetFacts, Unknown, node_facts
 from workflows.facts.tests.played import captures, fleet
 from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, rehearse
 from workflows.rehearsal.fidelity import of_the_pool
-from workflows.rehearsal.hands import HANDS, NEW_WWID
-from workflows.rehearsal.looking import merged
+from workflows.rehearsal.known_facts import merged
 from workflows.rehearsal.play import SUPPOSE
+from workflows.rehearsal.simulated_technician import HANDS, NEW_WWID
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
-from workflows.state import ENDED
 from workflows.tests.stories import STORIES
+from workflows.tests.stories_of_disks import BLINK, SICK_BAY, bay
 from workflows.tests.walks import Walk, assert_readable, taken
 
 NOW = 1795248315.0
@@ -326,3 +328,37 @@ def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
         assert gaps, stage.seen["oss03"].made.gaps
         assert_readable(gaps[0])
         assert all(one.wwid != blank.wwid for one in stage.seen["oss03"].made.node.disks)
+
+
+HEAVY = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "", "why": ""}
+
+
+def test_what_is_lost_is_told_and_its_acceptance_taken_for_given(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan_losses, "taken_out", lambda *_: HEAVY)
+    walk = Walk(BLINK, tmp_path / "walk")
+    told = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
+    assert told.asks == "take", told.reason
+    wanted = plan_losses.to_accept({"redundancy": HEAVY})
+    losing_it = [act.kind for act in told.acts if wanted in act.lost]
+    assert "PLAN" in losing_it
+    assert "EXECUTE" in losing_it
+
+
+def test_what_is_lost_is_told_also_where_the_node_would_not_plan_it(tmp_path):
+    walk = Walk(BLINK, tmp_path / "walk")
+    with walk.changing() as node:
+        scenarios.unplug(node, bay(node, SICK_BAY + 1).wwid)
+    told = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
+    assert told.ending == "refused"
+    assert "has no redundancy left until this is finished" in told.acts[-1].lost[0]
+
+
+def test_what_must_be_typed_is_asked_for_and_not_told():
+    facts, known = demo_reports()
+    (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
+    told = rehearse(
+        Asked(RUNBOOKS[answer.runbook], answer.params, {"choose": f"naa:{demo.BLANK_WWN}"}), Stage({"oss01": known["oss01"]}, facts, NOW)
+    )
+    (confirm,) = [act for act in told.acts if act.kind == "CONFIRM"]
+    assert "Type the last 6 digits of the lost member's guid" in confirm.note
+    assert f"{str(demo.LOST_GUID)[-6:]} ost_0" not in json.dumps(told.to_json())

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from agents.domain.tunables import SCAN_KNOBS, TUNABLES, by_hand_on_illumos
 from agents.operations import set_tunable
-from agents.tunables import SCAN_KNOBS, TUNABLES, by_hand_on_illumos
-from agents.twin.stories import crawling
-from workflows import measure
-from workflows.core import blockers
+from twin.stories import crawling
+from workflows.analysis import scan_speed
+from workflows.engine.core import blockers
 from workflows.facts import Unknown, known
 from workflows.guards import tuning
 from workflows.runbooks import RUNBOOKS
@@ -54,7 +54,7 @@ def test_it_walks_to_the_good_end_and_is_as_it_was(stage):
 
 def test_it_measures_what_it_gained_and_what_others_pay(stage):
     walk = run(stage).to("keep")
-    before = measure.read(walk.state.params["baseline"])
+    before = scan_speed.read(walk.state.params["baseline"])
     shown = RUNBOOK.step("keep").progress(stage.facts(), walk.state.params)
     assert known(before)
     assert "(+" in shown.text
@@ -124,8 +124,8 @@ WRONG = {
     "one disk holds it up": (one_slow, "It sets the pace, whatever is tuned"),
     "scans are stopped": (lambda n: n.parameters.update(zfs_scan_suspend_progress="1"), "no scrub and no resilver gets any further"),
     "somebody tunes already": (lambda n: n.parameters.update(zfs_vdev_nia_credit="20"), "somebody tunes already"),
-    "an unknown release": (lambda n: setattr(n, "zfs_module", "3.1.0-1"), "runs OpenZFS 3.1.0; the tunables of 0.6.5 to 2.4 are known"),
-    "a release before": (lambda n: setattr(n, "zfs_module", "0.6.4-1"), "runs OpenZFS 0.6.4"),
+    "an unknown release": (lambda n: setattr(n, "zfs_module", "3.1.0-1"), "OpenZFS 3.1.0 is not among the releases that were read"),
+    "a release before": (lambda n: setattr(n, "zfs_module", "0.6.4-1"), "OpenZFS 0.6.4 is not among"),
 }
 
 
@@ -273,4 +273,4 @@ def test_without_an_earlier_look_there_is_no_measure(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "rate=1", "rate=x wait=1 worst=1", "rate=1 wait=1 worst=1 more"])
 def test_what_is_no_measure_is_not_known(text):
-    assert not known(measure.read(text))
+    assert not known(scan_speed.read(text))

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agents.twin.stories import weak_cable, weak_disk_link
-from workflows.core import blockers
+from twin.stories import weak_cable, weak_disk_link
+from workflows.analysis.links import Quiet, behind, links, look_again, read_quiet, told
+from workflows.engine.core import blockers
 from workflows.facts import Growth, Unknown
 from workflows.guards import links as guards
-from workflows.links import Quiet, behind, links, look_again, read_quiet, told
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.sas_link_triage import links_there_are, things_to_change
 from workflows.situations import phy_errors

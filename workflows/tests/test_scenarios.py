@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from agents.twin import stories
-from agents.twin.host import TwinHost
-from agents.twin.scenarios import Clock
-from agents.twin.store import Store
-from workflows import events as ev
-from workflows.engine import Decision, decide
+from twin import stories
+from twin.host import TwinHost
+from twin.scenarios import Clock
+from twin.store import Store
+from workflows.engine import events as ev
+from workflows.engine.decide import Decision, decide
+from workflows.engine.state import RunState
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
-from workflows.state import RunState
 from workflows.tests.walks import History
 
 WATCHED_SECONDS = 1700.0  # some things show only in how they change

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.collectors.zpool_history import Entry, History
-from workflows.core import warnings
+from workflows.analysis.scrubs import DAY, last_scrub, of_the_last_scrub, the_last_scrub_is_long_ago
+from workflows.engine.core import warnings
 from workflows.facts import FleetFacts, ScanFacts, Unknown, known
 from workflows.runbooks import RUNBOOKS
-from workflows.scrubs import DAY, last_scrub, of_the_last_scrub, the_last_scrub_is_long_ago
 from workflows.tests.incident import FLEET, NODE
 from workflows.tests.readable import assert_readable
 from workflows.tests.test_registry import NOTHING, OTHERS, params_of

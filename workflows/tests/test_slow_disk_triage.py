@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import smart_self_test
-from agents.twin.drive_logs import TEST_SECONDS
-from agents.twin.stories import slow_member
-from workflows import slowness
-from workflows.core import blockers
-from workflows.engine import Decision
+from twin.drive_logs import TEST_SECONDS
+from twin.stories import slow_member
+from workflows.analysis import slowness
+from workflows.analysis.slowness import Finding, Sample
+from workflows.engine.core import blockers
+from workflows.engine.decide import Decision
 from workflows.facts import FleetFacts, Growth, Unknown, known
 from workflows.facts.tests.played import fleet
 from workflows.guards import slow
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.slow_disk_triage import verdicts_there_are
 from workflows.situations import slow_disk
-from workflows.slowness import Finding, Sample
 from workflows.tests.stage import Run, Stage, reasons
 
 RUNBOOK = RUNBOOKS["slow-disk-triage"]

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from workflows.core import blockers
+from workflows.engine.core import blockers
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Stuck
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from workflows.core import Step
+from workflows.engine.core import Step
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally, walks

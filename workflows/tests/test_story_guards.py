@@ -9,7 +9,7 @@ import pytest
 
 from agents.operations import OPERATIONS
 from agents.operations.base import UNKNOWN
-from workflows.core import ask, blockers
+from workflows.engine.core import ask, blockers
 from workflows.facts import FleetFacts, Unknown
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, assert_readable

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from agents.twin.scenarios import take_away
-from agents.twin.stories import SICK, multihost, partner, rebooted
-from workflows import events as ev
-from workflows.core import blockers
-from workflows.engine import Decision
+from agents.operations import zpool_clear
+from twin.scenarios import take_away
+from twin.stories import SICK, multihost, partner, rebooted
+from workflows.engine import events as ev
+from workflows.engine.core import blockers
+from workflows.engine.decide import Decision
 from workflows.facts import FleetFacts, Unknown
 from workflows.facts.tests.played import fleet
 from workflows.guards import suspended, tuning
+from workflows.guards.releases import released
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.suspended_pool import disks_that_may_have_begun_it, intervals_there_are, kinds_there_are, ways_there_are
 from workflows.situations import pool_suspended
@@ -124,9 +126,9 @@ def test_zero_is_never_set(stage):
 # release -> whether `zpool clear` may be tried, and why not
 CLEARS = {
     "0.7.13": "resumes without looking whether another host has the pool by now",
-    "0.8.6": "refuses to clear a multihost suspension",
-    "2.1.15": "refuses to clear a multihost suspension",
-    "2.2.3": "refuses to clear a multihost suspension",
+    "0.8.6": "refuses after any suspension, by I/O errors too",
+    "2.1.15": "refuses after any suspension, by I/O errors too",
+    "2.2.3": "refuses after any suspension, by I/O errors too",
     "2.2.4": "",
     "2.3.2": "",
     "2.4.4": "",
@@ -136,8 +138,8 @@ CLEARS = {
 @pytest.mark.parametrize("release", CLEARS)
 def test_each_release_means_something_else_by_clear(stage, release):
     facts = stage.facts()
-    node = replace(facts.nodes["oss01"], zfs_module=f"{release}-1")
-    verdict = suspended.what_clear_means_here(FleetFacts({"oss01": node}), {"node": "oss01"})
+    node = replace(facts.nodes["oss01"], zfs_module=f"{release}-1", zfs_userland=f"{release}-1")
+    verdict = released(zpool_clear)(FleetFacts({"oss01": node}), answer(stage))
     assert (verdict.outcome == "pass") == (CLEARS[release] == "")
     assert CLEARS[release] in verdict.reason
 
@@ -278,7 +280,7 @@ def test_the_lab_was_suspended_like_this():
     assert found.answers[0].runbook == "suspended-pool"
     params = dict(found.answers[0].params)
     assert suspended.multihost_suspended_it(facts, params).outcome == "pass"
-    assert "refuses to clear" in suspended.what_clear_means_here(facts, params).reason
+    assert "refuses after any suspension" in released(zpool_clear)(facts, params).reason
     (clear, _) = ways_there_are(facts, {**params, "sick": "none"})
     assert "Reboot the node" in blockers(clear.verdicts)[0].reason
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from workflows import events as ev
-from workflows import lint
-from workflows.core import Loop, Option, Runbook, Step, ok
-from workflows.engine import Decision, Refused, decide
-from workflows.state import RunState
+from workflows.engine import events as ev
+from workflows.engine import lint
+from workflows.engine.core import Loop, Option, Runbook, Step, ok
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import RunState
 from workflows.tests.cast import ANN, facts, turned
 
 OPERATIONS = {"raise": SimpleNamespace(EFFECT="idempotent", DESTRUCTIVE=False)}

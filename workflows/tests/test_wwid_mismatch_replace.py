@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from agents.operations import zpool_replace
-from workflows.core import blockers
+from workflows.engine.core import blockers
+from workflows.engine.plans import problems
 from workflows.facts import FleetFacts, ScanFacts, Unknown
-from workflows.plans import problems
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.wwid_mismatch_replace import replace_params
 from workflows.tests.incident import BLANK_WWID, DISKS, FLEET, NODE, PARAMS, POOL, SDCW_WWID, fleet, with_pool

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.twin import scenarios
-from agents.twin.model import Label
-from agents.twin.scan import start_resilver
+from twin import scenarios
+from twin.model import Label
+from twin.scan import start_resilver
 from workflows.tests.partners import partner
 from workflows.tests.stories_of_disks import MISMATCH
 from workflows.tests.walks import Stages, Stuck
@@ -32,11 +32,11 @@ def suspended(node):
 
 
 def other_module(node):
-    node.zfs_module = "2.1.9-1"
+    node.zfs_module = "2.3.2-1"
 
 
 def untested(node):
-    node.zfs_userland = node.zfs_module = "2.0.7-1"
+    node.zfs_userland = node.zfs_module = "2.5.0-1"
 
 
 def held(node):
@@ -82,8 +82,8 @@ def no_bay(node):
 
 CHANGES = [
     (suspended, "is suspended; a command to it would hang."),
-    (other_module, "Bring them to one version first."),
-    (untested, "this was tested with 2.1 and 2.3 only."),
+    (other_module, "Reboot into the new module, or bring both to one release."),
+    (untested, "is not among the releases that were read"),
     (held, "dm-3"),
     (small, "small"),
     (labelled, "scratch9"),

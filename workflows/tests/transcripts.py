@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflows import events as ev
-from workflows.core import Step, Verdict
-from workflows.engine import Decision, Refused
+from workflows.engine import events as ev
+from workflows.engine.core import Step, Verdict
+from workflows.engine.decide import Decision, Refused
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
 from workflows.tests.moments import guards_of

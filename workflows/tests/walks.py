@@ -18,16 +18,16 @@ from pathlib import Path
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, decode
 from agents.operations import OPERATIONS, base
-from agents.twin.host import TwinHost
-from agents.twin.model import Node
-from agents.twin.scenarios import Clock
-from agents.twin.store import Store
-from workflows import events as ev
-from workflows.core import Option, Runbook, Step, blockers
-from workflows.engine import Decision, Refused, decide
+from twin.host import TwinHost
+from twin.model import Node
+from twin.scenarios import Clock
+from twin.store import Store
+from workflows.engine import events as ev
+from workflows.engine.core import Option, Runbook, Step, blockers
+from workflows.engine.decide import Decision, Refused, decide
+from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, known, node_facts
 from workflows.runbooks import RUNBOOKS
-from workflows.state import ENDED, RunState
 from workflows.tests import tally
 
 ANN, BOB = "ann", "bob"

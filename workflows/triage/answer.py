@@ -13,20 +13,21 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.lsscsi import ScsiDevice
 from workflows import pasted
-from workflows.core import Situation
+from workflows.analysis.judgement import Judgement, judge_pasted
+from workflows.analysis.zfs_refusals import Refusal
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
-from workflows.facts.fragments import Fragments
-from workflows.facts.inquiries import Inquiry
-from workflows.judgement import Judgement, judge_pasted
+from workflows.facts.read.fragments import Fragments
+from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import Said, Where
-from workflows.refusals import Refusal
 from workflows.situations import detect_all
-from workflows.triage import clean, fragments, listed_disks, mend, partly, refused
+from workflows.situations._systems import system_of
+from workflows.triage import fragments, listed_disks, partly, refused, rewrap, unwrap
 from workflows.triage.commands import device
-from workflows.triage.cut import Piece, cut
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
 from workflows.triage.next import Command, missing
+from workflows.triage.split import Piece, cut
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
 TEXT_CHARACTERS_MAX = 16_000_000
@@ -52,7 +53,7 @@ NOT_ALL = "Not every line of it was understood; what those could say is not know
 TOLD = ("read", "partly")  # outcomes of which there are facts
 REBUILT = "Its indentation was lost and rebuilt, so its tree is for showing only."
 LEFT_OUT = "zpool status -e leaves out what is well, so its tree is not all of the pool."
-ALL_WELL = "all pools are healthy"
+ALL_WELL = re.compile(r"all pools are healthy|pool '[^']{1,256}' is healthy")
 EXCERPT = re.compile(r"zpool status\b.* -[a-zA-Z]*e")
 SEVERAL = re.compile(r";|&&")
 ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
@@ -70,6 +71,11 @@ NO_POOL = "Another `zpool import` at work, a script's as well, hides the disks i
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
+
+
+HINTS = frozenset(
+    ("features-disabled", "scrub-overdue")
+)  # to know of a pool each of whose states is good; any other word to know of is not good itself
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ class Read:
     line: str = ""  # the line the parser stumbled over
     notes: tuple[str, ...] = ()
     unread: tuple[tuple[int, str], ...] = ()  # (line number, why) of the lines of it that were not understood
+    lists: bool = False  # it was read, and says of nothing whether it is well
     recognised: bool = False  # left out, and known for what it is: what it could have said of trouble is not known
 
 
@@ -115,7 +122,8 @@ class Triage:
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""
         told = {read.source for read in self.reads if read.node == node and read.outcome in TOLD}
-        return missing(told, [found for found in self.situations if found.node == node])
+        system = system_of(self.fleet.nodes[node]).name if node in self.fleet.nodes else ""
+        return missing(told, [found for found in self.situations if found.node == node], system)
 
     @property
     def good(self) -> bool:
@@ -129,17 +137,19 @@ class Triage:
     def _doubts(self) -> Iterator[str]:
         if not self.understood:
             yield "Nothing could be read."
-        yield from (f"{found.node}: {found.title}" for found in self.situations if found.severity != "info")
+        yield from (f"{found.node}: {found.title}" for found in self.situations if found.severity != "info" or found.slug not in HINTS)
         if self.understood:
             yield from self._judged.reasons
         for read in self.reads:
             if read.outcome in ("partly", "not read") or read.recognised:
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
 
-    @property
+    @cached_property
     def _judged(self) -> Judgement:
         """Of the facts alone: what was not understood, and what was not pasted."""
-        return judge_pasted(self.fleet, (), {read.source for read in self.reads if read.outcome in ("read", "partly") and read.source})
+        told = [read for read in self.reads if read.outcome in TOLD and read.source]
+        sources = {read.source for read in told}
+        return judge_pasted(self.fleet, (), sources, listed=sources - {read.source for read in told if not read.lists})
 
     @property
     def not_looked_at(self) -> tuple[str, ...]:
@@ -163,7 +173,7 @@ class _Said:
     inquiries: tuple[Inquiry, ...] = ()
     pasted: list[Said] = field(default_factory=list)  # outputs that no agent asks for, each with its reader
 
-    def keep(self, source: str, key: str, mended: mend.Mended, asked: str = "") -> tuple[str, ...]:
+    def keep(self, source: str, key: str, mended: rewrap.Mended, asked: str = "") -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which.
 
         `asked` is the command line it stood below, where there was one.
@@ -218,8 +228,11 @@ def _not_again(before: str, now: str) -> str:
     return "".join(f"{line}\n" for line in before.split("\n") if line and line.partition(":")[0] not in again)
 
 
-def triage(texts: Iterable[tuple[str, str]]) -> Triage:
-    """Read (name, text) pairs, e.g. one for each file. Never raises for what the texts hold."""
+def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Triage:
+    """Read (name, text) pairs, e.g. one for each file. Never raises for what the texts hold.
+
+    `read_at` is now, in seconds since 1970; without it nothing is said of an age that the texts do not tell themselves.
+    """
     reads: list[Read] = []
     nodes: dict[str, _Said] = {}
     lines: dict[str, list[str]] = {}
@@ -227,10 +240,11 @@ def triage(texts: Iterable[tuple[str, str]]) -> Triage:
         if len(text) > TEXT_CHARACTERS_MAX:
             reads.append(Read(name, 1, text.count("\n") + 1, "not read", reason=f"It is longer than {TEXT_CHARACTERS_MAX} characters."))
             continue
-        cleaned = clean.cleaned(text)
+        cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
         reads += [_take(name, piece, nodes) for piece in cut(cleaned.lines, cleaned.turns)]
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
+    fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
     told = _told(reads)
     return Triage(tuple(reads), fleet, tuple(_renamed(each, told.get(each.node, ())) for each in found), lines)
@@ -272,22 +286,22 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     if not piece.source and piece.command and SEVERAL.search(piece.command):
         return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
     if not piece.lines:
-        return replace(read, reason=SILENT)
+        return replace(read, first=piece.first - 1, last=piece.first - 1, reason=SILENT)  # the command line itself
     if not piece.source:
         if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
             return replace(read, reason=instead, recognised=bool(piece.lines))
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         inside = _is_inside_a_tree(piece.lines)
         return replace(read, reason=piece.hint or (UNFINISHED if inside else why), recognised=bool(piece.hint) or inside)
-    if [line.strip() for line in piece.lines] == [ALL_WELL]:
-        return replace(read, reason=f"`zpool status -x` says that {ALL_WELL}, and nothing else. `zpool status -P -p` is read.")
+    if len(piece.lines) == 1 and (well := ALL_WELL.fullmatch(piece.lines[0].strip())):
+        return replace(read, reason=f"`zpool status -x` says that {well.group()}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
         return replace(
             read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
         )
     if piece.source in pasted.READERS:
         return _take_pasted(read, piece, nodes)
-    mended = mend.read(piece.source, _said(piece))
+    mended = rewrap.read(piece.source, _said(piece))
     if isinstance(mended.value, Unparsed):
         again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."
         reason = f"{mended.value.reason.rstrip('.')}. {again}"
@@ -300,12 +314,17 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
     notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *said.keep(source, key, mended, piece.command))
     for also in _also(source, mended):
-        said.keep(also, key, mend.read(also, mended.text.split("\n")[:-1]))
+        said.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
     why = mended.refused or NOT_ALL
     how = replace(read, outcome="partly", unread=where, reason=why, line=odd[0].line) if odd else replace(read, outcome="read")
-    return replace(how, source=source, key=key, notes=notes)
+    return replace(how, source=source, key=key, notes=notes, lists=_only_lists(source, mended.value))
+
+
+def _only_lists(source: str, value: Any) -> bool:
+    """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
+    return (source == "smart" and value.tells_nothing) or (source == "ses" and not value.elements)
 
 
 def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
@@ -320,7 +339,7 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
     nodes.setdefault(read.node, _Said({}, {})).pasted.append(Said(reader, digest, value))
     odd = set(getattr(value, "unread", ()))
     places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
-    return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places)
+    return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value))
 
 
 def _said(piece: Piece) -> list[str]:
@@ -349,7 +368,7 @@ def _is_inside_a_tree(lines: list[str]) -> bool:
     return sum(bool(ROW.match(line)) for line in lines) >= ROWS_MIN
 
 
-def _key(source: str, mended: mend.Mended, said: _Said) -> str | None:
+def _key(source: str, mended: rewrap.Mended, said: _Said) -> str | None:
     """Which of many an output without its command line is of; None when it does not say."""
     if source in ("zdb_label", "ses"):
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in said.captures)}"
@@ -360,7 +379,7 @@ def _key(source: str, mended: mend.Mended, said: _Said) -> str | None:
     return None if source in ("sg_logs", "drive_modes") else ""
 
 
-def _key_of_disk(piece: Piece, mended: mend.Mended, said: _Said) -> str:
+def _key_of_disk(piece: Piece, mended: rewrap.Mended, said: _Said) -> str:
     """Under what a health report is kept: the device that was asked, else what the disk calls itself, else a number.
 
     Behind a RAID controller one device stands for many disks, so a second report that names another disk gets a place of its own.
@@ -375,7 +394,7 @@ def _key_of_disk(piece: Piece, mended: mend.Mended, said: _Said) -> str:
     return f"{asked} {smart.serial}"
 
 
-def _also(source: str, mended: mend.Mended) -> tuple[str, ...]:
+def _also(source: str, mended: rewrap.Mended) -> tuple[str, ...]:
     """What else one output says: -u adds uberblocks to labels, -s slow I/Os to the tree."""
     if source == "zdb_label" and "Uberblock[" in mended.text:
         return ("zdb_uberblocks",)

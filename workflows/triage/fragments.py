@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workflows.facts.fragments import Child, Fragments, Row
+from workflows.facts.read.fragments import Child, Fragments, Row
 
 _ROW = re.compile(
     r"\s{0,40}(?P<name>[\w./:@+-]{1,200})\s{1,80}(?P<state>ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workflows.facts.inquiries import Inquiry
+from workflows.facts.read.inquiries import Inquiry
 
 _BEGINS = re.compile(r"\s{0,8}(?:inquiry cdb: |inquiry: pass-through |standard INQUIRY:|VPD INQUIRY:)")
 _SHORT = re.compile(r"\s{0,8}inquiry: pass-through requested (\d{1,6}) bytes but got (\d{1,6}) bytes")

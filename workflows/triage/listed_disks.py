@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
-from agents.wwid import normalise, strip_partition
+from agents.domain.wwid import normalise, strip_partition
 
 
 def completed(now: list[ScsiDevice], before: Iterable[ScsiDevice]) -> tuple[ScsiDevice, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from workflows.core import Evidence
+from workflows.engine.core import Evidence
 
 LINES_EACH = 3
 SPECIFIC_LETTERS = 6  # a word this long names something: a disk, a guid, a state

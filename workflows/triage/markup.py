@@ -13,9 +13,12 @@ _NAMES = "pre|code|tt|samp|kbd|p|div|span|blockquote|font|strong|em|html|body|ta
 _BLOCKS = frozenset(("pre", "blockquote", "details", "quote", "spoiler"))
 _TAG = re.compile(rf"<(/?)({_NAMES}|a|b|i|u)(?:\s[^<>\n]{{0,300}})?/?>", re.IGNORECASE)
 _BREAK = re.compile(r"<br(?: ?/)?>(\n?)", re.IGNORECASE)
+_ITEM = re.compile(r"(?<!\n)<li(?:\s[^<>\n]{0,300})?>", re.IGNORECASE)  # of a list on one line: each is a line of its own
 _BBCODE = re.compile(
     r"\[(/?)(code|quote|icode|spoiler|pre|tt|font|size|color|b|i|u|indent|list|plain|shell|bash)(?:=[^\]\[\n]{0,200})?\]", re.IGNORECASE
 )
+_BB_BREAK = re.compile(r"\[br\](?:\n|$)?", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\([_*#<>\[\]`~|-])")  # as Markdown has them outside of code
 _BB_BLOCKS = frozenset(("code", "quote", "spoiler", "pre", "plain", "shell", "bash"))
 _ENTITY = re.compile(
     r"&(?:lt|gt|amp|nbsp|quot|apos|ensp|emsp|thinsp|ndash|mdash|tab|[lr][sd]quo|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});", re.IGNORECASE
@@ -29,12 +32,16 @@ def without(text: str) -> str:
     """The text without tags; TURN where a block begins or ends. A break that is a tag becomes one of a line."""
     if "<" in text or "&" in text:
         text = _BREAK.sub("\n", text)
+        text = _ITEM.sub("\n* ", text)
         text = _TAG.sub(lambda found: TURN if found.group(2).lower() in _BLOCKS else "", text)
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
     if "*" in text or "__" in text:
         text = _STRESSED.sub(r"\2", text)
+    if "\\_" in text or "\\*" in text:
+        text = _ESCAPED.sub(r"\1", text)
     if "[" in text:
+        text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
     return "\n".join(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.situations import SITUATIONS
 from workflows.situations._cures import REPLACING
 from workflows.situations._gating import is_gated
+from workflows.situations._systems import FREEBSD, ILLUMOS
 
 # situation -> runbooks that answer it, whose pages say what to do by hand
 MANUALS: Mapping[str, tuple[str, ...]] = {slug: module.MANUALS for slug, module in SITUATIONS.items()}
@@ -28,6 +29,7 @@ IN_ORDER = (
     "missing-top",
     "destroyed",
     "unclear",
+    "marked",
     "half-missing",
 )  # why a pool is not imported, where its data is not in question
 
@@ -56,6 +58,16 @@ DISKS = Command("lsscsi -i -g -s", "every disk with its WWID, so that names that
 LABELS = Command(
     'for d in /dev/sd*1; do echo "# zdb -l $d"; zdb -l "$d"; done', "which pool and member each disk claims to be; it takes some seconds"
 )
+OF_OTHERS: Mapping[str, Mapping[Command, Command]] = {  # how the same is asked elsewhere
+    FREEBSD: {
+        DISKS: Command("camcontrol devlist -v", DISKS.why),
+        LABELS: Command('for d in /dev/da*p* /dev/ada*p*; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
+    },
+    ILLUMOS: {
+        DISKS: Command("iostat -En", DISKS.why),
+        LABELS: Command('for d in /dev/rdsk/*s0; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
+    },
+}
 IMPORT = Command("zpool import", "pools that are there and not imported, and what keeps them from it")
 EVENTS = Command("zpool events -v", "what the kernel noticed of the pools, with times")
 HISTORY = Command("zpool history -il", "what was done to the pools, and by whom")
@@ -92,10 +104,10 @@ ABOUT: Mapping[str, Mapping[str, Command]] = {
 }
 
 
-def missing(read: Iterable[str], situations: Iterable[Situation]) -> tuple[Command, ...]:
-    """The commands that would tell more about one node, of which these sources were read."""
-    known = set(read)
-    return tuple(dict.fromkeys(_missing(known, situations)))
+def missing(read: Iterable[str], situations: Iterable[Situation], system: str = "") -> tuple[Command, ...]:
+    """The commands that would tell more about one node, of which these sources were read. `system` is "" for Linux."""
+    there = OF_OTHERS.get(system, {})
+    return tuple(dict.fromkeys(there.get(command, command) for command in _missing(set(read), situations)))
 
 
 def _missing(known: set[str], situations: Iterable[Situation]) -> Iterator[Command]:

@@ -25,8 +25,10 @@ def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] 
 
 
 def _tells(pools: Sequence[Any]) -> bool:
-    """Whether any pool shows its state or a vdev: words that only look like a field are no output. A tree that lost its shape is none."""
-    return any(pool.state or pool.vdevs.children for pool in pools) and not any(_shapeless(pool) for pool in pools)
+    """Whether any pool shows its state, a vdev or damaged data: words that only look like a field are no output. A tree that lost its shape is none."""
+    return any(pool.state or pool.vdevs.children or getattr(pool, "errors", None) for pool in pools) and not any(
+        _shapeless(pool) for pool in pools
+    )
 
 
 def _shapeless(pool: Any) -> bool:

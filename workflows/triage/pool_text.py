@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from agents.collectors._rows import is_gap
+from agents.collectors.zpool_status import NO_TREE
 from workflows.triage import tree
 from workflows.triage.fields import HEADER, HEADING, KEY, ODD_KEY, STATE
 
@@ -25,7 +27,11 @@ _ROW = re.compile(r"\s*\S+\s+[A-Z][A-Z_]{3,15}(?=\s|$)")  # a state, also one of
 _STARTS_WITH_STATE = re.compile(rf"\s*{STATE}(?=\s|$)")
 _ONE_WORD = re.compile(r"\s*[^\s:]+\s*\Z")
 _COLUMNS = re.compile(r"(?:\s*(?:STATE|READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
+_FIGURE = r"(?:[0-9]{1,9}(?:[.,][0-9]{1,3})?[KMGTPE]?|-)"
+_CUT_ROW = re.compile(rf"\s*\S+\s+{STATE}(?:\s+{_FIGURE}){{0,2}}\s*")  # cut behind its state or among its counters
+_COUNTERS = re.compile(rf"\s*{_FIGURE}(?:\s+{_FIGURE}){{0,2}}(?:\s{{2,}}\S.*)?")
 _AFTER_ROWS = ("Additional devices are known", "exact configuration cannot be determined")
+_STATED_HEADING = re.compile(rf"\s*(logs|cache|spares)\s+{STATE}(?=\s|$)")
 _PROSE = frozenset(("status", "action", "comment"))
 
 
@@ -52,6 +58,7 @@ class _Writer:
     _rows: list[str] = field(default_factory=list)
     _section: str = ""
     _drawn_up: bool = False  # whether the first row stands behind config: itself
+    _left_out: str = ""  # what stands in place of rows that somebody took out
     _empty: bool = False  # whether an empty line stands above, below the last row
 
     def take(self, line: str) -> None:
@@ -65,7 +72,8 @@ class _Writer:
         elif self._key != "errors" and HEADER.match(line):
             self._key = "config"  # the line above it that says so is missing
             self._take_row(line)
-        elif self._key not in _PROSE and self._key != "errors" and ODD_KEY.match(line):
+        elif self._key not in ("errors", "comment") and ODD_KEY.match(line):
+            self._key = ""  # a field we do not know, and what goes on below it is part of it
             self.out.append(line)
         elif line[0] != " " and self._key in _PROSE:
             self.out[-1] += " " + line.strip()
@@ -79,7 +87,7 @@ class _Writer:
         if key == "pool":
             self._pool = line.partition(":")[2].strip()
         said = line.partition(":")[2].strip()
-        if key == "config" and said:  # the first row was drawn up to it
+        if key == "config" and said and said != NO_TREE:  # the first row was drawn up to it
             self.out += [line.partition(":")[0] + ":", ""]
             self._rows = [said] if not HEADER.match(said) else []
             self._drawn_up = bool(self._rows)
@@ -89,6 +97,9 @@ class _Writer:
             self.out.append(line.lstrip() if line.startswith("    ") else line)  # four blanks would make it go on below another
 
     def _take_row(self, line: str) -> None:
+        stated = _STATED_HEADING.match(line)
+        if stated and self._rows:  # before 2010 the log's heading had a state, and its devices stood below it
+            line = " " * (len(self._rows[0]) - len(self._rows[0].lstrip())) + stated.group(1)
         if not line.strip():
             self._empty = True
             if not self._rows and self.out[-1]:
@@ -107,6 +118,11 @@ class _Writer:
             self.end_tree()
             self._key = "config"
             self.out.append("\t" + line.strip())
+        elif is_gap(line):
+            self._left_out = line.strip()
+        elif self._rows and _COUNTERS.fullmatch(line) and _CUT_ROW.fullmatch(self._rows[-1]):
+            self._rows[-1] += "  " + line.strip()
+            self.joined += 1
         elif self._is_row(line):
             self._rows.append(line)
         elif self._rows and not HEADING.match(self._rows[-1]) and not self._empty:
@@ -137,7 +153,9 @@ class _Writer:
             told = found.rows[:1] if found.refused else found.rows  # below the pool's own row nothing says what belongs to what
             least = len(found.rows[0]) - len(found.rows[0].lstrip())
             self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in told]
+            if self._left_out:
+                self.out.append(self._left_out)
             if self._empty:
                 self.out.append("")
-        self._empty = False
+        self._empty, self._left_out = False, ""
         self._key = ""

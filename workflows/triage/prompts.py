@@ -40,10 +40,13 @@ _LOOSE = re.compile(rf"[^{re.escape(ENDS)}]{{0,100}}[{re.escape(ENDS)}]{{1,2}} {
 _LOOSE_WORDS_MAX = 3
 
 
+_OF_A_MAIL = re.compile(r"(?:Subject|From|To|Cc|Date|Reply-To|Message-Id): ")  # the subject of a mail of cron names a command
+
+
 def typed(line: str) -> Iterator[Typed]:
     """What may be a command on this line, the surest first."""
     said = line.strip()
-    if not said or len(said) > TYPED_MAX:
+    if not said or len(said) > TYPED_MAX or _OF_A_MAIL.match(said):
         return
     heading = _heading(said)
     if heading is not None:

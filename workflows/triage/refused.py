@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workflows.refusals import Refusal
+from workflows.analysis.zfs_refusals import Refusal
 
 _QUOTED = (
     "import|export|destroy|create|open|split|mount|unmount|share|unshare|rename|promote|rollback|receive|send|upgrade|label|initialize|trim"
@@ -25,12 +25,14 @@ _OTHERS = (
     ("load key", re.compile(r"Key load error: .*")),
     ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
     ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+)(?!\S).*|failed to check state for (?P<of>\S+)(?!\S).*")),
-    ("labelclear", re.compile(r"use '-f' to override the following error:")),
+    ("labelclear", re.compile(r"use '-f' to override the following error:|(?P<about>/\S+) is a member \([A-Z]+\)(?:,)? of pool .*")),
+    ("online", re.compile(r"warning: device '(?P<about>[^']{1,300})' onlined, but remains in .*")),
+    ("replace", re.compile(r"(?P<about>/\S+) is in use and contains an? .*")),
     ("zpool", re.compile(r"The ZFS modules (?:are not loaded|cannot be auto-loaded).*|/dev/zfs and /proc/self/mounts are required.*|Permission denied the ZFS utilities.*")),
     ("zpool", re.compile(r"(?:internal error: )?failed to initialize (?:the libzfs|ZFS) library.*|[Uu]nable to open /dev/zfs.*")),
     ("umount", re.compile(r"umount: (?P<about>/[^:]{0,300}): .*busy.*")),
     ("import", re.compile(r"Would be able to return (?P<about>\S+) to its state.*|Destroy and re-create the pool from.*|This pool uses the following feature\(s\) not supported.*"
-                          r"|The devices below are missing or corrupted, use '-m'.*")),
+                          r"|The devices below are missing(?: or corrupted)?, use '-m'.*")),
 )  # fmt: skip
 # What may follow a refusal as a part of it.
 _GOES_ON = re.compile(
@@ -74,7 +76,7 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
     line = line.strip()[:1000]
-    if not line or not (line[0] in "cCiEKzlfTuUWPD/" or line.startswith("The ")):
+    if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
         return None
     found = _CANNOT.match(line)
     if found:

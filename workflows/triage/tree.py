@@ -114,7 +114,12 @@ def _by_indentation(rows: Sequence[_Row]) -> list[_Nested] | None:
     """Where rows are still deeper than their parents, only by other steps. None where they are not, or where that makes no tree."""
     stack = [rows[0].indent]
     nested: list[_Nested] = []
+    flat = False  # spares and caches have no members, so however deep they stand, they are those of their heading
     for row in rows:
+        flat = row.said in ("spares", "cache") if _is_heading(row) else flat
+        if flat and not _is_heading(row):
+            nested.append((1, row))
+            continue
         while stack and row.indent < stack[-1]:
             stack.pop()
         if not stack:

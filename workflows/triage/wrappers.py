@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from agents.collectors import kernel_log
 from workflows.triage.commands import asked
-from workflows.triage.cut import begins
 from workflows.triage.fields import FIELDS, HEADER
+from workflows.triage.split import begins
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
 RUN_MIN = 3  # lines
@@ -169,7 +169,7 @@ def _bordered(line: str) -> _Worn | None:
 
 def _commented(line: str) -> _Worn | None:
     body = line.lstrip(" \t")
-    for mark in ("#", ";", "//", "*", "REM", "--"):
+    for mark in ("#", ";", "//", "*", "REM", "--", "+"):  # the last one: lines that a patch adds
         if body.startswith(mark):
             return _Worn(mark, body[len(mark) :], blank=True)
     return None
@@ -199,11 +199,12 @@ def _spoken(line: str) -> _Worn | None:
     """Somebody's name, or a host's where a command was run on many at once."""
     found = _SPOKEN.match(line.lstrip(" "))
     name = found and next(filter(None, found.group(1, 2, 3)), "")
-    if not found or not name or name in FIELDS or name.lower() in _LEVELS:
+    if not found or not name or name in FIELDS or (name in _UDEV and line.startswith(f"{name}: ")) or name.lower() in _LEVELS:
         return None
     return _Worn(f"name {name}", found.group(4) or "", name if line.startswith(f"{name}: ") else "")
 
 
+_UDEV = frozenset("PMNSLEQURTDIV")  # what `udevadm info` begins its lines with
 _LEVELS = frozenset(("note", "warning", "error", "info", "edit", "ps", "update", "kernel"))
 
 
@@ -348,7 +349,7 @@ def _columns(line: str) -> int:
 def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) -> bool:
     """By as much as they share; a pool's own lines are indented by up to three blanks by ZFS itself."""
     width = _shift(lines[start:end], width)
-    if width < INDENT_MIN or _is_headed(lines, start):
+    if width < INDENT_MIN or _is_headed(lines, start) or _is_a_heading(lines, start, end):
         return False
     rests = [_less(line, width) for line in lines[start:end]]
     if not _tells(rests, INDENTED):
@@ -363,6 +364,11 @@ def _is_headed(lines: list[str], start: int) -> bool:
     """Whether the line right above is the heading of a table, whose rows may stand further in than it."""
     above = lines[start - 1] if start else ""
     return bool(above.strip()) and _tells([above], INDENTED)
+
+
+def _is_a_heading(lines: list[str], start: int, end: int) -> bool:
+    """Whether these are one or two lines right above others: what a tool prints of the thing before it tells of it."""
+    return end - start < RUN_MIN and end < len(lines) and bool(lines[end].strip())
 
 
 def _shift(lines: list[str], width: int) -> int:

@@ -44,6 +44,19 @@ _EREPORTS = (
     *("probe_failure", "log_replay", "config_cache_write", "sitout", "vdev.unknown", "vdev.open_failed", "vdev.corrupt_data"),
     *("vdev.no_replicas", "vdev.bad_guid_sum", "vdev.too_small", "vdev.bad_label", "vdev.bad_ashift"),
 )
+_OF_0_6 = (  # what is a sysevent since 0.7
+    *(
+        "resilver.start",
+        "resilver.finish",
+        "scrub.start",
+        "scrub.finish",
+        "config.sync",
+        "bootfs.vdev.attach",
+        "pool.destroy",
+        "pool.reguid",
+    ),
+    *("vdev.remove", "vdev.clear", "vdev.check", "vdev.spare", "vdev.autoexpand"),
+)
 _STATES = ("UNKNOWN", "CLOSED", "OFFLINE", "REMOVED", "UNAVAIL", "CANT_OPEN", "FAULTED", "DEGRADED", "")
 
 EVENT = Vocabulary(
@@ -52,6 +65,7 @@ EVENT = Vocabulary(
     {
         **{f"sysevent.fs.zfs.{name}": NEUTRAL for name in _SYSEVENTS},
         **{f"ereport.fs.zfs.{name}": _TROUBLE for name in _EREPORTS},
+        **{f"ereport.fs.zfs.{name}": NEUTRAL for name in _OF_0_6},
         "resource.fs.zfs.autoreplace": NEUTRAL,
         "resource.fs.zfs.removed": _TROUBLE,
         "resource.fs.zfs.statechange ONLINE": GOOD,

@@ -63,7 +63,8 @@ POOL = Vocabulary(
     {
         "": GOOD,
         **dict.fromkeys(
-            (*_WHY, "bad intent log", "newer version", "unsupported feature(s)", "split into new pool"), by(DOWN, "vdev-degraded")
+            (*_WHY, "bad intent log", "newer version", "incompatible version", "unsupported feature(s)", "split into new pool"),
+            by(DOWN, "vdev-degraded"),
         ),
     },
 )

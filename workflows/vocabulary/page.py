@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflows.facts.source_states import MISSED_MAX
-from workflows.judgement import WATCHES
+from workflows.analysis.judgement import WATCHES
+from workflows.facts.read.source_states import MISSED_MAX
 from workflows.vocabulary import VOCABULARIES
 from workflows.vocabulary._words import Meaning, Vocabulary
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from agents.collectors.base import UnreadLine
 from agents.collectors.zpool_events import Event
@@ -67,22 +68,27 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
     """Whole texts that their parser refused, and lines of `zpool status` that belong to no pool: what they say is not known."""
     yield from _unread(node.unread, "zpool status")
     by_line = any(token for pool in node.pools_read for token in pool.unread) or bool(node.unread)
+    listed_by_line = any(line.line for pool in node.importable_read for line in pool.unread)
     for place, refused in node.not_understood.items():
         source = place.partition("/")[0]
+        if listed_by_line and source == "zpool_import":
+            continue
         if by_line and (source in BY_LINE or (source == "zpool_status_guid" and "zpool_status" in node.not_understood)):
             continue  # the run by guid prints the same lines
         line = f"{refused.reason}: {refused.line.strip()}" if refused.line.strip() else refused.reason
         yield Token(source, "a text that was not understood", refused.reason, place, line, None, key=place)
 
 
-def _unread(lines: Iterable[UnreadLine], where: str, pool: str = "", told: Container[str] = ()) -> Iterator[Token]:
+def _unread(
+    lines: Iterable[UnreadLine], where: str, pool: str = "", told: Container[str] = (), source: str = "zpool_status"
+) -> Iterator[Token]:
     """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that.
 
     Where rows are missing below a vdev, its name stands for the line: nothing that was printed is unknown then.
     """
     for unread in lines:
         if unread.line and not unread.rounded and not unread.missing and unread.field not in told:
-            yield Token("zpool_status", "a line that was not understood", unread.line, where, unread.line, None, pool)
+            yield Token(source, "a line that was not understood", unread.line, where, unread.line, None, pool)
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
@@ -191,6 +197,8 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
     yield from said(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     status = " ".join(pool.status.split())
     yield from said(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
+    rows = {pool.name, *(vdev.name for _, top in pool.tops for vdev in top.walk())}
+    yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, ("state",), "zpool_import")
     for _, top in pool.tops:
         for vdev in top.walk():
             line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
@@ -201,7 +209,7 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
 
 def of_disk(node: NodeFacts, disk: DiskFacts) -> Iterator[Token]:
     """What the kernel, multipath, the disk itself and its labels say in words."""
-    for words, text, line, key in (*_paths(node, disk), *_health(disk), *_labels(disk)):
+    for words, text, line, key in chain(_paths(node, disk), _health(disk), _labels(disk)):
         meaning = words.meaning(text)
         if meaning is None or not meaning.is_well:
             wwid = disk.wwid if known(disk.wwid) else ""
@@ -214,10 +222,11 @@ _Said = tuple[Vocabulary, str, str, str]
 
 def _paths(node: NodeFacts, disk: DiskFacts) -> Iterator[_Said]:
     on = node.service.paths if known(node.service) else None
+    paths = on if on is not None and known(on) else {}
     for path in disk.paths:
         if known(path.state) and path.state != "running":
             yield devices.KERNEL_DEVICE, path.state, f"{path.name}/device/state: {path.state}", ""
-        one = on.get(path.name) if on is not None and known(on) else None
+        one = paths.get(path.name)
         if one is not None:
             line = f"{path.name}  {one.map}  {one.state}  {one.checker}"
             if one.state and one.state != "active":
@@ -298,7 +307,7 @@ def _class(event: Event) -> str:
     """A change of state is told with the new state."""
     if event.kind != "resource.fs.zfs.statechange":
         return event.kind
-    return f"{event.kind} {event.text('vdev_state') or ''}".rstrip()
+    return f"{event.kind} {event.state}".rstrip()
 
 
 def _kernel(node: NodeFacts) -> Iterator[Token]:

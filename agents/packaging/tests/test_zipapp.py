@@ -14,7 +14,12 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_it_holds_the_agent_and_neither_tests_nor_twin():
     names = {path.as_posix() for path in zipapp.sources(ROOT)}
-    assert {"agents/host.py", "agents/wire.py", "agents/collectors/zpool_status.py", "agents/operations/zpool_replace.py"} <= names
+    assert {
+        "agents/host/host.py",
+        "agents/portal/wire.py",
+        "agents/collectors/zpool_status.py",
+        "agents/operations/zpool_replace.py",
+    } <= names
     assert not [name for name in names if "/tests/" in name or "/twin/" in name or "/packaging/" in name]
 
 

@@ -36,7 +36,7 @@ def send(client, url: str, *args, **form):
 
 
 def events():
-    found = LedgerEvent.objects.exclude(type="person.signed-in").order_by("pk")
+    found = LedgerEvent.objects.exclude(type="person.signed-in").filter(identity=None).order_by("pk")
     return [(event.type, event.actor, json.loads(bytes(event.body))["body"].get("of", "")) for event in found]
 
 

@@ -1,13 +1,14 @@
 import pytest
 
-from app.api import metrics, ready
+from app import readiness
+from app.api import metrics
 from app.runs.tests.cast import Oss01, person
 
 
 @pytest.fixture(autouse=True)
 def _forget():
     """What was read at the last scrape was of another test."""
-    metrics.last.metrics, ready.last.said = [], {}
+    metrics.last.metrics, readiness.last.said = [], {}
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """Every operation, with every kind of token: what has not its scope, or its person not the right, opens and changes nothing."""
 
+from typing import get_args
+
 import pytest
 
 from app.api.models import Token
+from app.api.runs import Act
 from app.api.scopes import APPROVE, METRICS, OPERATE, READ, SCOPES
 from app.api.tests.cast import Asker, operations, token
+from app.core.permissions_by_route import API, ROUTES
 from app.nodes.models import EnrolToken, NodeKey
-from app.routes import API, ROUTES
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.tests.cast import begin, incident
 
@@ -74,7 +77,7 @@ def test_who_may_only_look_changes_nothing_with_any_token(oss01, ann, dan):
     run = begin(ann)
     asks, before = Asker(token(dan)), everything()
     said = {"version": run.version, "value": "x", "text": "x", "evidence": "x", "reason": "x", "outcome": "did", "holder": 1}
-    for act in ("choose", "check", "hands", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over"):
+    for act in get_args(Act):
         answer = asks.post(f"/runs/{run.pk}/acts/{act}", said)
         assert (answer.status_code, answer.json()["type"]) == (403, "urn:slotlight:not-allowed"), act
     for word in ("approve", "reject"):

@@ -7,12 +7,14 @@ import redis
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from app import pulse
-from app.api import metrics, ready
+from app import readiness
+from app.api import metrics
+from app.core.permissions_by_route import ROUTES
+from app.core.valkey import valkey
 from app.fleet.models import Node
-from app.routes import ROUTES
+from app.ledger.models import LedgerCheckpoint
+from app.realtime import heartbeats
 from app.runs.tests.cast import begin
-from app.valkey import valkey
 from workflows.situations import SITUATIONS
 
 pytestmark = pytest.mark.django_db
@@ -91,25 +93,25 @@ def test_behind_a_proxy_this_machine_is_everybody(client, settings):
 
 
 def test_readiness_names_each_part(client):
-    valkey().delete(pulse.WORKER, pulse.BEAT)
+    valkey().delete(heartbeats.WORKER, heartbeats.BEAT)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["parts"]["database"] == "ok"
     assert "was never heard" in answer.json()["parts"]["beat"]
-    pulse._said.clear()
-    pulse.say(pulse.WORKER)
-    pulse.say(pulse.BEAT)
-    ready.last.said = {}
+    heartbeats._said.clear()
+    heartbeats.say(heartbeats.WORKER)
+    heartbeats.say(heartbeats.BEAT)
+    readiness.last.said = {}
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": dict.fromkeys(ready.PARTS, "ok")})
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": dict.fromkeys(readiness.PARTS, "ok")})
 
 
 def test_readiness_says_that_valkey_is_gone(client, monkeypatch):
     def gone():
         raise redis.ConnectionError("gone")
 
-    monkeypatch.setattr(ready, "valkey", gone)
-    monkeypatch.setattr(pulse, "valkey", gone)
+    monkeypatch.setattr(readiness, "valkey", gone)
+    monkeypatch.setattr(heartbeats, "valkey", gone)
     said = client.get("/readyz").json()["parts"]
     assert said["valkey"].startswith("Valkey does not answer")
     assert "not known" in said["worker"]
@@ -122,4 +124,15 @@ def test_beat_is_heard_only_in_its_own_process():
     """A task that the web sends must not pass for beat's."""
     from celery import signals
 
-    assert pulse._beat_sent not in [receiver for _, receiver in signals.after_task_publish.receivers]
+    assert heartbeats._beat_sent not in [receiver for _, receiver in signals.after_task_publish.receivers]
+
+
+@pytest.mark.django_db
+def test_a_ledger_whose_key_is_gone_is_not_ready(settings, tmp_path, monkeypatch):
+    """No checkpoint can be signed then, and no change be ordered. A new portal makes the key with its first event, and is ready for that."""
+    settings.SLOTLIGHT_LEDGER_KEY = str(tmp_path / "ledger.key")
+    assert readiness.writing() == ""
+    monkeypatch.setattr(LedgerCheckpoint.objects, "exists", lambda: True)
+    assert readiness.writing().startswith("The ledger's key is gone")
+    (tmp_path / "ledger.key").write_text("no key")
+    assert readiness.writing().startswith("The ledger's key is gone")

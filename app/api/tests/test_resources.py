@@ -5,10 +5,14 @@ import json
 import zipfile
 
 import pytest
+from django.utils import timezone
 
 from agents.tests.scenarios import step
 from app.api import triage
 from app.api.tests.cast import Asker, token
+from app.api.tests.test_metrics import scrape
+from app.fleet import unexplained_reviews
+from app.fleet.tests.test_unexplained_reviews import word
 from app.runs.tests.cast import SDCW, Oss01, begin, incident, person
 from launcher.triage import triage as launcher_triage
 
@@ -46,6 +50,24 @@ def test_a_situation_comes_with_its_lines_and_its_runbooks(asks, ann):
     assert said["answers"][0]["runbook"] == "wwid-mismatch-replace"
     assert all(len(line["digest"]) == 64 and line["line"] for line in said["evidence"])
     assert said["open_runs"] == [run.pk]
+
+
+@pytest.mark.django_db
+def test_what_an_administrator_has_reviewed_says_who_why_and_until_when(asks, client):
+    row = word()
+    here = row.node.name
+    assert asks.get(f"/situations/{row.pk}")["reviewed"] is None
+    before = asks.get("/status")["situations"]
+    unexplained_reviews.review(row, person("bea", "admin"), "the sensor is not there", 30, timezone.now())
+    after = asks.get("/status")["situations"]
+    assert (after["watch"], after["reviewed"]) == (before["watch"] - 1, 1)
+    [line] = [one for one in asks.get(f"/situations?severity=watch&node={here}")["items"] if one["id"] == row.pk]
+    for said in (line, asks.get(f"/situations/{row.pk}")):
+        assert (said["reviewed"]["by"], said["reviewed"]["why"]) == ("bea", "the sensor is not there")
+        assert said["reviewed"]["until"]
+    assert "title" not in asks.get(f"/nodes/{here}")["worst_title"]
+    samples = scrape(client)["slotlight_situations"]
+    assert [one.labels["severity"] for one in samples if one.labels["slug"] == "unexplained"] == ["reviewed"]
 
 
 @pytest.mark.django_db

@@ -39,6 +39,7 @@ def test_a_token_is_shown_once_and_kept_as_a_digest(at_her_page):
     event = LedgerEvent.objects.get(type="token.made").said
     assert event["actor"] == "ann"
     assert event["body"] == {
+        "identity": f"api_token:{row['id']}",
         "token": row["prefix"],
         "name": "laptop",
         "scopes": ["operate", "read"],
@@ -122,9 +123,12 @@ def test_revoking_those_of_others_takes_a_fresh_proof_the_right_and_a_token_of_t
 
 def test_it_ends_with_its_time_and_with_its_persons_account(ann):
     text = token(ann)
-    Token.objects.update(expires_at=timezone.now())
+    row = Token.objects.get()
+    row.expires_at = timezone.now()
+    row.save()
     assert "expired at" in Asker(text)("GET", "/status").json()["detail"]
-    Token.objects.update(expires_at=timezone.now() + HOUR)
+    row.expires_at = timezone.now() + HOUR
+    row.save()
     ann.is_active = False
     ann.save()
     assert "switched off" in Asker(text)("GET", "/status").json()["detail"]

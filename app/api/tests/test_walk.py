@@ -6,8 +6,11 @@ import pytest
 
 from app.api.tests.cast import Asker, older, token
 from app.ledger.models import LedgerEvent
+from app.runs import services
 from app.runs.models import Order, Run
-from app.runs.tests.cast import BLANK, incident
+from app.runs.tests.cast import BLANK, PHRASE, incident, try_out, walk_to
+from app.runs.tests.test_rack import BAY, BLINK, NEW, blink
+from twin import rack
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +23,7 @@ def walk(oss01, ann, bob):
     assert run.status_code == 201, run.content
     for _ in range(4):
         now = ann_asks.get(f"/runs/{run.json()['id']}")
-        said = {"choose": {"value": BLANK}, "confirm": {"text": now["phrase"]}}.get(now["acts"][0], {})
+        said = {"choose": {"value": BLANK}, "confirm": {"text": PHRASE}}.get(now["acts"][0], {})
         answer = ann_asks.post(f"/runs/{now['id']}/acts/{now['acts'][0]}", {"version": now["version"], **said})
         assert answer.status_code == 200, answer.content
         oss01.work()
@@ -114,3 +117,42 @@ def test_an_act_without_a_ledger_is_503_and_nothing_is_done(oss01, ann, monkeypa
     answer = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"})
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:slotlight:ledger-down")
     assert not Run.objects.exists()
+
+
+def test_what_must_be_typed_is_asked_for_and_given_nowhere(oss01, ann, bob, client):
+    run = walk_to("confirm", oss01, ann, bob)
+    assert services.step_of(run).phrase(run.here.params, run.here.plan) == PHRASE
+    asks = Asker(token(ann))
+    found = asks.get(f"/runs/{run.pk}")
+    assert found["asks"].startswith("Type the last 6 digits of the lost member's guid")
+    wrong = asks.post(f"/runs/{run.pk}/acts/confirm", {"version": run.version, "text": "ost_0"})
+    assert wrong.status_code == 409
+    client.force_login(ann)
+    told = [asks("GET", path).content.decode() for path in (f"/runs/{run.pk}", "/runs", "/approvals", "/ledger", "/open-loops")]
+    told += [client.get(f"/runs/{run.pk}/{page}").content.decode() for page in ("", "now/")]
+    assert not [words for words in (*told, wrong.content.decode()) if PHRASE in words]
+
+
+def test_a_scan_is_corrected_by_who_may_until_a_command_rests_on_it(tmp_path, ann, bob, dan):
+    walk = blink(try_out(tmp_path, BLINK), ann, bob)
+    walk.typed["spare"] = "ZAX1O09X"
+    asks, path = Asker(token(ann)), f"/runs/{walk.run.pk}"
+    assert asks.get(path)["correctable"] is None
+    assert "correct" not in asks.get(path)["acts"]
+    walk.to("insert")
+    rack.insert(walk.node.state, BAY, NEW)
+    walk.look()
+    found = asks.get(path)
+    assert found["correctable"] == {"step": "spare", "asks": "Scan or type the serial number on the new disk.", "was": "ZAX1O09X"}
+    assert "correct" in found["acts"]
+    said = {"version": found["version"], "step": "spare"}
+    assert Asker(token(dan)).post(f"{path}/acts/correct", said | {"evidence": NEW}).status_code == 403
+    wrong = asks.post(f"{path}/acts/correct", said | {"evidence": walk.run.params["old_serial"]})
+    assert (wrong.status_code, wrong.json()["verdicts"][0]["outcome"]) == (409, "refuse")
+    assert asks.post(f"{path}/acts/correct", said | {"step": "blinks", "evidence": NEW}).status_code == 409
+    right = asks.post(f"{path}/acts/correct", said | {"evidence": f"sn: {NEW.lower()}"})
+    assert (right.status_code, right.json()["params"]["spare_serial"]) == (200, NEW)
+    assert LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").actor == "ann"
+    walk.look()
+    assert walk.to().status == "done"
+    assert asks.get(path)["correctable"] is None

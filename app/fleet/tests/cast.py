@@ -1,7 +1,7 @@
 """Nodes for tests: genuine captures and twins, reporting as an agent does."""
 
 from agents.collectors import COLLECTORS
-from agents.sets import place, set_digest
+from agents.reporting.capture_set import place, set_digest
 from app.fleet.models import Node
 
 BOOT_ID = "b6f3a7f0-0f0d-4c57-9c3f-1b6a1f0f2a11"

@@ -2,9 +2,9 @@ import time
 
 import pytest
 
-from agents.twin import demo
-from agents.twin.host import TwinHost
 from app.fleet import services
+from twin import demo
+from twin.host import TwinHost
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.captured import CapturedHost
 from agents.tests.scenarios import step
 from app.accounts.models import User
-from app.fleet import intake
+from app.fleet.ingest import intake
 from app.fleet.tests.cast import collect, node, payload
+from twin.captured_host import CapturedHost
 
 pytestmark = pytest.mark.django_db
 

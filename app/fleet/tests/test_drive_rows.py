@@ -6,8 +6,8 @@ import pytest
 
 from agents.collectors.io_counters import IoCounters
 from agents.collectors.zpool_iostat_w import BUCKETS, Histogram
-from app.fleet import drive_rows
 from app.fleet.models import Situation
+from app.fleet.pages import drive_rows
 from app.fleet.views import under_causes
 from workflows.facts import BayWitness, ModeFacts, OnPath, SelfTestFacts, ServiceFacts, Switch, Unknown
 from workflows.tests.incident import BLANK_WWID, DISKS, NODE, WELL

@@ -1,6 +1,6 @@
 """What the pool page says in numbers, of genuine steps and of a pool nobody measured."""
 
-from app.fleet import figures
+from app.fleet.pages import figures
 from workflows.facts import PoolFacts, Unknown
 from workflows.facts.tests.played import played
 

@@ -6,10 +6,10 @@ import time
 import pytest
 from django.core.management import CommandError, call_command
 
-from agents.twin.many import PARTNER, PATTERN, _hostid, kind_of
 from app.fleet import generated
 from app.fleet.models import Disk, Node, PoolNow, Sighting, Situation, Standing
 from app.fleet.tests.cast import node
+from twin.many import PARTNER, PATTERN, _hostid, kind_of
 
 pytestmark = pytest.mark.django_db
 DISKS = 20

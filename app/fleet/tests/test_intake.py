@@ -10,13 +10,14 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.captured import CapturedHost
 from agents.collectors.base import WOULD_WAKE, Capture
 from agents.tests.scenarios import step
-from app.fleet import intake, services
+from app.fleet import services
+from app.fleet.ingest import intake
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, Report, Sighting, Situation
 from app.fleet.tests.cast import collect, heartbeat, node, payload
 from app.ledger.models import Blob, LedgerEvent
+from twin.captured_host import CapturedHost
 from workflows.facts import known
 
 pytestmark = pytest.mark.django_db

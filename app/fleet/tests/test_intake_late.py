@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.fleet import intake
+from app.fleet.ingest import intake
 from app.fleet.models import LabelSeen, LeafHistory, Node, Report, Sighting, Situation
 from app.fleet.tests.cast import collect, node, payload, texts
 from app.ledger.models import Blob, LedgerEvent

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.fleet import generated, overview
+from app.fleet import generated
 from app.fleet.models import Node, PoolNow, Situation, Standing
+from app.fleet.pages import overview
 from app.fleet.tests.cast import node
 
 pytestmark = pytest.mark.django_db
@@ -65,9 +66,10 @@ def test_a_node_whose_pool_is_lost_stands_before_one_whose_pool_may_lose_another
 def test_a_line_says_what_is_left_and_what_answers_it(client):
     generated.load((7,), 10)
     page = client.get("/").content.decode()
-    assert "ost_7: 1 more disk may fail" in page
+    assert "ost_7: survives the loss of 1 more disk" in page
     assert "answered by" in page
-    assert shown(client)["counts"] == {"nodes": 1, "silent": 0, "act": 1, "watch": 0, "info": 0}
+    counts = {"nodes": 1, "silent": 0, "other_builds": 0, "unknown": 0, "good": 0, "act": 1, "watch": 0, "info": 0, "reviewed": 0}
+    assert shown(client)["counts"] == counts
 
 
 def test_what_is_explained_stands_under_its_cause_and_the_rest_is_counted(client):
@@ -103,7 +105,9 @@ def test_the_address_narrows_and_what_it_cannot_mean_is_no_filter(client):
     one, two = node("oss01"), node("oss02")
     trouble(one, "act", "a", pool="ost_0")
     trouble(two, "watch", "b", pool="ost_2", slug="slow-disk")
-    PoolNow.objects.create(node=two, place=0, name="ost_2", state="ONLINE", tone="good", left="2 more disks may fail", left_tone="good")
+    PoolNow.objects.create(
+        node=two, place=0, name="ost_2", state="ONLINE", tone="good", left="survives the loss of 2 more disks", left_tone="good"
+    )
     for address, keys in {
         "/?severity=act": ["a"],
         "/?node=oss02": ["b"],
@@ -132,3 +136,78 @@ def test_pages_stay_in_the_address_and_in_bounds(client):
     assert len(shown(client)["nodes"]) == 50
     last = shown(client, "/?page=999")
     assert (last["listed"].number, len(last["nodes"]), last["address"]) == (2, 5, "page=2")
+
+
+SIGN = "smart:grown wearily"
+
+
+def word(where, sign=SIGN, severity="watch"):
+    row = trouble(where, severity, f"unexplained:{where.name}:{sign}", slug="unexplained")
+    row.data["subject"] = {"sign": sign, "text": sign.partition(":")[2], "source": sign.partition(":")[0]}
+    row.save()
+    return row
+
+
+def test_one_word_of_many_nodes_is_one_line_with_ways_to_each_of_them(client):
+    rows = [word(node(f"oss{i:02}")) for i in range(15)]
+    word(node("oss00"), "kernel_log:another")
+    trouble(node("oss01"), "act", "something else")
+    context = shown(client)
+    assert [line.word and len(line.word.nodes) for line in context["situations"]] == [None, 15, None]
+    assert context["counts"]["watch"] == 2
+    assert context["troubles"].total == 3
+    page = client.get("/").content.decode()
+    assert "15 nodes: “grown wearily” in the " in page
+    assert all(f'href="/situations/{row.pk}/"' in page for row in rows[:12])
+    assert "and 3 more" in page
+    each = shown(client, context["situations"][1].word.url)
+    assert {line.situation.pk for line in each["situations"]} == {row.pk for row in rows}
+    assert {line["node"].name for line in each["nodes"]} == {row.node.name for row in rows}
+
+
+def test_the_worst_of_a_word_stands_for_it_and_a_narrowed_list_folds_what_it_shows(client):
+    word(node("oss01"))
+    worst = word(node("oss02"), severity="act")
+    assert [line.situation.pk for line in shown(client)["situations"]] == [worst.pk]
+    [line] = shown(client, "/?node=oss01")["situations"]
+    assert (line.situation.node.name, line.word) == ("oss01", None)
+    [line] = shown(client, "/?severity=watch")["situations"]
+    assert line.situation.node.name == "oss01"
+
+
+def test_how_many_nodes_say_a_word_costs_no_more_questions(client):
+    def questions():
+        client.get("/")
+        with CaptureQueriesContext(connection) as asked:
+            client.get("/")
+        return len(asked)
+
+    word(node("oss01"))
+    word(node("oss02"))
+    few = questions()
+    for i in range(10, 30):
+        word(node(f"oss{i}"))
+    assert questions() == few
+
+
+def test_nothing_to_act_on_is_green_only_where_every_node_is_good(client):
+    here, now = node(), timezone.now()
+    Node.objects.update(last_report_at=now)
+    standing = Standing.objects.create(node=here, rank=5, tone="good", why="", settled_at=now, changed_at=now)
+    assert '<span class="sl-chip good">nothing to act on' in client.get("/").content.decode()
+    Standing.objects.filter(pk=standing.pk).update(tone="unknown")
+    page = client.get("/").content.decode()
+    assert '<span class="sl-chip">nothing to act on' in page
+    assert "1 node not known" in page
+    Standing.objects.filter(pk=standing.pk).update(tone="good")
+    Node.objects.update(last_report_at=now - timedelta(minutes=5))
+    assert '<span class="sl-chip">nothing to act on' in client.get("/").content.decode()
+
+
+def test_nodes_with_another_build_of_the_agent_are_counted(client):
+    for name, version in (("a", overview.handed_out()), ("b", "0.1.0+0123456789ab"), ("c", "0.1.0")):
+        node(name)
+        Node.objects.filter(name=name).update(version=version)
+    answer = client.get("/")
+    assert answer.context["counts"]["other_builds"] == 1
+    assert "1 with another build of the agent" in answer.content.decode()

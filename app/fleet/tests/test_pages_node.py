@@ -7,7 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.fleet import generated, intake, services
+from app.fleet import generated, services
+from app.fleet.ingest import intake
 from app.fleet.models import NOW, PoolNow, Sighting
 from app.fleet.tests.cast import collect, node, payload
 
@@ -39,7 +40,7 @@ def test_a_node_that_this_process_has_not_read_shows_its_rows_and_asks_for_the_r
         top = text(client.get("/nodes/oss01/"))
     assert not [query for query in asked if "ledger_blob" in query["sql"]]  # nothing it said was read
     assert "ost_0 lost the member" in top
-    assert "1 more disk may fail" in top
+    assert "survives the loss of 1 more disk" in top
     assert 'href="/nodes/oss01/pools/ost_0/"' in top
     assert 'hx-trigger="load, ' in top
     assert 'href="/nodes/oss01/?whole=1"' in top  # without scripts
@@ -71,7 +72,7 @@ def place(oss01):
 def addresses(place):
     """Each page, what its top says, and what only the whole page says."""
     return {
-        "/nodes/oss01/pools/ost_0/": ("1 more disk may fail", "If it is lost too"),
+        "/nodes/oss01/pools/ost_0/": ("survives the loss of 1 more disk", "If it is lost too"),
         place.disk.get_absolute_url(): (f"bay {place.slot} of {place.enclosure_id}", "Who says so"),
         f"/nodes/oss01/enclosures/{place.enclosure_id}/?tint=pool": (" seen in it", "The same as a table"),
     }

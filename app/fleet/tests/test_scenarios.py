@@ -9,13 +9,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
 from agents.tests.scenarios import step
 from app.accounts.models import User
-from app.fleet import intake, services
+from app.fleet import services
+from app.fleet.ingest import intake
 from app.fleet.models import Disk, Node, Sighting, Situation
 from app.fleet.tests import cast
+from twin.captured_host import CapturedHost
 from workflows.facts import NodeFacts, known
 from workflows.facts.tests.test_scenarios import LOSSES, leaves
 from workflows.facts.tests.truth import NOT_RECORDED, SITUATIONS, TRUTHS

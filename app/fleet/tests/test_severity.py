@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from agents.twin.stories import shelf_lost
 from app.fleet.models import NO_POOL
 from app.fleet.severity import margin
-from workflows.core import Situation
+from twin.stories import shelf_lost
+from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, Unknown
 from workflows.tests.incident import FLEET, NODE
 from workflows.tests.stage import Stage

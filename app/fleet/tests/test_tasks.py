@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from app.fleet import tasks
 from app.fleet.models import Node
-from app.fleet.rows import STALE_SECONDS
+from app.fleet.pages.rows import STALE_SECONDS
 
 
 @pytest.mark.django_db

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 import confined
 from agents.tests.scenarios import step
-from app.fleet import triage as view
-from app.fleet import triage_work
+from app.fleet import triage_process
 from app.fleet.models import Node, Situation
+from app.fleet.pages import triage as view
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.runs.tests.cast import person
@@ -82,8 +82,8 @@ def test_it_is_kept_when_somebody_who_may_asks_for_it(reader, client):
 
 
 def test_a_third_reader_is_told_to_wait_and_loses_nothing(reader, monkeypatch):
-    monkeypatch.setattr(triage_work, "_free", threading.BoundedSemaphore(1))
-    with triage_work._free:
+    monkeypatch.setattr(triage_process, "_free", threading.BoundedSemaphore(1))
+    with triage_process._free:
         answer = reader.post(reverse("triage"), {"text": "zpool status of mine"})
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]

@@ -8,9 +8,10 @@ import pytest
 import yaml
 from django.urls import resolve
 
-from agents import policy
 from agents.__main__ import _parser
+from agents.host import paths
 from agents.operations import OPERATIONS
+from agents.orders import policy
 from app.accounts.rights import RIGHTS_OF
 from app.guide import pages
 from app.ledger.management.commands.ledger import Command as LedgerCommand
@@ -21,7 +22,20 @@ from launcher.commands import COMMANDS
 from workflows.runbooks import RUNBOOKS
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TOOLS = {"unzip", "python3", "pg_dump", "pg_restore", "psql", "python", "systemctl", "for"}  # the drill runs those of PostgreSQL
+TOOLS = {
+    "unzip",
+    "python3",
+    "pg_dump",
+    "pg_restore",
+    "psql",
+    "python",
+    "systemctl",
+    "for",
+    "rm",
+    "apt",
+    "curl",
+    "export",
+}  # the drill runs those of PostgreSQL
 PLACES = {"TOKEN": "t", "FINGERPRINT": "0" * 64}
 
 
@@ -80,7 +94,7 @@ def composed(words):
     assert words[0] in {"up", "build"} or named
 
 
-@pytest.mark.parametrize(("slug", "body"), blocks("json"))
+@pytest.mark.parametrize(("slug", "body"), [one for one in blocks("json") if "operations" in json.loads(one.values[1])])
 def test_a_policy_file_is_one_the_agent_understands(slug, body, tmp_path):
     path = tmp_path / "policy.json"
     path.write_text(body)
@@ -170,3 +184,8 @@ def test_it_is_searched(client):
     assert "&lt;b&gt;zzz" in nothing
     assert "Nothing has all these words." in nothing
     assert client.get("/docs/no-such-page/").status_code == 404
+
+
+def test_what_an_install_put_in_place_is_what_the_guide_removes():
+    removed = re.search(r"^\$ sudo rm -f (.*)$", text("add-a-node"), re.MULTILINE)[1].split()
+    assert set(removed) == {paths.UNIT, paths.RELAY_UNIT, paths.PROGRAM, paths.ZED_HOOK}

@@ -37,6 +37,7 @@ TAMPERINGS = {
     "edit a body": ((EDIT,), "Event 2 was edited"),
     "edit a body and its leaf": ((EDIT, RELEAF), "another event stood here"),
     "edit a body and make leaf, chain and head anew": ((EDIT, RELEAF, RECHAIN), "Merkle root differs"),
+    "hide what an event is about": (("UPDATE ledger_event SET identity = 'accounts_user:1' WHERE id = 3",), "Event 3 shows in its columns"),
     "edit a column": (("UPDATE ledger_event SET actor = 'eve' WHERE id = 3",), "Event 3 shows in its columns"),
     "delete in the middle": (
         ("DELETE FROM ledger_chain WHERE seq = 3", "DELETE FROM ledger_event WHERE id = 3"),

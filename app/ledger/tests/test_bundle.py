@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from agents.wire import canonical
-from app import progress
+from agents.portal.wire import canonical
+from app.core import job_progress
 from app.ledger import bundle as bundles
 from app.ledger import keys, notes, verify
 from app.ledger.bundle import NoSuchRun, bundle
@@ -42,7 +42,7 @@ def unzip(data: bytes) -> dict[str, bytes]:
 
 def look(files: dict[str, bytes], pinned: str = "") -> verify.Report:
     report = verify.Report()
-    verify.check(files, pinned, report)
+    verify.check(files, verify.Pins(pinned), report)
     return report
 
 
@@ -60,7 +60,7 @@ def lines(files: dict[str, bytes]) -> list[bytes]:
 
 def test_it_exports_one_run_whole(exported):
     files = unzip(exported)
-    report = look(files)
+    report = look(files, MADE["key"])
     assert (report.exit_code, report.tampered, report.incomplete) == (0, [], [])
     assert [b'"type":"run.exported"' in line for line in lines(files)] == [False, False, False, True]
     assert len([name for name in files if name.startswith("blobs/")]) == 2
@@ -75,15 +75,19 @@ def test_the_program_checks_the_zip_and_the_unpacked_folder_alone(exported, tmp_
     assert (alone.returncode, alone.stderr) == (0, "")
     assert "NOT PINNED" not in alone.stdout
     folder = program(tmp_path / "run" / "verify.py", tmp_path / "run")
-    assert folder.returncode == 0
+    assert folder.returncode == 3
     assert "KEY NOT PINNED" in folder.stdout
+    assert "INTACT" not in folder.stdout
 
 
-def test_the_program_says_so_without_cryptography(exported, tmp_path):
+def test_the_program_asks_openssl_without_cryptography_and_says_so_without_both(exported, tmp_path):
     (tmp_path / "run.zip").write_bytes(exported)
-    bare = program(PROGRAM, tmp_path / "run.zip", python=(sys.executable, "-I", "-S"))
-    assert bare.returncode == 3
-    assert "the signature is not checked" in bare.stdout
+    bare, words = (sys.executable, "-I", "-S"), (PROGRAM, tmp_path / "run.zip", "--key", MADE["key"])
+    assert program(*words, python=bare).returncode == 0
+    without = subprocess.run([*bare, *map(str, words)], capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)})
+    assert without.returncode == 3
+    assert "neither the Python package `cryptography` nor `openssl`" in without.stdout
+    assert "INTACT" not in without.stdout
 
 
 @pytest.mark.parametrize("arguments", [("nothing.zip",), ("x", "--key", "short"), ()])
@@ -113,7 +117,7 @@ def test_it_notices_every_byte_of_the_zip_itself(exported):
 @pytest.mark.parametrize("cut", [0, 1, 100, 5000, -1])
 def test_it_notices_a_shortened_zip(exported, cut):
     report = verify.Report()
-    verify.check(verify.unpack(exported[:cut], report), "", report)
+    verify.check(verify.unpack(exported[:cut], report), verify.Pins(), report)
     assert report.exit_code == 1
 
 
@@ -194,7 +198,7 @@ def test_a_forger_with_another_key_is_found_by_the_pin_alone(exported):
         "checkpoint": forger.checkpoint(len(leaves), tree.root()).encode(),
         "keys.json": canonical(keys_of(forger)),
     }
-    assert look(files).exit_code == 0
+    assert look(files).exit_code == 3, "nothing else speaks against it, and that is not enough"
     assert "not the pinned" in look(files, MADE["key"]).tampered[0]
 
 
@@ -209,7 +213,7 @@ def test_a_forger_without_a_key_is_found(exported):
 def test_a_second_export_tells_of_the_first(cast):
     bundle("7", "ann")
     files = unzip(bundle("7", "bob"))
-    assert look(files).exit_code == 0
+    assert look(files, notes.signer().fingerprint).exit_code == 0
     assert len(lines(files)) == 5
 
 
@@ -228,13 +232,13 @@ def test_the_command_writes_the_bundle(cast, tmp_path, capsys):
     call_command("ledger", "export", "7", "-o", str(tmp_path / "run.zip"))
     call_command("ledger", "key")
     key = capsys.readouterr().out.split()[-1]
-    assert verify.verify(tmp_path / "run.zip", key).exit_code == 0
+    assert verify.verify(tmp_path / "run.zip", verify.Pins(key)).exit_code == 0
     with pytest.raises(CommandError, match="no event of the run 99"):
         call_command("ledger", "export", "99", "-o", str(tmp_path / "no.zip"))
 
 
 def test_the_command_tells_a_terminal_how_far_it_is_and_a_log_nothing(cast, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "EVERY_SECONDS", 0)
+    monkeypatch.setattr(job_progress, "EVERY_SECONDS", 0)
     call_command("ledger", "export", "7", "-o", str(tmp_path / "run.zip"))
     assert capsys.readouterr().err == ""
     terminal = Terminal()

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.collectors.base import Capture
-from agents.wire import canonical
+from agents.portal.wire import canonical
 from app.ledger import origins
 from app.ledger.services import keep, record
 

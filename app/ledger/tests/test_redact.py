@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
-from agents.wire import canonical
-from app.ledger import redact, verify
+from agents.portal.wire import canonical
+from app.ledger import notes, redact, verify
 from app.ledger.audit import audit
 from app.ledger.bundle import bundle
 from app.ledger.models import Blob, LedgerEvent
@@ -23,7 +23,7 @@ LEAF = "SELECT encode(leaf, 'hex') FROM ledger_event WHERE id = {}"
 @pytest.fixture
 def owner(cast, ground, committed_db):
     """As `./run manage` is: connected as the owner, who alone may erase."""
-    from app.database import point_at
+    from app.core.database import point_at
 
     point_at(ground.url(committed_db, "owner"))
     yield cast
@@ -37,7 +37,7 @@ def unzip(data: bytes) -> dict[str, bytes]:
 
 def look(files: dict[str, bytes]) -> verify.Report:
     report = verify.Report()
-    verify.check(files, "", report)
+    verify.check(files, verify.Pins(notes.signer().fingerprint), report)
     return report
 
 

@@ -91,7 +91,7 @@ def test_words_are_taken_in_once_and_can_be_made_again(told):
 
 
 def test_what_was_redacted_is_found_no_more(told, ground, committed_db):
-    from app.database import point_at
+    from app.core.database import point_at
 
     point_at(ground.url(committed_db, "owner"))
     redact.redact_event(1, "a name", "ann")

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agents import proofs
-from agents.host import LocalHost
-from agents.witness import FileStore, Witness
+from agents.host.host import LocalHost
+from agents.trust import transparency_log
+from agents.trust.log_witness import FileStore, Witness
 from app.ledger import checkpoints, keyring, stored
 from app.ledger.audit import audit
 from app.ledger.merkle import Tree
@@ -83,7 +83,7 @@ def test_an_offer_is_what_an_agent_believes(long, ledger, tmp_path):
     offered, log = ledger.proofs_and_log([approved, sealed], witness.size)
     assert witness.accept(log["checkpoint"], log["consistency"]).outcome == "accepted"
     assert witness.knows(offered["checkpoint"])
-    found = proofs.proven(witness.checkpoint(), offered["events"])
+    found = transparency_log.proven(witness.checkpoint(), offered["events"])
     assert [found[bytes(event.leaf).hex()]["type"] for event in (approved, sealed)] == ["run.approved", "order.sealed"]
     assert ledger.proofs_for([approved])["events"] == offered["events"][:1]
 

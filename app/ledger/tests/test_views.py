@@ -103,7 +103,7 @@ def test_a_download_verifies_and_says_who_took_it(ann):
     answer = ann.get(reverse("run-bundle", args=["7"]))
     assert answer["Content-Disposition"] == 'attachment; filename="slotlight-run-7.zip"'
     report = verify.Report()
-    verify.check(verify.unpack(answer.content, report), notes.signer().fingerprint, report)
+    verify.check(verify.unpack(answer.content, report), verify.Pins(notes.signer().fingerprint), report)
     assert report.exit_code == 0
     assert b'"actor":"ann"' in zipfile.ZipFile(io.BytesIO(answer.content)).read("events.jsonl").splitlines()[-1]
     assert ann.get(reverse("run-bundle", args=["99"])).status_code == 404
@@ -160,3 +160,15 @@ def test_pages_of_folded_lines_miss_nothing(ann, monkeypatch):
 @pytest.mark.parametrize(("told", "rest"), [("ann asked oss10", "node oss1"), ("ann asked oss1", ""), ("oss1, ann", ""), ("", "node oss1")])
 def test_it_leaves_out_only_what_was_said_in_whole_words(told, rest):
     assert short({"node": "oss1", "count": 3, "empty": ""}, told) == rest
+
+
+def test_the_fingerprint_that_an_export_is_checked_with_stands_on_the_page(ann, capsys):
+    record("run.started", {"runbook": "x"}, "ann")
+    shown = text(ann.get(reverse("ledger")))
+    assert 'id="ledger-key"' in shown
+    if notes.key_path().exists():
+        assert notes.signer().fingerprint in shown
+    verify.show(verify.Report())
+    said = capsys.readouterr().out
+    assert "KEY NOT PINNED" in said
+    assert "page Ledger" in said

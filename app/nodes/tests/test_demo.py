@@ -6,11 +6,11 @@ import stat
 import pytest
 from django.core.management import CommandError, call_command
 
-from agents.twin.demo import WRITING, node_names
 from app.accounts.models import User
 from app.accounts.rights import APPROVE, MANUAL, OPERATE, may
 from app.fleet.models import Node
 from app.nodes.tests.cast import Agent, through
+from twin.demo import WRITING, node_names
 
 pytestmark = pytest.mark.django_db
 

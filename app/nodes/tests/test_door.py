@@ -6,7 +6,7 @@ import time
 import pytest
 from django.urls import get_resolver
 
-from agents.wire import SKEW_SECONDS_MAX, canonical
+from agents.portal.wire import SKEW_SECONDS_MAX, canonical
 from app.nodes import door, keys
 from app.nodes.models import NodeKey
 from app.nodes.tests.cast import Agent, through

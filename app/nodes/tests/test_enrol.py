@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agents.wire import fingerprint
+from agents.portal.wire import fingerprint
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent

@@ -3,13 +3,22 @@
 import io
 import re
 import subprocess
+import time
 import zipfile
+from html import unescape
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
+from agents.collectors.base import Capture
+from agents.orders.policy import Policy
 from agents.packaging import deb, zipapp
-from agents.wire import fingerprint
+from agents.portal.wire import fingerprint
+from app.accounts import proof
+from app.fleet.ingest import intake
+from app.fleet.pages.overview import handed_out
+from app.fleet.tests.cast import payload
 from app.ledger.models import LedgerEvent
 from app.nodes import downloads
 from app.nodes.models import EnrolToken, NodeKey
@@ -114,3 +123,64 @@ def zipapp_root():
 
     assert zipapp.sources(settings.BASE_DIR)
     return settings.BASE_DIR
+
+
+def test_each_way_has_a_line_for_a_portal_of_a_private_authority(administrator):
+    page = add(administrator).content.decode()
+    lines = [unescape(line).strip() for line in re.findall(r"<pre[^>]*>(.*?)</pre>", page)]
+    private, public = ([line for line in lines if ("ca.pem" in line) == own] for own in (True, False))
+    plain = [
+        line.replace("--cacert ca.pem ", "").replace('cafile="ca.pem"', "cafile=None").removesuffix(" --ca ca.pem") for line in private
+    ]
+    assert plain == public
+    assert [deb.NAME in line for line in public] == [False, True, False]
+    assert all("install --portal" in line for line in public)  # which speaks through the relay and waits for the first report
+
+
+def test_a_token_for_a_node_needs_a_fresh_password(administrator, settings):
+    """Whoever finds the screen unlocked must not let a machine in, or shut one out."""
+    person = get_user_model().objects.get(username="ada")
+    person.set_password("correct horse battery")
+    person.save()
+    administrator.force_login(person)
+    session = administrator.session
+    session[proof.PROVED] = time.time() - proof.FRESH_SECONDS - 1
+    session.save()
+    assert b'name="password"' in administrator.get("/add-node/").content
+    for typed in ({}, {"password": "wrong"}):
+        answer = add(administrator, **typed)
+        assert answer.status_code == 422
+        assert not EnrolToken.objects.exists()
+    assert b"--token=" in add(administrator, password="correct horse battery").content
+    assert EnrolToken.objects.count() == 1
+
+
+def test_the_agents_page_names_the_build_that_it_would_get_here(administrator, agent):
+    assert f"version 1 (this portal hands out {handed_out()})" in administrator.get("/nodes/oss01/agent/").content.decode()
+
+
+def reports(rule: str) -> None:
+    """The node reports nothing but what its agent says of itself."""
+    said = [Capture("agent", "", "data", f"version:1\n{f'policy:{rule}' if rule else ''}\n")]
+    assert intake.receive("oss01", payload("oss01", said, mode="operate"), timezone.now()) == []
+
+
+def test_the_agents_page_shows_what_its_own_policy_lets_through(administrator, agent):
+    assert "It has not reported yet." in unescape(administrator.get("/nodes/oss01/agent/").content.decode())
+    rule = Policy(
+        "operate", ("zpool_replace", "locate_led"), ("17", "*"), "/etc/slotlight/policy.json says so.", False, "/etc/slotlight/policy.json"
+    )
+    reports(rule.said())
+    page = unescape(administrator.get("/nodes/oss01/agent/").content.decode())
+    for words in ("zpool_replace", "locate_led", "every pool", "17</span> (not on this node now)", "never where the glass was broken"):
+        assert words in page
+    reports(Policy("observe", why="there is no /etc/slotlight/policy.json.").said())
+    assert "It only lets itself be observed: there is no /etc/slotlight/policy.json." in unescape(
+        administrator.get("/nodes/oss01/agent/").content.decode()
+    )
+
+
+def test_a_policy_that_is_not_reported_is_not_known(administrator, agent):
+    reports("")
+    page = unescape(administrator.get("/nodes/oss01/agent/").content.decode())
+    assert "What it lets through is not known." in page

@@ -1,8 +1,13 @@
 """Two machines with one key are found out, and told; a machine that was restarted is not."""
 
+import json
+import time
+
 import pytest
 from django.utils import timezone
 
+from agents.orders.journal import Journal
+from agents.portal.wire import canonical, verify_answer
 from app.ledger.models import LedgerEvent
 from app.nodes import keys, sessions
 from app.nodes.models import NodeKey
@@ -100,3 +105,44 @@ def test_the_farthest_journal_is_told_back(agent):
     assert (key.journal, key.held) == ("ab:7", "Somebody must look.")
     agent.ask(REPORTS, {"nonce": A, "journal": "cd:1"})
     assert NodeKey.objects.get().journal == "cd:1"
+
+
+FAR = 10**17
+
+
+@pytest.mark.parametrize("path", [REPORTS, CLAIM])
+def test_a_counter_that_no_agent_can_have_reached_shuts_nobody_out(agent, path):
+    report(agent, A)
+    before = NodeKey.objects.get().counter
+    headers, nonce = agent.sign(path, b"{}", counter=FAR)
+    status, answer_headers, answer = agent.post(path, b"{}", headers)
+    verify_answer(agent.key, status, answer_headers, answer, nonce)
+    assert (status, json.loads(answer)["counter"], json.loads(answer)["ahead"]) == (401, str(before), "1")
+    key = NodeKey.objects.get()
+    assert (key.counter, str(FAR) in key.jumped_why) == (before, True)
+    assert report(agent, A)[0] == 422, "the agent itself goes on being heard"
+    headers, _ = agent.sign(path, b"{}", counter=FAR + 1)
+    agent.post(path, b"{}", headers)
+    assert LedgerEvent.objects.filter(type="node.counter-jump").count() == 1
+
+
+def test_a_request_that_is_behind_is_told_how_far_the_key_has_come(agent):
+    """Under the key's own signature, so that its agent can go on from there and nobody else can make it."""
+    report(agent, A, counter=50)
+    body = canonical({"nonce": A})
+    headers, nonce = agent.sign(REPORTS, body, counter=7)
+    status, answer_headers, answer = agent.post(REPORTS, body, headers)
+    verify_answer(agent.key, status, answer_headers, answer, nonce)
+    assert (status, json.loads(answer)["counter"]) == (401, "50")
+
+
+def test_the_real_agent_comes_back_after_a_stolen_key_ran_ahead(agent, tmp_path):
+    """Within what is taken, by ten minutes of its clock: the agent goes on from there, and says what that means."""
+    journal = Journal(str(tmp_path / "journal.sqlite"))
+    stolen = int(time.time() * 1000) + 500_000
+    assert journal.next_counter(time.time()) < stolen
+    report(agent, A, counter=stolen)
+    _, said = report(agent, A, counter=journal.next_counter(time.time()))
+    assert journal.follow_counter(int(said["counter"]), "ahead" in said), "somebody else counted that far"
+    assert report(agent, A, counter=journal.next_counter(time.time()))[0] == 422
+    journal.close()

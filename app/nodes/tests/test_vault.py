@@ -1,5 +1,6 @@
 """A copy of the database signs nothing."""
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -8,6 +9,7 @@ from threading import Barrier
 import pytest
 from django.apps import apps
 
+from app.ledger import keys, notes, secretfile
 from app.nodes import vault
 from app.nodes.models import NodeKey
 
@@ -46,9 +48,7 @@ def test_a_lost_key_is_not_made_anew_over_sealed_secrets(agent, tmp_path, settin
     settings.SLOTLIGHT_LEDGER_KEY = str(tmp_path / "elsewhere" / "ledger.key")
     with pytest.raises(vault.KeyLost, match="Put it back"):
         vault.seal(SECRET, "k")
-    status, said = agent.ask("/agent/v1/reports", {})
-    assert status == 401
-    assert "Put it back" in said["reason"]
+    assert "Put it back" in vault.fault()
 
 
 def test_a_revoked_key_leaves_no_secret(agent):
@@ -64,10 +64,10 @@ def test_several_that_come_first_make_one_key(folder):
     """The demo's nodes enrol in the same moment."""
     barrier = Barrier(4)
 
-    def make(number):
+    def make(_number):
         barrier.wait()
         vault._make(vault.key_path())
-        return vault._read(vault.key_path(), number)
+        return secretfile.read(vault.key_path())
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(make, range(4)))) == 1
@@ -82,3 +82,16 @@ def test_an_upgrade_seals_what_lies_in_the_clear(agent):
     assert vault.reveal(bytes(NodeKey.objects.get().secret), key_id) == SECRET
     move.reveal(apps, None)
     assert bytes(NodeKey.objects.get().secret) == SECRET
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files for others")
+@pytest.mark.parametrize(
+    "make", [vault._make, notes.make_key, lambda path: keys.make(path, keys.new_order_key)], ids=["nodes", "ledger", "order"]
+)
+def test_a_key_that_root_makes_is_for_whoever_owns_its_folder(folder, make, settings):
+    """`./run bench` and `./run manage` run as root, web and worker as somebody else."""
+    os.chown(folder, 65534, 65534)
+    make(folder / "made.key") if make is not notes.make_key else make()
+    for path in folder.glob("*.key"):
+        assert (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) == (65534, 0o600)
+    assert list(folder.glob("*.key"))

@@ -22,7 +22,7 @@ class Receiver(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Answer)
-        self.got, self.answers, self.waits = [], 200, 0.0
+        self.got, self.paths, self.answers, self.waits = [], [], 200, 0.0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -33,9 +33,11 @@ class Receiver(ThreadingHTTPServer):
 class Answer(BaseHTTPRequestHandler):
     def do_POST(self):
         self.server.got.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.server.paths.append(self.path)
         time.sleep(self.server.waits)
         self.send_response(self.server.answers)
         self.end_headers()
+        self.wfile.write(b'{"requestId": "43a29c5c"}')
 
     def log_message(self, *_):
         pass
@@ -88,14 +90,14 @@ def situation(node):
     """`situation("key", cause="", severity="act")` opens one and puts it into the outbox, as settling does."""
 
     def make(key, cause="", severity="act", on=node):
-        from app import outbox
-        from app.fleet import telling
+        from app.core import outbox
+        from app.fleet import notifications
 
         data = {"meaning": "One member is gone. More words.", "evidence": [], "answers": [], "subject": {}, "sure": True, "cause": cause}
         row = Situation.objects.create(
             key=key, slug="disk-missing", node=on, severity=severity, title=f"{key} is wrong", data=data, opened_at=timezone.now()
         )
-        outbox.put(telling.happened([row], [], []))
+        outbox.put(notifications.happened([row], [], []))
         return row
 
     return make
@@ -104,12 +106,12 @@ def situation(node):
 @pytest.fixture
 def close():
     def end(row):
-        from app import outbox
-        from app.fleet import telling
+        from app.core import outbox
+        from app.fleet import notifications
 
         row.closed_at = timezone.now()
         row.save()
-        outbox.put(telling.happened([], [row], []))
+        outbox.put(notifications.happened([], [row], []))
 
     return end
 
@@ -119,7 +121,7 @@ def spread():
     """As if everything in the outbox had been there for a while."""
 
     def now():
-        Happening.objects.update(at=timezone.now() - timedelta(minutes=1))
+        Happening.objects.filter(spread_at=None).update(at=timezone.now() - timedelta(minutes=1))
         spreading.spread(timezone.now())
 
     return now

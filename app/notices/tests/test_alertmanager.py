@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from app.accounts.models import Team
+from app.core.logs import WithoutTokens
 from app.fleet.models import Node
-from app.logs import WithoutTokens
 from app.notices import alertmanager
 from app.notices.channels import add_hook, revoke_hook
 from app.notices.models import Hook, OutsideAlert

@@ -1,5 +1,6 @@
 """Notices over real sockets, to receivers that take them and receivers that do not."""
 
+import email
 import io
 import json
 import logging
@@ -72,6 +73,36 @@ def test_markup_in_a_title_is_no_markup_in_a_mail(notice):
     row.save()
     assert ended(row).state == "sent"
     assert "<script>" not in letters.text.partition("text/html")[2]
+
+
+def test_the_mails_of_one_key_are_one_thread(channel, situation, spread, close):
+    """Each has an id of its own; all refer to the one of the key."""
+    heads = []
+    one = channel("mailto://127.0.0.1:9/?from=a@example.org&to=b@example.org&smtp=127.0.0.1&mode=insecure")
+
+    def letter():
+        post = Post()
+        url = f"mailto://127.0.0.1:{post.port}/?from=a@example.org&to=b@example.org&smtp=127.0.0.1&mode=insecure"
+        one.url = sending.seal(url, one.mark)
+        one.save()
+        spread()
+        [pk] = delivering.due(timezone.now())
+        delivering.deliver(pk)
+        heads.append(email.message_from_string(post.text.replace("\r\n", "\n")))
+
+    row = situation("one")
+    letter()
+    close(row)
+    letter()
+    situation("other")
+    letter()
+    first, last, another = heads
+    assert last["Subject"] == "Over: one is wrong"
+    assert first["References"] == first["In-Reply-To"] == last["References"] == last["In-Reply-To"]
+    assert first["References"].endswith("@slotlight.invalid>")
+    assert another["References"] != first["References"]
+    assert len({one["Message-ID"] for one in heads}) == 3
+    assert [len(one.get_all("Message-ID")) for one in heads] == [1, 1, 1]
 
 
 class Post:

@@ -7,10 +7,12 @@ from django.utils import timezone
 
 from app.notices import kinds, watching
 from app.notices.models import Happening, Notice, Watch
-from app.runs import orders
 from app.runs.models import OpenLoop, Order, Run
+from app.runs.ordering import orders
+from app.runs.people import approval_requests
 from app.runs.tests.cast import Oss01, act, person, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
+from workflows.engine import plan_losses
 
 pytestmark = pytest.mark.django_db
 
@@ -96,3 +98,34 @@ def test_a_report_that_shows_something_wrong_is_told_of(db, tmp_path, channel, s
     assert any("ost_0" in title for title in titles), titles
     assert Run.objects.count() == 0
     assert not Watch.objects.exists()
+
+
+@pytest.fixture
+def weighty(oss01, ann, bob):
+    """A run that waits for bob's approval of a plan that takes the last redundancy."""
+    run = walk_to("approve", oss01, ann, bob)
+    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
+    run.state["plan"]["redundancy"] = told
+    run.save(update_fields=["state"])
+    return run
+
+
+def test_what_is_lost_by_the_step_stands_first_in_every_notice_that_asks_for_it(weighty, ann, bob):
+    lost = plan_losses.lost(weighty.here.plan)
+    assert "takes the last redundancy of raidz2-0" in lost[0]
+    ends = timezone.now().isoformat()
+    approval_requests.remind(weighty.pk, weighty.version, ann)
+    digest = {"plan": weighty.here.plan_digest}
+    Happening.objects.create(
+        kind="request-expiring", key="r", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
+    )
+    told = [words for kind, words in said() if words and kind in ("approval-wanted", "request-expiring")]
+    assert len(told) == 3  # the first, the reminder, and that its time runs out
+    assert all(words.lines[: len(lost)] == lost for words in told)
+    act(weighty, ev.Approved, bob, plan_digest=weighty.here.plan_digest, accepted=plan_losses.to_accept(weighty.here.plan))
+    Happening.objects.create(
+        kind="approval-expiring", key="a", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
+    )
+    told = [words for kind, words in said() if words and kind in ("approval-expiring", "run-needs-person")]
+    assert len(told) == 2
+    assert all(words.lines[: len(lost)] == lost for words in told)

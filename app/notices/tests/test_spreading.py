@@ -6,8 +6,8 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from app import outbox
 from app.accounts.models import Team
+from app.core import outbox
 from app.fleet.models import Node
 from app.notices import spreading
 from app.notices.folding import FLOOD

@@ -5,7 +5,7 @@ import pytest
 from app.postmortems import services
 from app.runs import services as runs
 from app.runs.tests.cast import RESILVER_SECONDS, Oss01, act, person, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 
 @pytest.fixture

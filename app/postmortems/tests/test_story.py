@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.wire import canonical
+from agents.portal.wire import canonical
 from app.fleet.models import Situation
 from app.ledger import services as ledger
 from app.ledger.models import Blob, LedgerEvent
@@ -90,6 +90,19 @@ def test_it_begins_from_a_situation_alone(finished, ann):
     made = services.begin(ann, "Seen, not walked", [], situation)
     assert made.collected["nodes"] == ["oss01"]
     assert any(entry["text"] == f"Opened: {situation.title}" for entry in made.collected["timeline"])
+
+
+def test_what_was_measured_at_the_opening_stays_what_it_was(finished, ann):
+    """The row's title goes on being written; a timeline tells what was so at that moment."""
+    situation = Situation.objects.get(slug="wwid-mismatch")
+    first = situation.title
+    Situation.objects.filter(pk=situation.pk).update(title="resilvers: 98.61 %")
+    texts = [entry["text"] for entry in services.begin(ann, "Seen", [], situation).collected["timeline"]]
+    assert f"Opened: {first}" in texts
+    assert "Opened: resilvers: 98.61 %" not in texts
+    Situation.objects.filter(pk=situation.pk).update(opened_as="")  # of an older version: then it is said that it is of now
+    texts = [entry["text"] for entry in services.begin(ann, "Seen again", [], situation).collected["timeline"]]
+    assert "Opened: resilvers: 98.61 % (as it reads now)" in texts
 
 
 def test_another_time_is_collected_anew(story, ann):

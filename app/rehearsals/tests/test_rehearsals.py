@@ -16,14 +16,16 @@ from app.rehearsals.models import Rehearsal
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.tests.cast import BLANK, RUNBOOK, incident
 from app.settings import CELERY_TASK_TIME_LIMIT
+from workflows.engine import plan_losses
 
 pytestmark = pytest.mark.django_db
 ARGV = "zpool replace ost_0 14718944552882581455 /dev/disk/by-id/"
 
 
 @pytest.fixture
-def looker(db, client):
-    """Somebody with no right at all."""
+def looker(db, client, monkeypatch):
+    """Somebody with no right at all. A machine under load must not end what is rehearsed before its end."""
+    monkeypatch.setattr(services, "PLAY_SECONDS_MAX", 3600.0)
     user = User.objects.create_user("lou")
     client.force_login(user)
     return user
@@ -158,3 +160,30 @@ def test_the_lock_of_the_worker_is_given_back(oss01, looker, client):
             [services.ONE_AT_A_TIME],
         )
         assert cursor.fetchone()[0] == 0
+
+
+def test_a_rehearsal_that_came_to_its_end_leads_on_to_the_run(oss01, looker, client):
+    begun = asked(client, choose=BLANK)
+    services.play(begun.pk)
+    assert "Your account may look. Beginning a run needs the operator" in page(client, begun)
+    looker.memberships.create(role="operator")
+    text = page(client, begun)
+    form = text[text.index('id="begin"') :]
+    assert f'action="{reverse("run-start")}"' in form
+    answer = client.post(reverse("run-start"), {"runbook": RUNBOOK, "situation": incident().pk})
+    assert answer["Location"] == Run.objects.get().get_absolute_url()
+
+
+def test_what_is_lost_stands_first_and_in_red(oss01, looker, client, monkeypatch):
+    monkeypatch.setattr(plan_losses, "lost", lambda plan: ("This step takes the last redundancy of raidz2-0.",))
+    monkeypatch.setattr(plan_losses, "to_accept", lambda plan: "I accept it.")
+    begun = asked(client, choose=BLANK)
+    services.play(begun.pk)
+    begun.refresh_from_db()
+    assert begun.told["ending"] == "done", begun.told["reason"]
+    main = page(client, begun).split("<main", 1)[1]
+    note = main.index('class="sl-note bad sl-lost"')
+    assert note < main.index("This step takes the last redundancy of raidz2-0.") < main.index('id="ending"') < main.index('id="steps"')
+    older = begun.told | {"acts": [{name: said for name, said in act.items() if name != "lost"} for act in begun.told["acts"]]}
+    Rehearsal.objects.filter(pk=begun.pk).update(told=older)
+    assert "sl-lost" not in page(client, begun), "one that was kept before is shown as it was"

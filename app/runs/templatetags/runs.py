@@ -5,10 +5,13 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
-from app.fleet import rows
 from app.fleet.models import Situation
-from app.runs import byhand, loops, pages, panels, touched
+from app.fleet.pages import rows
+from app.runs import in_hand
+from app.runs import open_loops as loops
 from app.runs.models import Run
+from app.runs.pages import manual_start, panels, run_page
+from app.runs.pages import runs_of_disk as touched
 from app.runs.rights import OPERATE, may
 from workflows.runbooks import RUNBOOKS
 
@@ -50,7 +53,7 @@ def answers(context, situation: Situation) -> dict:
         "csrf_token": context["csrf_token"],
         "situation": situation,
         "answers": [{**a, "title": RUNBOOKS[a["runbook"]].title, "purpose": RUNBOOKS[a["runbook"]].purpose} for a in known],
-        "open_run": Run.objects.filter(situation_key=situation.key, ended_at__isnull=True).first(),
+        "open_run": in_hand.on_situation(situation),
         "may_start": may(context["request"].user, OPERATE, situation.node),
     }
 
@@ -58,7 +61,7 @@ def answers(context, situation: Situation) -> dict:
 @register.inclusion_tag("runs/_offers.html", takes_context=True)
 def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
     """The runbooks that may be begun here."""
-    shown = byhand.panel(context["fleet_facts"], {"node": node, "pool": pool, "wwid": wwid}, context["request"].user)
+    shown = manual_start.panel(context["fleet_facts"], {"node": node, "pool": pool, "wwid": wwid}, context["request"].user)
     return {"csrf_token": context["csrf_token"], **shown}
 
 
@@ -66,7 +69,7 @@ def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
 def look_panel(context, node: str) -> dict:
     """Ask the node now."""
     user = context["request"].user
-    return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE, node), **pages.for_node(node)}
+    return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE, node), **run_page.for_node(node)}
 
 
 @register.inclusion_tag("runs/_held.html")
@@ -85,6 +88,30 @@ def held_of_pool(guid: str) -> dict:
 def held_of_disk(wwid: str) -> dict:
     """Who holds this disk, or the bay it sits in."""
     return {"held": panels.held_of_disk(wwid)}
+
+
+@register.inclusion_tag("runs/_in_hand.html")
+def in_hand_of_node(name: str) -> dict:
+    """Which runs have something of this node in hand."""
+    return {"in_hand": in_hand.of_node(name)}
+
+
+@register.inclusion_tag("runs/_in_hand.html")
+def in_hand_of_pool(guid: str) -> dict:
+    """Which runs have a member of this pool in hand."""
+    return {"in_hand": in_hand.of_pool(str(guid))}
+
+
+@register.inclusion_tag("runs/_in_hand.html")
+def in_hand_of_disk(wwid: str) -> dict:
+    """Which runs have this disk, its bay or its member in hand."""
+    return {"in_hand": in_hand.of_disk(wwid)}
+
+
+@register.inclusion_tag("runs/_in_hand.html")
+def in_hand_of_enclosure(enclosure: str) -> dict:
+    """Which runs have a bay of this enclosure in hand."""
+    return {"in_hand": in_hand.of_enclosure(enclosure)}
 
 
 @register.inclusion_tag("runs/_touched.html")

@@ -1,6 +1,6 @@
 """The cast of these tests: ann asks, bob approves, eve helps, and oss01 is the demo's node, played by its twin.
 
-The node's side is the agent's own code; only the wire is left out: its portal calls `app.runs.orders` directly.
+The node's side is the agent's own code; only the wire is left out: its portal calls `app.runs.ordering.orders` directly.
 """
 
 import base64
@@ -14,25 +14,26 @@ from django.utils import timezone
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
-from agents.executor import Executor, read_order, send
-from agents.identity import Identity
-from agents.journal import Journal
-from agents.orders import Order
-from agents.standing import Standing, open_session
-from agents.transport import Reply
-from agents.twin import demo, tryout
-from agents.twin.host import TwinHost
-from agents.twin.model import Knobs
-from app.accounts.models import User
-from app.fleet import intake
+from agents.orders.executor import Executor, read_order, send
+from agents.orders.journal import Journal
+from agents.orders.order import Order
+from agents.orders.write_permission import Standing, open_session
+from agents.portal.transport import Reply
+from agents.trust.identity import Identity
+from app.accounts.models import Team, User
+from app.fleet.ingest import intake
 from app.fleet.models import Node, Situation
 from app.fleet.tests import cast as fleet
 from app.ledger import services as ledger
 from app.nodes import keys, sessions
-from app.runs import orders, services
+from app.runs import services
 from app.runs.models import Run
-from app.runs.offers import log
-from workflows import events as ev
+from app.runs.ordering import orders
+from app.runs.ordering.order_envelope import log
+from twin import demo, tryout
+from twin.host import TwinHost
+from twin.model import Knobs
+from workflows.engine import events as ev
 
 KEY = bytes(range(32))
 RUNBOOK = "wwid-mismatch-replace"
@@ -47,6 +48,13 @@ def person(name: str, role: str) -> User:
     user = User.objects.create_user(name)
     user.memberships.create(role=role)
     return user
+
+
+def to_team(user: User, team: Team | None) -> None:
+    """Every role of this person is one in that team from now on."""
+    for held in user.memberships.all():
+        held.team = team
+        held.save()
 
 
 class Played:
@@ -78,9 +86,12 @@ class Played:
         """What the executor takes for its portal."""
         body = json.loads(value) if isinstance(value, str) else value
         order_id, word = path.split("/")[-2:]
-        reason = (
-            orders.receipt(self.name, order_id, body) if word == "receipt" else getattr(orders, word)(self.name, order_id, body["digest"])
-        )
+        go = {
+            "receipt": lambda: orders.receipt(self.name, order_id, body),
+            "claim": lambda: orders.claim(self.name, order_id, body["digest"], body.get("approvals")),
+            "start": lambda: orders.start(self.name, order_id, body["digest"]),
+        }
+        reason = go[word]()
         return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
 
     def offered(self) -> list[Order]:

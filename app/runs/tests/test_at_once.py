@@ -7,10 +7,11 @@ from django.utils import timezone
 
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.ledger.services import number_waiting
-from app.runs import orders, services
+from app.runs import services
 from app.runs.models import Order, ResourceLock, Run
+from app.runs.ordering import orders
 from app.runs.tests.cast import HANDS, RESILVER_SECONDS, Oss01, act, at_once, begin, person, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 
 @pytest.fixture

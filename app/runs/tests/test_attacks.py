@@ -5,17 +5,18 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from agents.wire import canonical
+from agents.portal.wire import canonical
 from app.ledger.models import LedgerEvent
 from app.nodes import keys, sessions
 from app.nodes.models import NodeKey
-from app.runs import backing, locks, orders, sealing, services
+from app.runs import services
 from app.runs.models import Approval, Hand, LockFence, Order, Plan, ResourceLock, Run
+from app.runs.ordering import locks, orders, plan_approvals, sealing
 from app.runs.tests.cast import act, offers, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +80,18 @@ def test_a_forged_order_that_keeps_all_rules_would_be_let_in(ready, ann):
     forge(ready, ann)
 
 
+def test_the_ledger_says_who_had_a_hand_as_its_rows_do(run, ann, bob):
+    """So that a row of `Hand` that was deleted gives nobody the right to approve."""
+    told = (
+        LedgerEvent.objects.filter(run=str(run.pk), type__in=plan_approvals.BY_HAND)
+        .exclude(actor__contains=":")
+        .values_list("actor", flat=True)
+    )
+    assert set(told) == {hand.person.username for hand in Hand.objects.filter(run=run)} == set(run.here.hands)
+    assert plan_approvals.had_a_hand(run.pk, ann)
+    assert not plan_approvals.had_a_hand(run.pk, bob)
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -118,15 +131,11 @@ def test_an_approver_who_took_a_hand_in_it_counts_no_more(ready, ann, bob):
 def test_a_threshold_of_none_is_one(oss01, ann, bob):
     """Approval code elsewhere failed open when the number was 0 or left out."""
     run = walk_to("approve", oss01, ann, bob)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO runs_plan (digest, run_id, round, body, made_at, approvals_needed) VALUES (%s, %s, 9, '{}', now(), 0)",
-            ["e" * 64, run.pk],
-        )
+    plan = Plan.objects.create(digest="e" * 64, run=run, round=9, body={}, made_at=timezone.now(), approvals_needed=0)
     run.fence = locks.take(run, ("pool:1",), timezone.now())
     with refused("Not enough other people"):
-        forge(run, ann, plan=Plan.objects.get(pk="e" * 64))
-    assert "0 of 1 people" in backing.of("e" * 64, ann, timezone.now()).why_not
+        forge(run, ann, plan=plan)
+    assert "0 of 1 people" in plan_approvals.of("e" * 64, ann, timezone.now()).why_not
 
 
 def test_the_columns_of_an_order_cannot_say_other_than_its_text(ready, ann):
@@ -277,7 +286,7 @@ def test_an_approval_needs_a_fresh_password(oss01, ann, bob, proved_at):
 def test_an_approval_does_not_hold_for_ever(oss01, ann, bob, monkeypatch):
     run = walk_to("replace", oss01, ann, bob)
     later = timezone.now() + timedelta(minutes=31)
-    assert "ended at" in backing.of(run.here.plan_digest, ann, later).why_not
+    assert "ended at" in plan_approvals.of(run.here.plan_digest, ann, later).why_not
     with refused("30 minutes at most"):
         consent(run, bob, expires_at=timezone.now() + timedelta(hours=1))
 

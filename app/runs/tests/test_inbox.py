@@ -3,11 +3,11 @@
 import pytest
 from django.utils import timezone
 
-from app.runs.loops import KINDS
 from app.runs.models import OpenLoop, Run
+from app.runs.open_loops import KINDS
 from app.runs.tests.cast import act, begin, walk_to
-from workflows import events as ev
-from workflows.engine import PLAN_AGE_SECONDS_MAX
+from workflows.engine import events as ev
+from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 from workflows.runbooks import RUNBOOKS
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def test_the_inbox_says_what_may_be_judged_and_why_the_rest_may_not(oss01, ann, 
     assert "Approving needs the approver" in page(client, eve, "/approvals/")
     shown = page(client, bob, "/approvals/")
     assert "by ann, just now" in shown
-    assert "Holds until" in shown
+    assert "Can be approved until" in shown
     assert f'href="/runs/{run.pk}/">Read it and judge' in shown
 
 

@@ -8,13 +8,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from app.fleet.models import Node, Sighting
-from app.runs import locks, services
+from app.runs import services
 from app.runs.models import ResourceLock, Run
+from app.runs.ordering import locks
 from app.runs.tests.cast import RUNBOOK, act, incident, walk_to
-from workflows import events as ev
 from workflows import runbooks
+from workflows.engine import events as ev
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_on_one")]
 NOW = timezone.now()
 
 
@@ -84,7 +85,7 @@ def test_the_holder_is_on_the_pages_of_pool_disk_and_node(oss01, ann, runs, clie
     bay = f"{sighting.enclosure_id}/{sighting.slot}"
     client.force_login(ann)
     pages = ["/nodes/oss01/", "/nodes/oss01/pools/ost_0/", f"/disks/{sighting.disk.wwid}/"]
-    said = f"run {run.pk}</a> of ann"
+    said = f'Held by <a href="{run.get_absolute_url()}">run {run.pk}</a> of ann'
     assert not [url for url in pages if said in client.get(url).content.decode()]
     locks.take(run, (f"pool:{guid}", f"bay:{bay}"), NOW)
     for url in pages:

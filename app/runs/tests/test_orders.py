@@ -8,14 +8,15 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from agents.receipts import receipt
+from agents.orders.receipts import receipt
 from app.fleet.models import Node
 from app.ledger.models import Blob, LedgerEvent
-from app.runs import orders, sealing, services
+from app.runs import services
 from app.runs.models import Order, ResourceLock, Run
+from app.runs.ordering import orders, sealing
 from app.runs.tests.cast import act, offers, walk_to
-from workflows import events as ev
-from workflows.state import ORDER_MOVES, PURE_ORDER_MOVES
+from workflows.engine import events as ev
+from workflows.engine.state import ORDER_MOVES, PURE_ORDER_MOVES
 
 pytestmark = pytest.mark.django_db
 

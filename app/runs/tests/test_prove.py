@@ -66,7 +66,7 @@ def test_a_wrong_password_does_nothing_and_is_told(browser, run):
 
 
 def test_guessing_is_slowed_down(browser, run, monkeypatch):
-    monkeypatch.setattr(proof.throttle, "blocked", lambda name, address: True)
+    monkeypatch.setattr(proof.throttle, "blocked", lambda name, address, browser: True)
     answer = send(browser, run, password=PASSWORD)
     assert "too many wrong passwords" in answer.content.decode()
     assert not Approval.objects.exists()

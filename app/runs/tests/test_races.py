@@ -6,19 +6,21 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agents.receipts import receipt
+from agents.orders.receipts import receipt
 from app.ledger.models import LedgerChain, LedgerEvent
 from app.ledger.services import number_waiting
 from app.nodes import sessions
 from app.nodes.models import NodeKey
-from app.runs import glass, locks, orders, sealing, services, takeover, tasks
+from app.runs import services, tasks
 from app.runs.models import Approval, BrokenGlass, Order, ResourceLock, Run
+from app.runs.ordering import break_glass_review, locks, orders, sealing
+from app.runs.people import takeover
 from app.runs.tests.cast import RUNBOOK, Oss01, act, at_once, incident, person, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 
 @pytest.fixture
-def cast(committed_db, tmp_path):
+def cast(committed_db, tmp_path, two_on_one):
     oss01 = Oss01(tmp_path)
     oss01.report()
     yield oss01, person("ann", "operator"), person("bob", "approver")
@@ -133,7 +135,7 @@ def test_one_person_breaks_one_glass(cast, settings):
     assert (count(came, Run), count(came, services.RunRefused)) == (1, 1)
     broken = BrokenGlass.objects.get()
     cid = person("cid", "approver")
-    came = at_once(lambda: glass.review(broken.pk, bob, "Right."), lambda: glass.review(broken.pk, cid, "Right."))
+    came = at_once(lambda: break_glass_review.review(broken.pk, bob, "Right."), lambda: break_glass_review.review(broken.pk, cid, "Right."))
     assert (count(came, BrokenGlass), count(came, services.RunRefused)) == (1, 1)
     assert LedgerEvent.objects.filter(type="run.glass-reviewed").count() == 1
 
@@ -179,3 +181,17 @@ def test_two_machines_are_told_of_once(cast):
     assert len(set(answers)) == 1
     assert "Two machines" in answers[0]
     assert LedgerEvent.objects.filter(type="node.duplicate").count() == 1
+
+
+def test_two_people_who_begin_on_one_member_at_once_begin_one_run(committed_db, tmp_path):
+    oss01, ann, eve = Oss01(tmp_path), person("ann", "operator"), person("eve", "operator")
+    oss01.report()
+    found = incident()
+    answer = found.data["answers"][0]
+
+    def start(user, key):
+        return lambda: services.start_run(user, answer["runbook"], answer["params"], key)
+
+    came = at_once(*(start(user, f"{found.key}:{n}") for n, user in enumerate((ann, eve, ann, eve))))
+    assert sorted(type(one).__name__ for one in came) == ["Run", "RunRefused", "RunRefused", "RunRefused"]
+    assert Run.objects.count() == 1

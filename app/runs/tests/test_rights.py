@@ -5,13 +5,13 @@ from django.utils import timezone
 
 from app.accounts.models import User
 from app.accounts.rights import MANUAL
+from app.core.permissions_by_route import APPROVE, BREAK_GLASS, ENROL, OPERATE, ROUTES
 from app.nodes.models import EnrolToken, NodeKey
-from app.routes import APPROVE, BREAK_GLASS, ENROL, OPERATE, ROUTES
-from app.runs.acts import ACTS, BESIDE
+from app.runs.actions import ACTS, BESIDE
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.services import NEEDS
 from app.runs.tests.cast import act, begin, incident, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 

@@ -5,10 +5,11 @@ import re
 import pytest
 from django.urls import reverse
 
-from app.runs import safety, services
+from app.runs import services
 from app.runs.models import Order
+from app.runs.pages import safety
 from app.runs.tests.cast import act, begin, offers, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ def test_what_the_order_can_still_be_is_said_at_each_of_its_states(oss01, ann, b
     assert "Withdraw it, and nothing has happened." in stopping(run)
     [offer] = offers()
     order = Order.objects.get(operation="zpool_replace")
-    from app.runs import orders
+    from app.runs.ordering import orders
 
     assert offer
     assert orders.claim("oss01", order.pk, order.digest) == ""
@@ -54,7 +55,7 @@ def test_while_the_node_is_at_work_ending_stops_only_the_watching(oss01, ann, bo
     oss01.work()
     run.refresh_from_db()
     assert run.status == "waiting"
-    assert "Ending the run stops only the watching, not the work." in stopping(run)
+    assert "Ending the run stops only the watching, not what the node does." in stopping(run)
 
 
 @pytest.mark.parametrize("step", ["check", "plan", "confirm", "approve", "replace"])

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.runs import pages
-from app.runs.tests.cast import begin, walk_to
+from app.runs.pages import phases, run_page
+from app.runs.tests.cast import act, begin, walk_to
+from workflows.engine import events as ev
+from workflows.engine.state import Finished, RunState
 from workflows.runbooks import RUNBOOKS
-from workflows.state import Finished, RunState
 
 BOOK = RUNBOOKS["wwid-mismatch-replace"]
 REPLACE = ["check", "plan", "confirm", "approve", "replace", "resilver", "verify"]
@@ -22,25 +23,25 @@ def at(step: str, *finished: str, status: str = "open", passed: tuple[str, ...] 
 
 def listed(state: RunState, book=BOOK) -> list:
     """Slugs, a tuple for what is folded away."""
-    found = pages.stepper(book, state)["parts"]
+    found = run_page.stepper(book, state)["parts"]
     return [part["line"]["step"].slug if "line" in part else tuple(line["step"].slug for line in part["folded"]) for part in found]
 
 
 def test_before_a_way_is_chosen_every_step_may_come():
     assert listed(at("choose")) == ["choose", *REPLACE, *BACK]
-    assert pages.place(BOOK, at("choose")) == {"place": 1, "places": 18}
+    assert run_page.place(BOOK, at("choose")) == {"phase": "Look and check", "place": 1, "places": 4}
 
 
 def test_on_one_way_the_other_is_one_line():
     assert listed(at("plan", "choose", "check")) == ["choose", *REPLACE, tuple(BACK)]
-    assert pages.place(BOOK, at("plan", "choose", "check")) == {"place": 3, "places": 8}
+    assert run_page.place(BOOK, at("plan", "choose", "check")) == {"phase": "Make the change", "place": 2, "places": 4}
 
 
 def test_on_the_other_way_it_is_the_first_that_is():
     state = at("online", "choose", "plan-online")
-    assert listed(state) == ["choose", tuple(REPLACE), *BACK]
-    assert pages.place(BOOK, state) == {"place": 3, "places": 1 + len(BACK)}
-    folded = pages.stepper(BOOK, state)["parts"][1]
+    assert listed(state) == ["choose", ("check",), ("plan", "confirm", "approve", "replace"), ("resilver", "verify"), *BACK]
+    assert run_page.place(BOOK, state) == {"phase": "Go on and finish", "place": 4, "places": 4}
+    folded = run_page.stepper(BOOK, state)["parts"][2]
     assert folded["no_return"], "what is folded away says that the point of no return is in it"
 
 
@@ -51,7 +52,9 @@ def test_what_a_run_that_ended_did_not_come_by_is_folded_wherever_it_ended():
         "check",
         "plan",
         "confirm",
-        (*REPLACE[3:], *BACK),
+        ("approve", "replace"),
+        ("resilver", "verify"),
+        tuple(BACK),
     ]
 
 
@@ -60,8 +63,8 @@ def test_an_order_that_was_not_needed_is_one_line_with_its_reason():
     order = ("plan-offline", "confirm-offline", "approve-offline", "offline")
     state = at("verify-offline", "spare", "check", passed=order)
     assert listed(state, book)[:4] == ["spare", "check", order, "verify-offline"]
-    assert pages.place(book, state)["place"] == 4
-    assert pages.stepper(book, state)["parts"][2]["why"] == "It is so already."
+    assert run_page.place(book, state)["phase"] == "Prepare"
+    assert run_page.stepper(book, state)["parts"][2]["why"] == "It is so already."
 
 
 def test_two_orders_that_were_not_needed_for_two_reasons_are_two_lines():
@@ -78,11 +81,11 @@ def test_wherever_a_run_stands_its_step_is_listed_and_counted(slug):
         before = [s.slug for s in book.steps[: book.place(step.slug)]]
         for status in ("open", "aborted"):
             state = at(step.slug, *before[:1], status=status)
-            shown = pages.stepper(book, state)
+            shown = run_page.stepper(book, state)
             assert any("line" in part and part["line"]["step"] is step for part in shown["parts"]) or step in [
                 line["step"] for line in shown["way_back"]
             ]
-            counted = pages.place(book, state)
+            counted = run_page.place(book, state)
             assert 1 <= counted["place"] <= counted["places"]
 
 
@@ -92,7 +95,7 @@ def test_the_page_folds_what_is_not_taken_and_says_how_much(oss01, ann, bob, cli
     client.force_login(ann)
     shown = " ".join(client.get(run.get_absolute_url()).content.decode().split())
     assert "<summary>10 steps this run does not come by</summary>" in shown
-    assert "Now · step 4 of 8" in shown
+    assert "Now · phase 2 of 4: Make the change" in shown
 
 
 @pytest.mark.django_db
@@ -101,4 +104,41 @@ def test_nothing_is_folded_while_no_way_is_chosen(oss01, ann, client):
     client.force_login(ann)
     shown = client.get(run.get_absolute_url()).content.decode()
     assert "does not come by" not in shown
-    assert "Now · step 1 of 18" in shown
+    assert "Now · phase 1 of 4: Look and check" in shown
+
+
+@pytest.mark.parametrize("slug", RUNBOOKS)
+def test_phases_are_few_and_no_choice_changes_their_count(slug):
+    book = RUNBOOKS[slug]
+    forward = book.steps[: book.place(book.undo)] if book.undo else book.steps
+    assert list(phases.of(book)) == [step.slug for step in forward]
+    counts = {run_page.place(book, at(step.slug))["places"] for step in forward}
+    assert len(counts) == 1
+    assert max(counts) <= 7
+
+
+def test_a_phase_says_how_far_it_is_and_that_an_order_in_it_failed():
+    state = at("resilver", "choose", "check", "plan", "confirm", "approve", "replace")
+    shown = {phase["name"]: phase for phase in run_page.stepper(BOOK, state)["phases"]}
+    assert [phase["over"] for phase in shown.values()] == [True, True, False, False]
+    assert shown["Wait and verify"]["now"]
+    failed = replace(state, finished=tuple(replace(one, failed=one.step == "replace") for one in state.finished))
+    assert [phase["failed"] for phase in run_page.stepper(BOOK, failed)["phases"]] == [False, True, False, False]
+
+
+@pytest.mark.django_db
+def test_the_end_shows_what_is_true_now_and_folds_the_old_plan_away(oss01, ann, bob, client):
+    run = walk_to("approve", oss01, ann, bob)
+    act(run, ev.Aborted, ann, reason="Enough.")
+    client.force_login(ann)
+    shown = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    truth = shown[shown.index('id="truth"') :]
+    assert "ost_0 is DEGRADED" in truth
+    assert "survives the loss of 1 more disk." in truth
+    assert truth.index("What is true now") < truth.index('id="old-plan"') < truth.index('id="plan"')
+    run.refresh_from_db()
+    run.state["params"]["pool_guid"] = "1"  # a pool that the node does not have any more
+    run.save(update_fields=["state"])
+    later = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    assert "ost_0 is DEGRADED" not in later
+    assert "not known" in later[later.index('id="truth"') :]

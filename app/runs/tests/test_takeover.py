@@ -5,12 +5,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from app.ledger.models import LedgerEvent
-from app.runs import locks, orders, services, takeover
+from app.runs import services
 from app.runs.models import Order, ResourceLock, Run
+from app.runs.ordering import locks, orders
+from app.runs.people import takeover
 from app.runs.tests.cast import RUNBOOK, act, incident, offers, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_on_one")]
 
 
 @pytest.fixture

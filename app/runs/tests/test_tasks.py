@@ -11,7 +11,7 @@ from app.runs import tasks
 from app.runs.models import Order, Run
 from app.runs.tests.cast import RESILVER_SECONDS, act, walk_to
 from app.runs.tests.test_walk import wait_until_resilvered
-from workflows import events as ev
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 

@@ -4,10 +4,12 @@ import pytest
 
 from app.accounts.models import Team
 from app.fleet.models import Node
-from app.runs import orders, services, takeover
+from app.runs import services
 from app.runs.models import Order, ResourceLock, Run
-from app.runs.tests.cast import act, begin, offers, person, walk_to
-from workflows import events as ev
+from app.runs.ordering import orders
+from app.runs.people import takeover
+from app.runs.tests.cast import act, begin, offers, person, to_team, walk_to
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 
@@ -16,13 +18,19 @@ pytestmark = pytest.mark.django_db
 def teams(oss01):
     """oss01 belongs to storage; ann operates and bob approves there. eve and cid are the same elsewhere."""
     storage, elsewhere = Team.objects.create(name="storage"), Team.objects.create(name="elsewhere")
-    Node.objects.filter(name="oss01").update(team=storage)
+    hand_over_node(storage)
     return storage, elsewhere
+
+
+def hand_over_node(team):
+    node = Node.objects.get(name="oss01")
+    node.team = team
+    node.save(update_fields=["team"])
 
 
 def of(team, name, role):
     made = person(name, role)
-    made.memberships.update(team=team)
+    to_team(made, team)
     return made
 
 
@@ -56,7 +64,7 @@ def test_who_approves_elsewhere_approves_nothing_here(cast, oss01):
 
 def test_sealing_asks_again_when_the_approver_has_moved_to_another_team(cast, teams, oss01):
     run = walk_to("replace", oss01, cast["ann"], cast["bob"])
-    cast["bob"].memberships.update(team=teams[1])
+    to_team(cast["bob"], teams[1])
     with pytest.raises(services.RunRefused, match="bob may not approve any more"):
         act(run, ev.ExecuteAsked, cast["ann"])
     assert not Order.objects.filter(operation="zpool_replace").exists()
@@ -68,9 +76,9 @@ def test_dispatch_asks_again_when_somebody_or_the_node_has_moved(cast, teams, os
     act(run, ev.ExecuteAsked, cast["ann"])
     assert len(offers()) == 1
     if moved == "the node":
-        Node.objects.filter(name="oss01").update(team=teams[1])
+        hand_over_node(teams[1])
     else:
-        cast[moved].memberships.update(team=teams[1])
+        to_team(cast[moved], teams[1])
     order = Order.objects.get(operation="zpool_replace")
     assert "may not" in orders.claim("oss01", order.pk, order.digest)
     order.refresh_from_db()

@@ -8,17 +8,18 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from agents.twin import demo, stories
-from agents.twin.store import Store
 from app.ledger.models import LedgerEvent
-from app.runs import locks, loops, orders, services, tasks, unattended
+from app.runs import open_loops, services, tasks
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
+from app.runs.ordering import locks, orders, unattended
 from app.runs.tests.cast import Played, act
 from app.runs.tests.walks import told
-from workflows import events as ev
-from workflows.lint import definition_digest
+from twin import demo, stories
+from twin.store import Store
+from workflows.engine import events as ev
+from workflows.engine.lint import definition_digest
+from workflows.engine.state import RunState
 from workflows.runbooks import RUNBOOKS
-from workflows.state import RunState
 
 pytestmark = pytest.mark.django_db
 RUNBOOK = RUNBOOKS["resilver-tuning"]
@@ -118,9 +119,9 @@ def test_the_open_loop_says_by_when_it_is_put_back_at_the_latest(raised, node, a
     one = OpenLoop.objects.get(run=raised)
     raised.refresh_from_db()
     measuring, window = RUNBOOK.step("compare").lasts(raised.here.params), 3600
-    assert (loops.line(one)["back_by"] - one.at).total_seconds() == measuring + window
+    assert (open_loops.line(one)["back_by"] - one.at).total_seconds() == measuring + window
     end(raised, ann)
-    assert loops.line(OpenLoop.objects.get(pk=one.pk))["back_by"] is None, "it is put back now, and not by the clock"
+    assert open_loops.line(OpenLoop.objects.get(pk=one.pk))["back_by"] is None, "it is put back now, and not by the clock"
 
 
 def page(run: Run, reader) -> str:
@@ -216,7 +217,7 @@ def forged(raised: Run, node: Played, ann, **changes) -> Order:
 def remade(good: Order, fence: int, **changes) -> Order:
     import hashlib
 
-    from agents.wire import canonical
+    from agents.portal.wire import canonical
     from app.runs.models import Plan
 
     said = json.loads(good.canonical)

@@ -8,7 +8,7 @@ from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Order, Plan, ResourceLock, Run
 from app.runs.tests.cast import BLANK, PHRASE, RESILVER_SECONDS, SDCW, SDFL, act, begin, incident, walk_to
-from workflows import events as ev
+from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Run
 from app.runs.tests.cast import Played, act
-from workflows import events as ev
+from workflows.engine import events as ev
 
 
 class Walk:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from app.accounts.models import User
 from app.fleet import generated
-from app.fleet.models import Disk, LabelSeen, LeafHistory, PoolNow, Sighting, Situation
-from app.fleet.parts import holding, runs
+from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation
+from app.fleet.pages.disk_search import holding, runs
 from app.search.find import find, the_one
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +157,7 @@ def test_a_part_of_a_guid_is_looked_up_in_an_index(disk):
 
 
 def test_of_a_part_that_every_guid_holds_no_more_is_read_than_anybody_reads(fleet, monkeypatch):
-    monkeypatch.setattr("app.fleet.parts.HELD_MAX", 7)
+    monkeypatch.setattr("app.fleet.pages.disk_search.HELD_MAX", 7)
     assert len([hit for hit in find("0000000") if hit.by and hit.by.what == "vdev guid" and hit.kind == "disk"]) == 7
 
 
@@ -168,3 +168,42 @@ def test_the_page_says_what_matched(disk):
     assert 'vdev guid <span class="sl-mono">76024404414<mark>26092393</mark></span>' in client.get("/search/?q=26092393").content.decode()
     assert "serial number <span" in client.get("/search/?q=zl000100").content.decode()
     assert "WWID <span" in client.get("/search/?q=c500000100").content.decode()
+
+
+def hits(text, kind):
+    return [hit for hit in find(text) if hit.kind == kind]
+
+
+def test_a_silent_node_and_its_pools_are_never_found_as_good(fleet):
+    pool = PoolNow.objects.get(node__name="load0001")
+    [well], [pool_well] = hits("load0001", "node"), [hit for hit in hits(pool.name, "pool") if "load0001" in hit.title]
+    assert (well.tone, pool_well.tone) == ("good", "good") == (well.tone, pool.tone)
+    Node.objects.filter(name="load0001").update(last_report_at=timezone.now() - timedelta(minutes=5))
+    [old], [pool_old] = hits("load0001", "node"), [hit for hit in hits(pool.name, "pool") if "load0001" in hit.title]
+    assert (old.tone, old.state) == ("bad", "is silent; what is shown is old")
+    assert pool_old.tone == "unknown"
+    assert "silent" in pool_old.state
+
+
+def test_a_disk_is_found_with_what_is_open_about_it_and_is_never_called_good_by_rows(disk):
+    [plain] = hits(disk.wwid, "disk")
+    assert (plain.tone, plain.state) == ("", "")
+    where = Sighting.objects.get(disk=disk).node
+    about = {
+        "slug": "disk-failing",
+        "severity": "act",
+        "title": "it fails",
+        "opened_at": timezone.now(),
+        "data": {"subject": {"wwid": disk.wwid}},
+    }
+    Situation.objects.create(key="x", node=where, **about)
+    [ill] = hits(disk.wwid, "disk")
+    assert (ill.tone, ill.state) == ("bad", "it fails")
+
+
+def test_a_situation_that_is_over_is_grey(fleet):
+    row = Situation.objects.filter(node__name="load0007").first()
+    assert hits(f"situation {row.pk}", "situation")[0].tone in ("bad", "watch", "info")
+    row.closed_at = timezone.now()
+    row.save()
+    assert (hits(f"situation {row.pk}", "situation")[0].tone, hits(f"situation {row.pk}", "situation")[0].state) == ("idle", "over")

@@ -11,10 +11,10 @@ EXIT_CODE = 137
 # name -> (module, function): what writes for a person and for the agent
 POINTS = {
     "act": ("app.runs.services", "act"),
-    "offer": ("app.runs.orders", "next_for"),
-    "claim": ("app.runs.orders", "claim"),
-    "start": ("app.runs.orders", "start"),
-    "receipt": ("app.runs.orders", "receipt"),
+    "offer": ("app.runs.ordering.orders", "next_for"),
+    "claim": ("app.runs.ordering.orders", "claim"),
+    "start": ("app.runs.ordering.orders", "start"),
+    "receipt": ("app.runs.ordering.orders", "receipt"),
 }
 WANTED = Path(os.environ.get("SLOTLIGHT_PORTAL_FAILPOINT", "/nowhere"))
 HERE = threading.local()

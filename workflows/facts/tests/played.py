@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 from workflows.facts import FleetFacts, NodeFacts, node_facts
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import Unknown, known, lookup
-from workflows.facts.census import candidate_case, census, imported_pools
+from workflows.facts.fleet.census import candidate_case, census, imported_pools
 from workflows.tests.incident import (
     BLANK_WWID,
     DISKS,

@@ -6,8 +6,8 @@ import pytest
 
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, PathFacts, Remembered
-from workflows.facts.conflicts import conflicts
-from workflows.facts.identity import Statement
+from workflows.facts.fleet.conflicts import conflicts
+from workflows.facts.fleet.identity import Statement
 from workflows.facts.tests.played import fleet as played_fleet
 from workflows.tests.incident import BLANK_WWID, DISKS, NODE, OTHER, SDCW_WWID, SPARE_WWID, disk, fleet, identity, leaf, with_leaf
 

@@ -6,13 +6,13 @@ import pytest
 
 import agents.tests
 from agents.collectors import COLLECTORS, sas_phys
-from agents.twin import demo
-from agents.twin.host import TwinHost
+from twin import demo
+from twin.host import TwinHost
 from workflows.facts import ConditionFacts, Growth, Unknown, known, node_facts
-from workflows.facts.condition import read_condition
-from workflows.facts.fabric import growth, owner_of
-from workflows.facts.modes import read_modes
-from workflows.facts.sources import Sources
+from workflows.facts.read.disk_condition import read_condition
+from workflows.facts.read.disk_modes import read_modes
+from workflows.facts.read.fabric import growth, owner_of
+from workflows.facts.read.sources import Sources
 from workflows.facts.tests.played import played
 
 CAPTURES = Path(agents.tests.__file__).parent / "captures"

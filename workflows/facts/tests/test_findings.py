@@ -6,11 +6,11 @@ import pytest
 
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, Unknown, known
-from workflows.facts.census import census
-from workflows.facts.findings import disks_of, findings, of_node, of_pool
+from workflows.facts.fleet.census import census
+from workflows.facts.fleet.findings import disks_of, findings, of_node, of_pool
+from workflows.facts.fleet.label_timelines import outliers
 from workflows.facts.tests.played import fleet as played_fleet
 from workflows.facts.tests.played import played
-from workflows.facts.timelines import outliers
 from workflows.tests.incident import (
     BLANK_WWID,
     DISKS,

@@ -8,10 +8,10 @@ import pytest
 from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts, Remembered, identify, known, node_facts
-from workflows.facts.identity import Statement, same_serial, weigh
-from workflows.facts.sources import Sources
+from workflows.facts.fleet.identity import Statement, same_serial, weigh
+from workflows.facts.read.sources import Sources
+from workflows.facts.read.witnesses import identity, lists
 from workflows.facts.tests.played import captures, fleet, played
-from workflows.facts.witnesses import identity, lists
 
 HEALTHY = "healthy-raidz2"
 SDA, SDB = "naa:5000c500a65b200b", "naa:5000c500a65b201b"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from agents.captured import CapturedHost
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
 from agents.tests.scenarios import step
+from twin.captured_host import CapturedHost
 from workflows.facts import FleetFacts, NodeFacts, Unknown, known, node_facts
-from workflows.facts.findings import findings
-from workflows.facts.sources import _parsed
+from workflows.facts.fleet.findings import findings
+from workflows.facts.read.sources import _parsed
 from workflows.facts.tests.played import captures, played
 from workflows.situations import detect_all
 

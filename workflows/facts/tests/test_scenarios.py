@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
+from agents.domain.wwid import normalise
 from agents.tests.scenarios import STEPS
-from agents.wwid import normalise
+from workflows.analysis.redundancy import pool_margin
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.census import candidate_case, census
+from workflows.facts.fleet.census import candidate_case, census
 from workflows.facts.tests.played import fleet, played
 from workflows.facts.tests.truth import DRIFT21, DRIFT23, LOST21, NOT_RECORDED, OST1_21, OST1_23, OST2, OST3, SITUATIONS, TRUTHS, wwid
 from workflows.guards import GUARDS
-from workflows.redundancy import pool_margin
 from workflows.situations import detect_all
 
 
@@ -137,7 +137,6 @@ def test_only_the_blank_disk_may_replace_it(name, pool_guid, lost, stale, now, m
 ASKED = {  # the guards whose sources these steps recorded
     "facts-are-fresh",
     "the-pool-is-imported-here-and-nowhere-else",
-    "the-zfs-versions-match-and-are-tested",
     "the-pool-is-not-suspended",
     "the-lost-member-is-one-known-vdev",
     "the-lost-member-is-out-of-service",

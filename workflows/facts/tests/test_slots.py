@@ -7,11 +7,11 @@ import pytest
 from agents.collectors import COLLECTORS
 from agents.collectors._designators import Designator
 from agents.tests.scenarios import STEPS
-from agents.twin import demo
-from agents.twin.host import TwinHost
+from twin import demo
+from twin.host import TwinHost
 from workflows.facts import BayFacts, BayWitness, PathFacts, Unknown, known, node_facts
-from workflows.facts.slots import Map, addresses_of, read_map, settled, with_older, with_only_one_left, witnesses_of
-from workflows.facts.sources import Sources
+from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_older, with_only_one_left, witnesses_of
+from workflows.facts.read.sources import Sources
 from workflows.facts.tests.played import played
 from workflows.tests.incident import disk
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.collectors import COLLECTORS
-from workflows.facts.source_states import late_after_seconds, source_states
+from workflows.facts.read.source_states import late_after_seconds, source_states
 from workflows.tests.incident import NODE
 
 ASKED = {source: f"{source:0>64}"[:64] for source in COLLECTORS}

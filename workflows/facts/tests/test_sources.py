@@ -5,7 +5,7 @@ import random
 from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
 from workflows.facts import known, node_facts
-from workflows.facts.sources import Sources
+from workflows.facts.read.sources import Sources
 from workflows.facts.tests.played import captures
 
 

@@ -6,8 +6,8 @@ from agents.collectors.base import Capture
 from agents.collectors.parameters import NAMES
 from agents.tests.scenarios import STEPS
 from workflows.facts import known, node_facts
+from workflows.facts.read.tunables import DEFAULTS
 from workflows.facts.tests.played import played
-from workflows.facts.tunables import DEFAULTS
 
 RAISED = {"scrub-states/01-scrub-started": {"zfs_scan_suspend_progress"}, "slow-disk/1-writing": {"zio_slow_io_ms"}}
 RECORDED = [name for name in STEPS if known(played(name).tunables)]

@@ -11,9 +11,9 @@ import pytest
 
 from agents.collectors import sysctl
 from agents.collectors.base import Capture
-from agents.tunables import MIB, TUNABLES
+from agents.domain.tunables import MIB, TUNABLES
 from workflows.facts import known, node_facts
-from workflows.facts.tunables import DEFAULTS, _defaults
+from workflows.facts.read.tunables import DEFAULTS, _defaults
 from workflows.situations import tunables_left_raised
 
 RELEASES = ((0, 6, 5), (0, 7, 13), (0, 8, 6), (2, 0, 7), (2, 1, 5), (2, 1, 15), (2, 2, 9), (2, 3, 4), (2, 4, 0), (2, 4, 1))

@@ -15,8 +15,21 @@ CASES = Path(__file__).parent / "cases"
 
 # case -> (reader, what is told of it)
 TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
+    "alerts-cleared": ("alerts", ()),
+    "alerts-new": ("alerts", ("disk-failing watch", "vdev-degraded act")),
+    "alerts-online": (
+        "alerts",
+        ("disk-errors watch", "enclosure-fault act", "pool-filling watch", "scrub-paused watch", "unexplained watch"),
+    ),
+    "alerts-suspended": ("alerts", ("pool-suspended act",)),
+    "alerts-unknown_state": ("alerts", ("unexplained act",)),
+    "arcconf-config": ("arcconf", ("disk-failing act", "hba-fault act", "hba-fault watch", "hba-fault watch")),
+    "arcconf-counts": ("arcconf", ("hba-fault act", "hba-fault act")),
     "arcconf-pd": ("arcconf", ("disk-failing act",)),
+    "arcconf-status": ("arcconf", ()),
+    "blkid-export": ("blkid", ("identity-conflict watch",)),
     "blkid-twins": ("blkid", ("identity-conflict watch",)),
+    "blkid-udev": ("blkid", ()),
     "camcontrol-devlist": ("camcontrol", ()),
     "camcontrol-identify": ("camcontrol", ()),
     "field-background-scan": ("smart", ("background-scan info",)),
@@ -43,8 +56,17 @@ TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
     "lsblk-S": ("lsblk", ()),
     "lsblk-f": ("lsblk", ()),
     "lsblk-json": ("lsblk", ("path-lost act",)),
+    "lsblk-numbered": ("lsblk", ("disk-failing watch",)),
+    "lsblk-pairs": ("lsblk", ("path-lost act",)),
     "lsblk-state": ("lsblk", ("path-lost act",)),
+    "lsscsi-long": ("lsscsi", ("path-lost act",)),
+    "lsscsi-unknown_state": ("lsscsi", ("unexplained watch",)),
+    "megacli-battery": ("megacli", ("hba-fault watch",)),
+    "megacli-battery_well": ("megacli", ()),
+    "megacli-ldinfo": ("megacli", ("hba-fault act",)),
+    "megacli-none": ("megacli", ()),
     "megacli-pdlist": ("megacli", ("disk-failing act",)),
+    "multipath_ll-blanks": ("multipath_ll", ("path-lost act",)),
     "multipath_ll-ghost": ("multipath_ll", ()),
     "multipath_ll-gone": ("multipath_ll", ("path-lost act",)),
     "multipath_ll-host": ("multipath_ll", ("path-lost act",)),
@@ -52,17 +74,45 @@ TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
     "multipath_ll-one-path": ("multipath_ll", ("path-lost act",)),
     "nvme-healthy": ("nvme", ()),
     "nvme-list": ("nvme", ()),
+    "nvme-list_empty": ("nvme", ()),
+    "nvme-list_json": ("nvme", ()),
     "nvme-smart": ("nvme", ("disk-failing act", "disk-worn act")),
     "sas_ircu-display": ("sas_ircu", ("disk-failing act",)),
+    "sas_ircu-no_volumes": ("sas_ircu", ()),
+    "ses-id_alone": ("ses", ()),
     "sesutil-map": ("sesutil", ("enclosure-fault act", "enclosure-fault watch")),
     "sesutil-show": ("sesutil", ()),
     "sg_map-plain": ("sg_map", ()),
+    "smartd-log": (
+        "smartd",
+        (
+            "disk-errors watch",
+            "disk-failing act",
+            "disk-failing act",
+            "disk-failing watch",
+            "disk-hot watch",
+            "disk-missing watch",
+            "unexplained watch",
+        ),
+    ),
+    "smartd-mail": ("smartd", ("disk-failing act",)),
+    "smartd-test_mail": ("smartd", ()),
+    "ssacli-arrays": ("ssacli", ("hba-fault act",)),
     "ssacli-config": ("ssacli", ("disk-failing act", "disk-failing act", "hba-fault act")),
     "ssacli-detail": ("ssacli", ("unexplained watch",)),
     "storcli-detail": ("storcli", ("disk-failing act", "disk-failing watch")),
     "storcli-json": ("storcli", ("disk-failing act",)),
     "storcli-show": ("storcli", ("disk-failing act",)),
+    "storcli-topology": ("storcli", ("disk-failing act", "hba-fault act", "hba-fault watch")),
     "storcli-two": ("storcli", ("disk-failing act",)),
+    "udevadm-info": ("udevadm", ()),
+    "zed_mail-data": ("zed_mail", ("data-errors act",)),
+    "zed_mail-faulted": ("zed_mail", ("disk-faulted act",)),
+    "zed_mail-trim": ("zed_mail", ()),
+    "zpool_get-H": ("zpool_get", ("pool-filling watch", "vdev-degraded act")),
+    "zpool_get-all": ("zpool_get", ("pool-filling watch", "vdev-degraded act")),
+    "zpool_get-readonly": ("zpool_get", ("pool-read-only watch",)),
+    "zpool_get-well": ("zpool_get", ()),
     "zpool_iostat_text-q": ("zpool_iostat_text", ()),
     "zpool_iostat_text-slow": ("zpool_iostat_text", ("slow-disk watch",)),
     "zpool_list_text-full": (
@@ -246,6 +296,17 @@ def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
     [
         ("NAME   USED  AVAIL  REFER  MOUNTPOINT\ntank  1T  2T  96K  /tank\n", "zpool status -P -p"),
         ("# zfs list\nfoo\n", "zpool list -v"),
+        (
+            "# dmidecode 3.2\nGetting SMBIOS data from sysfs.\nSMBIOS 2.7 present.\n\nHandle 0x0001, DMI type 1, 27 bytes\n",
+            "ras-mc-ctl --errors",
+        ),
+        ("/dev/sda -d scsi # /dev/sda, SCSI device\n/dev/sdb -d sat # /dev/sdb [SAT], ATA device\n", "smartctl -x DEVICE"),
+        ("NAME  PROPERTY  VALUE  SOURCE\nost_7  type  filesystem  -\nost_7  used  1.00T  -\n", "zpool list -v"),
+        ("Element Descriptor In diagnostic page:\n  generation code: 0x1\n", "sg_ses -p es"),
+        ("[0]    mpt3sas     \n[1]    ahci         \n", "lsscsi -i -g -s"),
+        ("SMART error (CurrentPendingSector) detected on host: oss07\n", "smartctl -x DEVICE"),
+        ("Subject: ZFS device fault for pool ost_7 on oss07\n", "Paste the mail itself"),
+        ("NVME Identify Controller:\nvid     : 0x144d\n", "smart-log"),
         ("Filesystem      Size  Used Avail Use% Mounted on\n", "zpool list -v"),
     ],
 )
@@ -302,3 +363,96 @@ def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
 def test_a_path_that_the_kernel_calls_by_a_new_word_is_not_taken_for_one_that_serves():
     found = triage([("p", text("multipath_ll-ghost").replace("sda 8:0  active", "sda 8:0  drowsy"))])
     assert any("drowsy" in note for read in found.reads for note in read.notes)
+
+
+def test_what_smartd_says_between_lines_of_the_kernel_is_heard():
+    """A log with one line of the kernel was called good while smartd said in it that a disk could not read itself."""
+    kernel = "Nov 21 18:00:00 oss07 kernel: usb 1-1: new device\n"
+    said = "Nov 21 18:01:06 oss07 smartd[1586]: Device: /dev/sdb [SAT], 16 Currently unreadable (pending) sectors\n"
+    for log in (kernel + said, said + kernel, kernel + said + kernel):
+        found = triage([("p", log)])
+        assert [s.slug for s in found.situations] == ["disk-failing"], log
+        assert not found.good
+
+
+def test_a_mail_of_zed_adds_nothing_to_the_tree_of_the_pool():
+    tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  sdf  ONLINE     0     0     0\n\nerrors: No known data errors\n"
+    assert not triage([("p", text("zed_mail-faulted")), ("q", tree)]).situations
+    assert not triage([("p", text("alerts-suspended")), ("q", tree)]).situations
+
+
+def test_a_disk_of_a_mail_of_smartd_is_the_member_with_its_serial_number():
+    tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  wwn-0x5000cca25dd00f12  ONLINE     0     0     0\n\nerrors: No known data errors\n"
+    (found,) = [s for s in triage([("p", text("smartd-mail")), ("q", tree)]).situations if s.slug == "disk-failing"]
+    assert (found.subject["pool"], found.subject["serial"]) == ("ost_7", "8DAAAAAH")
+
+
+def test_an_alert_in_html_on_one_line_names_each_disk():
+    said = (
+        "TrueNAS @ oss07<br><br>New alert:\n<ul><li>Pool <b>ost_7</b> state is DEGRADED: One or more devices are faulted in response to persistent errors."
+        "<br>The following devices are not healthy: <ul><li>Disk A 8DAAAAAH is FAULTED</li><li>Disk A 8DAAAABH is REMOVED</li></ul></li>\n</ul>"
+    )
+    (found,) = triage([("p", said)]).situations
+    assert "A 8DAAAAAH (FAULTED), A 8DAAAABH (REMOVED)" in found.meaning
+
+
+LISTS = (
+    "arcconf-status",
+    "megacli-battery_well",
+    "megacli-none",
+    "nvme-list",
+    "nvme-list_empty",
+    "nvme-list_json",
+    "sas_ircu-no_volumes",
+    "blkid-udev",
+    "udevadm-info",
+    "ses-id_alone",
+)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_only_lists_is_not_called_good(name):
+    """A list of NVMe disks, a well battery and a controller without drives were called good, for their tool can say more."""
+    found = answer(name)
+    assert not found.situations
+    assert not found.good
+    assert any("does not tell whether anything is well" in told for told in found.not_looked_at)
+
+
+def test_a_scan_of_smartctl_is_not_called_good():
+    said = '{\n  "smartctl": {\n    "argv": ["smartctl", "--scan", "--json"],\n    "exit_status": 0\n  },\n  "devices": [\n    { "name": "/dev/sda", "type": "sat" }\n  ]\n}\n'
+    found = triage([("p", said)])
+    assert not found.good
+
+
+def test_paths_below_a_name_that_is_not_understood_are_given_to_no_other_disk():
+    said = text("multipath_ll-blanks").replace("mpatha (1IET     00080001) dm-0 IET,VIRTUAL-DISK", "mpatha, which nobody knows")
+    value = READERS["multipath_ll"].parse(said.split("\n"))
+    assert [len(disk.paths) for disk in value.disks] == [2, 2]
+    assert "mpatha, which nobody knows" in value.unread
+
+
+def test_a_word_for_a_volume_that_is_not_known_is_unexplained():
+    (found,) = triage([("p", text("megacli-ldinfo").replace("Partially Degraded", "Bewildered"))]).situations
+    assert (found.slug, found.severity) == ("unexplained", "watch")
+
+
+def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
+    tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  sda  ONLINE     0     0     0\n\nerrors: No known data errors\n"
+    found = triage([("p", text("zpool_get-all")), ("q", tree)])
+    assert [s.slug for s in found.situations] == ["pool-filling"]
+
+
+def test_an_alert_in_the_list_of_a_program_and_between_quotes_is_read():
+    sentence = "Pool ost_7 state is DEGRADED: One or more devices are faulted in response to persistent errors."
+    for said in (
+        f'[{{"uuid": "1", "klass": "VolumeStatus", "formatted": "{sentence}"}}]\n',
+        f'I got this mail:\n\n"{sentence}"\n\nwhat now?\n',
+        f"> {sentence}\n",
+    ):
+        assert [s.slug for s in triage([("p", said)]).situations] == ["vdev-degraded"], said
+
+
+def test_somebodys_own_words_about_a_pool_are_no_alert():
+    said = "The pool state is DEGRADED since yesterday, and pool ost_7 state is DEGRADED too I believe\n"
+    assert not triage([("p", said)]).situations

@@ -7,7 +7,7 @@ import pytest
 from agents.collectors.base import Capture
 from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, node_facts
-from workflows.facts.dataloss import data_errors
+from workflows.facts.read.data_errors import data_errors
 from workflows.facts.tests.played import fleet
 from workflows.situations import data_errors as situation
 from workflows.situations import detect_all, disk_errors

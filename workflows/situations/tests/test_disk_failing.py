@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import FleetFacts
-from workflows.facts import thresholds as at
+from workflows.facts.read import thresholds as at
 from workflows.situations import disk_failing, disk_hot, disk_worn, link_crc
 from workflows.tests.incident import BLANK_WWID, FLEET, NODE, POOL, SDFL_WWID, WELL
 

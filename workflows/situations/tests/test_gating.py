@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from workflows.core import Cure, Situation
-from workflows.fate import fate
+from workflows.analysis.pool_fate import fate
+from workflows.engine.core import Cure, Situation
 from workflows.situations import detect_all
 from workflows.situations._cures import REPLACING
 from workflows.situations._gating import GATED_BY, gated, gates, is_gated
 from workflows.tests.incident import FLEET, POOL, with_pool
-from workflows.tests.test_fate import NO_SCAN, SCANS, grown
+from workflows.tests.test_pool_fate import NO_SCAN, SCANS, grown
 from workflows.triage import manuals
 
 

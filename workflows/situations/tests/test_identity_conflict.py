@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agents.tests.scenarios import STEPS
-from workflows.facts.identity import Statement
+from workflows.facts.fleet.identity import Statement
 from workflows.facts.tests.played import fleet as played_fleet
 from workflows.situations import identity_conflict
 from workflows.tests.incident import BLANK_WWID, NODE, disk, fleet, identity

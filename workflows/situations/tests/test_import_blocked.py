@@ -1,5 +1,6 @@
 """A pool that cannot, or must not, come in: which disk stands out. Genuine: a diverged disk, a lost last txg, new features."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, node_facts, suspects
 from workflows.facts.tests.played import captures, fleet, played
 from workflows.situations import import_blocked
+from workflows.triage.next import manuals
 
 DIVERGED = "import-blocked-diverged-disk/1-not-imported"
 OST2 = 12305735828161034898
@@ -35,6 +37,44 @@ def test_where_no_disk_stands_out_it_says_so():
     assert (found.sure, "wwid" in found.subject) == (False, False)
     for words in ("No disk stands out: all 3 labels that were read agree", "a person decides it", "It was never exported: oss01"):
         assert words in found.meaning
+
+
+@pytest.mark.parametrize(
+    ("count", "offered", "said"),
+    [
+        ("1", True, "tries it read-only first"),
+        ("2", False, "labels count 1 top-level vdev more than the listing shows"),
+        ("", False, "Whether all its top-level vdevs were found is not known"),
+    ],
+)
+def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_level_vdev_is_missing(count, offered, said):
+    """One of which no disk was found has no row in the listing, and each row that is there may be ONLINE."""
+    name = "import-rewind/1-not-imported"
+    texts = {where: one.text for where, one in captures(name).items() if where.startswith("zdb_label/") and one.text}
+    counted = {
+        where: re.sub(r"(?m)^ +vdev_children: 1$", f"    vdev_children: {count}" if count else "", text) for where, text in texts.items()
+    }
+    (found,) = import_blocked.detect(told(name, **counted))
+    assert said in found.meaning
+    assert ("rewind-import" in {answer.runbook for answer in found.answers}) is offered
+    assert ("rewind-import" in manuals(found)) is offered
+    assert "read-only-import" in manuals(found)
+
+
+@pytest.mark.parametrize(
+    ("note", "row"), [("corrupted data", "ONLINE"), ("insufficient replicas", "UNAVAIL  cannot open"), ("missing device", "ONLINE")]
+)
+def test_a_listing_without_an_id_names_no_pool_by_the_id_0(note, row):
+    text = f"   pool: tank\n     id: 12x4\n  state: FAULTED\n status: s\n action: a\n config:\n\n\ttank        FAULTED  {note}\n\t  sda       {row}\n"
+    listed = import_blocked.detect(
+        FleetFacts({"oss01": node_facts("oss01", {"zpool_import": Capture("zpool_import", "", "data", text)}, 1.0, ())})
+    )
+    assert listed
+    for found in listed:
+        assert "pool_guid" not in found.subject
+        assert found.answers == ()
+        assert not any("0" in argv for cure in found.cures for argv in cure.argv)
+        assert not re.search(r"\bid:? 0\b|import (-\S+ )*0\b", f"{found.meaning} {' '.join(one.line for one in found.evidence)}")
 
 
 def test_a_pool_that_another_node_has_imported_is_where_it_belongs():

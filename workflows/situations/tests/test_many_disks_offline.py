@@ -6,10 +6,10 @@ import pytest
 
 from agents.collectors import COLLECTORS
 from agents.tests.scenarios import STEPS
-from agents.twin import demo
-from agents.twin.scenarios import Clock, pull
-from agents.twin.scenarios import host as twin
-from workflows.core import Evidence, Situation
+from twin import demo
+from twin.scenarios import Clock, pull
+from twin.scenarios import host as twin
+from workflows.engine.core import Evidence, Situation
 from workflows.facts import BayFacts, FleetFacts, LeafChange, LinkFacts, Unknown, node_facts
 from workflows.facts.tests.played import fleet as genuine
 from workflows.guards import GUARDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workflows.core import Cure
+from workflows.engine.core import Cure
 from workflows.facts import Unknown, VdevFacts
 from workflows.situations import _partitions
 from workflows.situations.tests.texts import commands, found, status, words

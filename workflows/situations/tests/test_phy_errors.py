@@ -6,9 +6,9 @@ import pytest
 
 from agents.collectors import COLLECTORS
 from agents.tests.scenarios import STEPS
-from agents.twin import demo
-from agents.twin.scenarios import Clock
-from agents.twin.scenarios import host as twin
+from twin import demo
+from twin.scenarios import Clock
+from twin.scenarios import host as twin
 from workflows.facts import FabricFacts, FleetFacts, Growth, PhyFacts, Unknown, node_facts
 from workflows.facts.tests.played import fleet as genuine
 from workflows.situations import detect_all, phy_errors

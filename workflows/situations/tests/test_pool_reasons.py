@@ -430,3 +430,13 @@ def test_a_resilver_is_told_though_a_line_elsewhere_was_not_understood():
     scan = "resilver in progress since Sun Nov 22 10:00:00 2026\n\t312G / 312G scanned, 5.78G / 312G issued at 1.45G/s\n\t524M resilvered, 1.85% done, 00:03:31 to go"
     said = {s.slug for s in found(status(*RAIDZ2, scan=scan, extra=("polish: half of it",)))}
     assert said == {"resilver-running", "unexplained"}
+
+
+@pytest.mark.parametrize("figures", ["14.26% done, paused for resilver or clear", "14.26% done, 01:00:00 to go"])
+def test_an_expansion_with_a_lost_member_says_to_replace_it_before_it_says_to_wait(figures):
+    """It moves nothing until the member is back: who only waits, waits for ever."""
+    expand = ("expand: expansion of raidz2-0 in progress since Sun Nov 22 09:00:00 2026", f"\t44.4G / 312G copied at 52.7M/s, {figures}")
+    rows = (RAIDZ2[0].replace("ONLINE", "DEGRADED"), RAIDZ2[1].replace("ONLINE", "FAULTED"), *RAIDZ2[2:])
+    one = next(s for s in found(status(*rows, state="DEGRADED", extra=expand)) if s.slug.startswith("expansion-"))
+    assert one.cures[0].kind == "replace"
+    assert not any(cure.kind == "clear" for cure in one.cures)

@@ -8,8 +8,8 @@ import pytest
 
 from agents.collectors.zpool_list import PoolSpace, Space
 from workflows.facts import ScanFacts, Unknown, VdevFacts
-from workflows.facts.labels import Copies
-from workflows.facts.labels import LabelFacts as Label
+from workflows.facts.read.labels import Copies
+from workflows.facts.read.labels import LabelFacts as Label
 from workflows.situations import detect_all
 from workflows.situations import labels_missing as labels
 from workflows.situations.tests.texts import commands, words

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from workflows.situations.tests.texts import CLEAN, MIRROR, found, only, status, words
+from workflows.triage import triage
 
 # Scrubs without a clock.
 
@@ -19,6 +22,16 @@ from workflows.situations.tests.texts import CLEAN, MIRROR, found, only, status,
 def test_a_text_without_a_clock_gives_a_hint_and_no_alarm(scan, title):
     one = only(status(*MIRROR, scan=scan))
     assert (one.slug, one.severity, one.title, one.sure) == ("scrub-overdue", "info", title, False)
+
+
+@pytest.mark.parametrize(
+    ("read_at", "is_told"),
+    [(None, False), ("2026-11-23", False), ("2026-12-27", False), ("2026-12-28", True), ("2031-01-01", True)],
+)
+def test_the_age_of_a_scrub_counts_to_the_day_on_which_the_text_is_read(read_at, is_told):
+    at = datetime.fromisoformat(f"{read_at}T12:00:00+00:00").timestamp() if read_at else None
+    said = triage([("text", status(*MIRROR))], read_at=at).situations
+    assert [s.slug for s in said] == (["scrub-overdue"] if is_told else [])
 
 
 def test_beside_other_trouble_no_hint_of_a_scrub_is_given():

@@ -96,7 +96,7 @@ LARGE = (
 @pytest.mark.parametrize(("done", "stuck"), [("33.33", True), ("33.40", False)])
 def test_the_percentage_tells_what_the_amounts_of_a_large_pool_hide(done, stuck):
     """Composed by us: 20.8T stays 20.8T for half an hour at up to 60 MB/s; the percentage has finer digits."""
-    from workflows.facts.progress import read_progress
+    from workflows.facts.read.scan_progress import read_progress
 
     before, now = (ScanFacts("resilver", "running", LARGE.format("120", "20.8", p), p) for p in ("33.33", done))
     (progress,) = read_progress((now,), None, ((before,), 1800.0))

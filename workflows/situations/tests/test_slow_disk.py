@@ -5,7 +5,7 @@ from dataclasses import replace
 from agents.collectors import COLLECTORS
 from agents.collectors.zpool_iostat import parse
 from agents.tests.scenarios import step
-from agents.twin.scenarios import Clock, host, leaf_on, tiny
+from twin.scenarios import Clock, host, leaf_on, tiny
 from workflows.facts import FleetFacts, LeafLatency, PoolLatency, node_facts
 from workflows.facts.tests.played import captures, fleet, played
 from workflows.situations import slow_disk

@@ -8,9 +8,9 @@ import pytest
 
 from agents.tests.scenarios import STEPS
 from workflows.facts import FleetFacts
+from workflows.facts.fleet.related_nodes import touches
 from workflows.facts.join import node_facts
 from workflows.facts.tests.played import captures
-from workflows.facts.touch import touches
 from workflows.situations import detect_all
 
 

@@ -98,8 +98,43 @@ def io(log: str):
     return replace(facts, pools=tuple(replace(p, status=status) for p in facts.pools))
 
 
+def by_io(multihost: str | None, module: str):
+    facts = io(LOG.replace("'a'", "'ost_5'").split("[  130")[0])
+    read = Unknown("zpool_get was not read.") if multihost is None else {"multihost": multihost}
+    return one(pool_suspended, replace(facts, zfs_module=module, pools=tuple(replace(p, properties=read) for p in facts.pools)))
+
+
+@pytest.mark.parametrize(
+    ("multihost", "module", "kinds", "says"),
+    [
+        ("on", "0.7.13-1", ("clear",), "0.7 does not look whether another host has"),
+        ("on", "0.8.0-1", ("other",), "Reboot this node"),
+        ("on", "2.2.3-1", ("other",), "Reboot this node"),
+        ("on", "2.2.4-1", ("clear",), "resume ost_5, once"),
+        ("off", "2.2.3-1", ("clear",), "Multihost is off: nothing but your own look tells"),
+        (None, "2.2.3-1", ("clear",), "is refused (invalid argument) where multihost is on"),
+        (None, "2.3.2-1", ("clear",), "resume ost_5, once"),
+    ],
+)
+def test_what_resumes_it_after_io_depends_on_multihost_and_the_release(multihost, module, kinds, says):
+    found = by_io(multihost, module)
+    mine = [cure for cure in found.cures if cure.kind in ("clear", "other")]
+    assert tuple(cure.kind for cure in mine) == kinds
+    assert says in f"{mine[0].text} {mine[0].needs}"
+    assert ("invalid argument" in mine[0].text) == ((multihost is None and module < "2.2.4") or module < "0.8")
+    assert ("does not help here" in found.meaning) == (kinds == ("other",))
+
+
+@pytest.mark.parametrize(("multihost", "kind"), [("off", "io"), ("on", "not known"), (None, "not known")])
+def test_a_pool_without_multihost_was_suspended_by_io_whatever_else_is_known(multihost, kind):
+    facts = suspended(kernel_log=Unknown("kernel_log: dmesg: not permitted."))
+    read = Unknown("zpool_get was not read.") if multihost is None else {"multihost": multihost}
+    facts = replace(facts, pools=tuple(replace(p, status="", properties=read) for p in facts.pools))
+    assert one(pool_suspended, facts).subject["kind"] == kind
+
+
 def test_a_suspension_by_io_names_the_disks_of_the_log_and_may_be_cleared():
-    found = one(pool_suspended, io(LOG.replace("'a'", "'ost_5'").split("[  130")[0]))
+    found = by_io("off", "2.1.11-1")
     assert found.subject["kind"] == "io"
     assert "sdev, named in 2 lines" in found.meaning
     assert "sdb (today sdb (naa:5000c500a65b201b))" in found.meaning
@@ -113,7 +148,7 @@ def test_without_text_and_log_it_is_taken_for_multihost():
     found = one(pool_suspended, replace(facts, kernel_log=Unknown("kernel_log: dmesg: not permitted.")))
     assert (found.sure, found.subject["kind"]) == (False, "not known")
     assert "take it for multihost" in found.meaning
-    assert "refuses it after a multihost suspension" in found.meaning
+    assert "refuses it after any suspension while multihost is on" in found.meaning
 
 
 def test_the_multihost_history_names_the_member():
@@ -170,3 +205,20 @@ def test_versions_are_compared_by_release(userland, module, severity):
     found = version_mismatch.detect(FleetFacts({"oss01": replace(played("healthy-raidz2"), zfs_userland=userland, zfs_module=module)}))
     assert [s.severity for s in found] == ([] if severity is None else [severity])
     assert all(module.split("-")[0] in s.title for s in found)
+
+
+@pytest.mark.parametrize(
+    ("userland", "module", "says"),
+    [
+        ("2.3.4-1", "2.3.2-1", "No order differs between these two"),
+        ("2.1.15-1", "2.1.11-1", "is refused: zpool_replace, zpool_online, zpool_bring_back, zpool_clear."),
+        ("2.3.2-1", "2.1.11-1", "no runbook changes a pool there"),
+        ("2.2.9-1", "2.2.9-1", "every order reaches the same checks"),
+        ("2.0.7-1", "2.0.7-1", "Not ordered on oss01: zpool_set_path."),
+        ("0.7.13-1", "0.7.13-1", "whatever changes a pool"),
+        ("2.5.0-1", "2.5.0-1", "This release was not read"),
+    ],
+)
+def test_it_says_what_is_ordered_there_and_what_is_not(userland, module, says):
+    (found,) = version_mismatch.detect(FleetFacts({"oss01": replace(played("healthy-raidz2"), zfs_userland=userland, zfs_module=module)}))
+    assert says in found.meaning, found.meaning

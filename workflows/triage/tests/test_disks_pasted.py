@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workflows.core import Situation
+from workflows.engine.core import Situation
 from workflows.triage.answer import Triage, triage
 
 CASES = Path(__file__).parent / "cases/disks"

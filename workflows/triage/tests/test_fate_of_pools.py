@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workflows.core import Situation
+from workflows.analysis.pool_fate import fate, losses
+from workflows.engine.core import Situation
 from workflows.facts import known
-from workflows.fate import fate, losses
 from workflows.situations._cures import REPLACING
 from workflows.situations._gating import is_gated
 from workflows.triage import manuals, triage

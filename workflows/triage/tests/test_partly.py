@@ -8,7 +8,7 @@ from agents.collectors.zpool_status import read
 from agents.tests.scenarios import texts
 from workflows.facts import known
 from workflows.triage import triage
-from workflows.triage.machine import answer
+from workflows.triage.json_answer import answer
 
 TREE = """config:
 

@@ -133,11 +133,8 @@ def test_no_file_is_too_odd_to_be_decoded(raw):
     assert isinstance(decoded(raw), str)
 
 
-@pytest.mark.parametrize(
-    ("where", "file", "rewind"),
-    [("import-rewind/1-not-imported", "zpool-import.txt", True), ("wwid-drift/2-booted-not-imported", "zpool-import.txt", False)],
-)
-def test_going_back_in_time_is_offered_only_where_data_does_not_fit(where, file, rewind):
-    """A pool that only lacks a disk loses by it what it need not lose."""
-    [situation] = answer((step(where) / file).read_text()).situations
-    assert ("rewind-import" in manuals(situation)) is rewind
+@pytest.mark.parametrize("where", ["import-rewind/1-not-imported", "wwid-drift/2-booted-not-imported"])
+def test_going_back_in_time_is_not_offered_by_a_listing_alone(where):
+    """A pool that lacks a disk loses by it what it need not lose, and a top-level vdev of which no disk was found has no row in the listing."""
+    [situation] = answer((step(where) / "zpool-import.txt").read_text()).situations
+    assert "rewind-import" not in manuals(situation)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workflows.refusals import SENTENCES, UNKNOWN
+from workflows.analysis.zfs_refusals import SENTENCES, UNKNOWN, Refusal
 from workflows.triage import triage
 from workflows.triage.refused import refusals
 
@@ -15,12 +15,14 @@ WHY = [
     "busy-dataset", "busy-dataset", "mismatched", "part-of-exported", "no-such-disk", "filesystem", "other-system-had-it",
     "imported-unknown-host", "hostid-not-set", "missing-use-m", "has-children", "key", "hostid-not-set", "split", "no-such-pool", "unknown",
 ]  # fmt: skip
+ACT = "suspended"  # the pool serves nobody; the gravest come first
 
 
-def test_each_refusal_of_a_session_is_a_situation_of_its_own_to_watch():
+def test_each_refusal_of_a_session_is_a_situation_of_its_own_to_watch_and_a_suspended_pool_to_act_on():
     found = triage([("p", SESSION)])
-    assert [one.subject["why"] for one in found.situations if one.slug == "refused-command"] == WHY
-    assert {one.severity for one in found.situations} == {"watch"}
+    told = [one.subject["why"] for one in found.situations if one.slug == "refused-command"]
+    assert told == [ACT, *(why for why in WHY if why != ACT)]
+    assert {one.subject["why"] for one in found.situations if one.severity != "watch"} == {ACT}
     assert {read.outcome for read in found.reads} == {"read"}
 
 
@@ -81,3 +83,20 @@ def test_every_sentence_says_what_it_means_and_what_comes_next_and_has_a_name_of
 )
 def test_a_long_line_costs_no_more_than_a_long_line(line):
     assert len(refusals([line] * 50)) <= 50
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pool is imported on host '<unknown>' (hostid=0).",
+        "The pool must be exported from unknown (hostid=0)\n\tbefore it can be safely imported.",
+    ],
+)
+def test_activity_of_no_known_host_is_never_told_as_another_host_s_pool(said):
+    slugs = {sentence.slug for sentence in Refusal("import", "tank", (said,)).sentences()}
+    assert "imported-unknown-host" in slugs
+    assert "imported-elsewhere" not in slugs
+    named = Refusal(
+        "import", "tank", (said.replace("<unknown>", "oss02").replace("unknown", "oss02").replace("hostid=0", "hostid=5b2f4c02"),)
+    )
+    assert "imported-elsewhere" in {sentence.slug for sentence in named.sentences()}

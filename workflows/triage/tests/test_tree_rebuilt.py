@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workflows.triage import mend, tree
+from workflows.triage import rewrap, tree
 
 ROOT = "tank"
 
@@ -97,7 +97,7 @@ def text(*tree_rows: str) -> list[str]:
 
 
 def test_a_rebuilt_text_says_so():
-    found = mend.read("zpool_status", text(*(row.strip() for row in ONE_TREE["mirrors"])))
+    found = rewrap.read("zpool_status", text(*(row.strip() for row in ONE_TREE["mirrors"])))
     assert found.rebuilt
     assert tree.NOTE in found.notes
     (pool,) = found.value
@@ -105,26 +105,26 @@ def test_a_rebuilt_text_says_so():
 
 
 def test_a_doubt_is_told():
-    found = mend.read("zpool_status", text(*(row.strip() for row in ONE_TREE["a raidz alone"])))
+    found = rewrap.read("zpool_status", text(*(row.strip() for row in ONE_TREE["a raidz alone"])))
     assert any("vdev of its own" in note for note in found.notes)
 
 
 def test_a_refused_tree_is_said_with_its_reason():
-    found = mend.read("zpool_status", text(*(row.strip() for row in TWO_TREES["named by guid"])))
+    found = rewrap.read("zpool_status", text(*(row.strip() for row in TWO_TREES["named by guid"])))
     assert not found.rebuilt
     assert "named by guid" in found.refused
 
 
 def test_a_whole_text_on_one_line_is_put_back():
-    from workflows.triage import clean
+    from workflows.triage import unwrap
 
     line = (
         "pool: tank state: DEGRADED status: One or more devices could not be opened. action: Attach the missing device. scan: none requested "
         "config: NAME STATE READ WRITE CKSUM tank DEGRADED 0 0 0 mirror-0 DEGRADED 0 0 0 sda ONLINE 0 0 0 77770000111 UNAVAIL 0 0 0 was /dev/sdb1 "
         "mirror-1 ONLINE 0 0 0 sdc ONLINE 0 0 0 sdd ONLINE 0 0 0 logs sde ONLINE 0 0 0 spares sdf AVAIL errors: No known data errors"
     )
-    cleaned = clean.cleaned(line)
-    found = mend.read("zpool_status", cleaned.lines)
+    cleaned = unwrap.cleaned(line)
+    found = rewrap.read("zpool_status", cleaned.lines)
     (pool,) = found.value
     assert found.rebuilt
     assert [top.name for top in pool.vdevs.children] == ["mirror-0", "mirror-1"]

@@ -9,10 +9,11 @@ import pytest
 
 from agents.tests.mangle import mangled
 from agents.tests.scenarios import STEPS, step
+from workflows.analysis.judgement import judge_pasted
 from workflows.facts import known
 from workflows.facts.tests.played import fleet
 from workflows.situations import detect_all
-from workflows.triage import triage
+from workflows.triage import answer, triage
 
 DRIFT = "wwid-drift/4-import-d-dev"
 ASKED = ("zpool status -P", "zpool status -gLP", "lsscsi -i", "zpool import")
@@ -195,3 +196,13 @@ def test_a_paste_that_is_too_long_is_refused_by_name():
 def test_no_mangled_paste_raises():
     for text in mangled([session(name) for name in COMPLETE[:12]], 300, seed=3):
         assert all(read.outcome in ("read", "partly", "not read", "left out") for read in triage([("paste", text)]).reads)
+
+
+def test_what_was_pasted_is_judged_once(monkeypatch):
+    """The page, the JSON and the exit code each ask for the verdict, and a large paste takes long to judge."""
+    asked = []
+    monkeypatch.setattr(answer, "judge_pasted", lambda *given, **more: asked.append(given) or judge_pasted(*given, **more))
+    found = triage([("a", session("healthy-mixed"))])
+    assert found.good == (not found.not_good_because)
+    assert found.not_looked_at
+    assert len(asked) == 1

@@ -11,16 +11,19 @@ import pytest
 
 from agents.collectors._vdevs import STATES
 from agents.collectors.base import Capture
+from workflows.analysis import unexplained
+from workflows.analysis.judgement import Judgement, concerns, judge_node, judge_pasted
 from workflows.facts import FleetFacts, NodeFacts, node_facts
 from workflows.facts.tests.played import captures
-from workflows.judgement import Judgement, concerns, judge_node, judge_pasted
 from workflows.situations import detect_all
 from workflows.triage import triage
 from workflows.vocabulary import states
+from workflows.vocabulary.tokens import WORDS_SHOWN_MAX
 
 INVENTED = "HALFWAY"
 WORDS = sorted({*STATES, INVENTED})
 NODE = "oss01"
+MATRIX = Path(__file__).parents[2] / "triage/tests/known_cases/matrix"  # triage's own tests say what each of them is
 STATUS = """\
   pool: tank
  state: {pool}
@@ -113,7 +116,7 @@ def test_no_line_that_is_not_well_is_good(said):
     assert pasted(status(**said)).tone != "good"
 
 
-@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "matrix").glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(MATRIX.glob("*.txt")), ids=lambda path: path.stem)
 def test_no_reason_of_zpool_status_is_silent(path):
     """One text for each reason that `zpool status` can give, in ZFS's own layout."""
     found = triage([(path.name, path.read_text())])
@@ -226,3 +229,10 @@ def test_a_situation_of_another_pool_explains_nothing():
 def test_every_state_of_a_vdev_has_an_entry_in_every_position():
     for words in states.ALL:
         assert {"ONLINE", "DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED"} <= words.words.keys(), words.position
+
+
+def test_two_long_words_that_begin_alike_are_reviewed_apart():
+    found = {unexplained._short(f"kernel_log:{'a long line of words ' * 9}{end}") for end in ("one", "two")}
+    assert len(found) == 2
+    assert {len(sign) for sign in found} == {WORDS_SHOWN_MAX}
+    assert unexplained._short("smart:short") == "smart:short"

@@ -7,9 +7,9 @@ import time
 
 from django.core.management import BaseCommand, CommandError
 
-from agents.twin.many import NODES_MAX
 from app.fleet import generated
 from app.fleet.models import Disk, Node, Situation
+from twin.many import NODES_MAX
 
 
 class Command(BaseCommand):

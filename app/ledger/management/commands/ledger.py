@@ -2,7 +2,7 @@
 
 `ledger redact EVENT|DIGEST --why ...` erases what must not be kept, and `ledger rotate ledger --why ...` changes the ledger's key; both
 are recorded with who asked (--by). The key that signs orders is changed with `order_key rotate`, because the agents must follow. `ledger check` says whether triggers, their sources, owners and rights are as they were made.
-Exit codes of verify are those of verify.py: 0 intact, 1 tampered, 2 incomplete, 3 signatures not checkable.
+`ledger send` sends the newest checkpoint outside. Exit codes of verify: 0 intact, 1 tampered, 2 incomplete, 3 signatures not checkable.
 """
 
 import sys
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from app.ledger import checkpoints, grants, keyring, redact
+from app.core.job_progress import told_to
+from app.ledger import checkpoints, grants, key_change, outside, redact
 from app.ledger.audit import Audit, audit
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.redact import NotRedacted
-from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
-from app.progress import told_to
+from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED, read_kept
 
 VERDICTS = {
     INTACT: "INTACT.",
@@ -33,7 +33,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parts = parser.add_subparsers(dest="part", required=True)
-        parts.add_parser("verify", help="walk chain, leaves, runs, checkpoints and evidence")
+        walk = parts.add_parser("verify", help="walk chain, leaves, runs, checkpoints and evidence")
+        walk.add_argument("--kept", type=Path, help="a file with checkpoints that were kept elsewhere; they are held against the ledger")
+        parts.add_parser("send", help="send the newest checkpoint to the places in SLOTLIGHT_CHECKPOINTS_TO now")
         parts.add_parser("key", help="show the fingerprint to give to verify.py --key")
         export = parts.add_parser("export", help="write the bundle of one run")
         export.add_argument("run")
@@ -56,9 +58,13 @@ class Command(BaseCommand):
         except (LedgerDown, NotRedacted) as error:
             raise CommandError(str(error)) from error
 
-    def verify(self, **_):
+    def verify(self, kept, **_):
+        try:
+            against = outside.Kept(read_kept(kept) if kept else ())
+        except OSError as error:
+            raise CommandError(f"{kept} cannot be read: {error}") from error
         with self.telling():
-            found = audit()
+            found = audit(against)
         self.tell(found)
         if found.exit_code:
             sys.exit(found.exit_code)
@@ -71,6 +77,14 @@ class Command(BaseCommand):
             for sentence in sentences:
                 self.stdout.write(f"{label:<12}{sentence}")
         self.stdout.write(VERDICTS[found.exit_code])
+
+    def send(self, **_):
+        checkpoints.checkpoint_now()
+        told = outside.send_out()
+        for place, why in told.items():
+            self.stdout.write(f"{place}: {why or 'sent'}")
+        if not told or any(told.values()):
+            raise CommandError("Not every place has it." if told else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
 
     def key(self, **_):
         self.stdout.write(checkpoints.signing_key().fingerprint)
@@ -90,7 +104,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{what} is erased from this database. Copies in backups and older exports are not.")
 
     def rotate(self, which, why, by, **_):
-        self.stdout.write(f"The {which} key is now {keyring.rotate(which, why, by)}.")
+        self.stdout.write(f"The {which} key is now {key_change.rotate(which, why, by)}.")
 
     @contextmanager
     def telling(self):

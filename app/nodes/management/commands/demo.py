@@ -4,8 +4,8 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from agents.twin import stories
 from app.nodes import demo
+from twin import stories
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from app.ledger import keyring, keys
+from app.ledger import checkpoints, key_change, keys
 from app.ledger.forms import LedgerDown
-from app.runs import rotation
+from app.runs.ordering import key_rotation
 
 
 class Command(BaseCommand):
@@ -26,15 +26,15 @@ class Command(BaseCommand):
             raise CommandError(str(down)) from down
 
     def show(self, why, by):
-        keyring.finish()
+        checkpoints.finish_key_change()
         return f"Orders are signed with {keys.order_key().key_id} ({keys.order_key_path()})."
 
     def rotate(self, why, by):
-        key_id = rotation.rotate(by, timezone.now(), why or "Asked for on the command line.")
+        key_id = key_rotation.rotate(by, timezone.now(), why or "Asked for on the command line.")
         return f"Orders are signed with {key_id} from now on. Agents follow by themselves."
 
     def begin_anew(self, why, by):
         if not why:
             raise CommandError("Say with --why what became of the key. The ledger keeps it.")
-        keyring.begin_anew(why, by)
+        key_change.begin_anew(why, by)
         return f"Orders are signed with {keys.order_key().key_id} from now on. No agent trusts it yet: enrol every node again."

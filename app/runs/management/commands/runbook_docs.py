@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from app.runs import handbook
+from app.runs.pages import runbook_markdown
 
 
 class Command(BaseCommand):
@@ -14,8 +14,8 @@ class Command(BaseCommand):
 
     def handle(self, *args, **options):
         if options["check"]:
-            if behind := handbook.behind():
+            if behind := runbook_markdown.behind():
                 raise CommandError(f"Behind: {', '.join(behind)}. Run `./run manage runbook_docs` and commit what it writes.")
             return
-        for name in handbook.write():
+        for name in runbook_markdown.write():
             self.stdout.write(f"docs/runbooks/{name}")

@@ -1,0 +1,1 @@
+"""Facts of the field that need no machine: WWIDs, tunables of the kernel module, moments in time."""

@@ -1,0 +1,96 @@
+"""What a schedule keeps about each source, the host through which a source is asked, and how it speaks of what was said."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.collectors.base import Capture
+from agents.host.host import Host, Ran
+from agents.reporting.stored_capture import Kept
+
+ASKS_NO_POOL = (("--version",), ("version",))  # the only things `zpool` answers while it hangs
+
+
+@dataclass
+class Source:
+    name: str
+    module: Any
+    due: float = 0.0
+    begun: float | None = None  # when this round of it began; None between rounds
+    doubted: float = 0.0  # when what it said last is asked once more
+    again: bool = False  # it was hurried while it was being asked
+    hung: bool = False  # in this round
+    asking: set[str] = field(default_factory=set)
+    pending: deque[str] = field(default_factory=deque)
+    parked: dict[str, str] = field(default_factory=dict)  # disk -> the key that waits to hear whether it sleeps
+
+    @property
+    def keyed(self) -> bool:
+        return hasattr(self.module, "keys")
+
+    @property
+    def wakes(self) -> bool:
+        """Whether asking spins a sleeping disk up."""
+        return getattr(self.module, "WAKES", False)
+
+    @property
+    def wakes_all(self) -> bool:
+        """Whether asking reads every disk, whichever the question is about."""
+        return getattr(self.module, "WAKES_ALL", False)
+
+    @property
+    def group(self) -> str:
+        """Sources that hang together."""
+        return "zpool" if self.name.startswith("zpool_") else ""
+
+
+@dataclass
+class Trouble:
+    since: str  # when it was first asked in vain, as text
+    next_try: float
+    tries: int = 1
+
+
+class Heard:
+    """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question.
+
+    `seen_awake` tells of a disk whether it was found awake a moment ago, so that nobody has to ask it that again.
+    """
+
+    def __init__(self, host: Host, held: Collection[str], seen_awake: Callable[[str], bool]) -> None:
+        self._host, self._held, self.seen_awake, self.hung = host, held, seen_awake, ""
+
+    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
+        if argv[0] in self._held and tuple(argv[1:]) not in ASKS_NO_POOL:
+            self.hung = "held"
+            return Ran(tuple(argv), None, b"", b"", 0.0, "stuck")
+        ran = self._host.run(argv, timeout_seconds)
+        if ran.why in ("timeout", "stuck"):
+            self.hung = ran.why
+        return ran
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+
+def who_sleeps(said: Iterable[Kept]) -> list[str]:
+    return [kept.key for kept in said if kept.outcome == "nothing" and "sleeps" in kept.reason]
+
+
+def in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
+    return sorted(said.items(), key=lambda item: (len(item[0]), item[0]))
+
+
+def failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
+    """With the reason in the place of what the tool said of its end, which differs from time to time."""
+    return tuple(
+        capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
+        for capture in captures
+    )
+
+
+def named(source: str, key: str) -> str:
+    return f"{source}/{key}" if key else source

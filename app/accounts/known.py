@@ -1,0 +1,45 @@
+"""Browsers in which somebody has signed in before. Guesses made elsewhere do not count against them, so that no stranger locks a person out."""
+
+import secrets
+from hashlib import sha256
+
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+COOKIE, SALT = "slotlight-known", "slotlight.known-browser"
+KEPT_SECONDS = 180 * 24 * 3600
+NAMES_MAX = 5  # people who share a browser
+
+
+def browser(name: str, request: HttpRequest | None) -> str:
+    """The id of this browser if this person has signed in with it before, else ""."""
+    said = _read(request)
+    return said["id"] if _mark(name) in said["names"] else ""
+
+
+def remember(name: str, request: HttpRequest) -> None:
+    said = _read(request)
+    names = [mark for mark in said["names"] if mark != _mark(name)]
+    request.known_browser = {"id": said["id"] or secrets.token_urlsafe(12), "names": [_mark(name), *names][:NAMES_MAX]}
+
+
+def middleware(get_response):
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if said := getattr(request, "known_browser", None):
+            value = signing.dumps(said, salt=SALT)
+            response.set_cookie(COOKIE, value, KEPT_SECONDS, secure=request.is_secure(), httponly=True, samesite="Lax")
+        return response
+
+    return answer
+
+
+def _read(request: HttpRequest | None) -> dict:
+    try:
+        return signing.loads(request.COOKIES.get(COOKIE, "") if request else "", salt=SALT, max_age=KEPT_SECONDS)
+    except signing.BadSignature:
+        return {"id": "", "names": []}
+
+
+def _mark(name: str) -> str:
+    return sha256(name.lower().encode()).hexdigest()[:16]

@@ -1,0 +1,68 @@
+"""`identity` lists rows about people that are not believed: accounts, roles, factors, links, sessions, tokens and approvals that this portal did not write.
+
+`identity bless ROW... --why ...` confirms the named ones, `identity bless --all --why ...` all that are listed. `identity first` takes over an
+installation from before there were seals, or from before this version sealed more; it does nothing when that was done before. `identity rotate --why ...` changes the key.
+`identity begin-anew --why ...` is for a key that is lost: it lists everything, and with --all seals it under another key.
+"""
+
+from django.core.management import BaseCommand, CommandError
+
+from app.accounts import blessing, seals
+from app.ledger.forms import LedgerDown
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser):
+        parser.add_argument("what", nargs="?", choices=("show", "first", "bless", "rotate", "begin-anew"), default="show")
+        parser.add_argument("rows", nargs="*", help="names of rows, as they are listed")
+        parser.add_argument("--all", action="store_true", help="every row that is listed")
+        parser.add_argument("--why", default="", help="what the ledger will say")
+        parser.add_argument("--by", default="command line", help="who asked for it")
+
+    def handle(self, *args, what, rows, why, by, **options):
+        do = {"show": self.show, "first": self.first, "bless": self.bless, "rotate": self.rotate, "begin-anew": self.begin_anew}[what]
+        if what not in ("show", "first") and not why.strip():
+            raise CommandError("Say with --why what is done and why. The ledger keeps it.")
+        try:
+            do(rows, options["all"], why.strip(), by)
+        except (blessing.NotNow, seals.KeyLost, LedgerDown) as refused:
+            raise CommandError(str(refused)) from refused
+
+    def show(self, rows, every, why, by):
+        if lost := seals.why_no_key():
+            self.stdout.write(lost)
+        self._list(found := blessing.not_believed())
+        self.stdout.write(f"{len(found)} rows are not believed." if found else "Everything is believed.")
+
+    def first(self, rows, every, why, by):
+        if found := blessing.at_first(by):
+            self._list(found)
+            self.stdout.write(
+                f"From now on {len(found)} rows about people are sealed with {seals.key_path()}. Back that file up. Read the list: what does"
+                " not belong there was there before."
+            )
+
+    def bless(self, rows, every, why, by):
+        found = blessing.not_believed()
+        self._list(found if every else [one for one in found if blessing.name_of(one) in rows])
+        if not rows and not every:
+            raise CommandError("Name the rows to confirm, or say --all. `identity` lists them.")
+        done = blessing.bless([blessing.name_of(one) for one in found] if every else rows, why, by)
+        self.stdout.write(f"{len(done)} rows are confirmed.")
+
+    def rotate(self, rows, every, why, by):
+        self.stdout.write(f"{blessing.rotate(why, by)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
+
+    def begin_anew(self, rows, every, why, by):
+        found = blessing.not_believed()
+        self._list(found)
+        if not every:
+            raise CommandError(f"Nothing was done. If all {len(found)} rows are right, say it again with --all; delete first what is not.")
+        blessing.begin_anew(why, by)
+        self.stdout.write(f"{len(found)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
+
+    def _list(self, found):
+        for one in found:
+            self.stdout.write(f"  {blessing.line(one)}")

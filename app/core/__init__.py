@@ -1,0 +1,1 @@
+"""What every part of the portal stands on: database, health, logs, limits, error pages, permissions of routes."""

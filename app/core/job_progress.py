@@ -1,0 +1,96 @@
+"""How far long work has come, for the one who waits for it: a copy that is made takes its time before its first byte.
+
+The browser makes up a name and sends it along; the work says under that name how far it is; the browser asks. It is a courtesy: work that
+nobody named says nothing, and a Valkey that is down leaves the work as it was. Kept for a minute, and shown to nobody else.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import TypeVar
+
+import redis
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_GET
+
+from app.core.valkey import valkey
+
+NAME = re.compile(r"[A-Za-z0-9-]{8,40}")
+PARAMETER = "progress"
+EVERY_SECONDS = 0.2
+KEPT_SECONDS = 60
+T = TypeVar("T")
+Tell = Callable[[str, int, int], None]  # what is done now, how many of it are through, of how many
+
+_tell: ContextVar[Tell | None] = ContextVar("tell", default=None)
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def told_to(tell: Tell) -> Iterator[None]:
+    """What `over` and `begin` say in here goes to `tell`."""
+    token = _tell.set(tell)
+    try:
+        yield
+    finally:
+        _tell.reset(token)
+
+
+@contextmanager
+def told_as_asked(request: HttpRequest) -> Iterator[None]:
+    """To the browser that asks, if it gave a name."""
+    name = request.GET.get(PARAMETER, "")
+    if not NAME.fullmatch(name):
+        yield
+        return
+    with told_to(partial(_keep, _key(request.user.pk, name))):
+        yield
+
+
+def over(things: Collection[T], doing: str) -> Iterator[T]:
+    """The same things, and how far they are said now and then."""
+    return over_many(things, doing, len(things))
+
+
+def over_many(things: Iterable[T], doing: str, of: int) -> Iterator[T]:
+    """For what comes one by one and was counted before."""
+    tell, last = _tell.get(), 0.0
+    for number, thing in enumerate(things):
+        if tell is not None and time.monotonic() - last >= EVERY_SECONDS:
+            tell(doing, number, of)
+            last = time.monotonic()
+        yield thing
+
+
+def begin(doing: str) -> None:
+    """Something that has no parts to count."""
+    if (tell := _tell.get()) is not None:
+        tell(doing, 0, 0)
+
+
+def _key(person: int, name: str) -> str:
+    return f"progress:{person}:{name}"
+
+
+def _keep(key: str, doing: str, through: int, of: int) -> None:
+    try:
+        valkey().set(key, json.dumps({"doing": doing, "through": through, "of": of}), ex=KEPT_SECONDS)
+    except redis.RedisError as error:
+        log.warning("How far a copy is cannot be told: Valkey says %s.", error)
+
+
+@login_required
+@require_GET
+def progress(request: HttpRequest, name: str) -> HttpResponse:
+    """How far one's own work of that name is; nothing yet, where it has not said."""
+    try:
+        said = valkey().get(_key(request.user.pk, name))
+    except redis.RedisError:
+        said = None
+    return JsonResponse(json.loads(said) if said else {}, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,73 @@
+"""Who really asks, and how: behind a proxy that we trust, the address and the scheme that it names, and else what the connection itself is.
+
+Nothing else that proxies say is read, neither `Forwarded` nor a host or port: a proxy passes the host on as it came. Uvicorn's own
+reading of these headers is off: it believes whoever comes from this machine.
+"""
+
+import logging
+from collections.abc import Iterable, MutableMapping
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any
+
+Network = IPv4Network | IPv6Network
+Scope = MutableMapping[str, Any]
+FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
+NAMELESS = (
+    "SLOTLIGHT_HTTPS=1 says that a proxy in front speaks HTTPS, and SLOTLIGHT_TRUSTED_PROXIES names none, so that nobody's word is taken for it."
+    " Give the address from which the proxy reaches the portal, such as 127.0.0.1 for one on this machine."
+)
+TOLD_MAX = 100
+log = logging.getLogger(__name__)
+_told: set[str] = set()  # addresses whose word was not taken, and of which the log knows
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """Of addresses and networks, divided by commas. Raises ValueError."""
+    return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+
+
+def behind(scope: Scope, trusted: Iterable[Network]) -> None:
+    """Let `scope` name the client and the scheme that it used."""
+    peer = scope.get("client")
+    schemes = _named(scope, SCHEME)
+    if not peer or not _is_one_of(peer[0], trusted):
+        if schemes:
+            _tell(peer[0] if peer else "a Unix socket")
+        return
+    if schemes:
+        scope["scheme"] = "https" if all(scheme.lower() == "https" for scheme in schemes) else "http"
+    _follow(scope, trusted)
+
+
+def _follow(scope: Scope, trusted: Iterable[Network]) -> None:
+    """Each proxy adds whom it heard at the end, so the last one that is no proxy of ours is the client."""
+    for address in reversed(_named(scope, FORWARDED)):
+        if not _is_address(address):
+            return  # a proxy that says something else than addresses is believed no further
+        scope["client"] = (address, 0)
+        if not _is_one_of(address, trusted):
+            return
+
+
+def _named(scope: Scope, header: bytes) -> list[str]:
+    said = b",".join(value for name, value in scope["headers"] if name == header).decode("latin-1")
+    return [part.strip() for part in said.split(",") if part.strip()]
+
+
+def _tell(peer: str) -> None:
+    """Once for each address: where it is the site's own proxy, all that a browser shows is a redirect without an end."""
+    if peer not in _told and len(_told) < TOLD_MAX:
+        _told.add(peer)
+        log.warning("X-Forwarded-Proto from %s is not believed. If that is your proxy, name it in SLOTLIGHT_TRUSTED_PROXIES.", peer)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_one_of(address: str, trusted: Iterable[Network]) -> bool:
+    return _is_address(address) and any(ip_address(address) in network for network in trusted)

@@ -1,0 +1,1 @@
+"""How a report becomes evidence, facts, history and situations."""

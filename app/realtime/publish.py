@@ -1,0 +1,43 @@
+"""Saying "this changed" from process to process, through Valkey; to who listens in this process, without that way.
+
+A ring carries no truth: whoever hears one reads the database again. So a ring that is lost, late or repeated does no
+harm, and a Valkey that is down slows things to the pace of the sweeps and polls but breaks nothing.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import redis
+from django.db import transaction
+
+from app.core.valkey import valkey
+
+PREFIX = "bell:"
+log = logging.getLogger(__name__)
+
+
+class Household:
+    """Who listens in this process, when anybody does: told at once, and deaf to what comes back from Valkey under its own name."""
+
+    name = ""
+    tell: Callable[[str], None] | None = None
+
+
+def sessions_of(person: int) -> str:
+    """The topic that is rung when a session of this person ends. No page can ask to hear it."""
+    return f"sessions:{person}"
+
+
+def ring(topic: str) -> None:
+    """Tell every process that `topic` changed, once the current transaction has committed."""
+    transaction.on_commit(partial(_publish, topic), robust=True)
+
+
+def _publish(topic: str) -> None:
+    if Household.tell is not None:
+        Household.tell(topic)
+    try:
+        valkey().publish(PREFIX + topic, Household.name)
+    except redis.RedisError as error:
+        log.warning("Nobody else heard that %s changed: Valkey says %s.", topic, error)

@@ -1,0 +1,36 @@
+"""What each button of the run page means: which event it asks the engine for, and which fields of the form go with it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from workflows.engine import events as ev
+
+WORDS_MAX = 500  # a reason longer than this belongs into the postmortem
+
+
+class Act(NamedTuple):
+    kind: type[ev.Event]
+    fields: tuple[str, ...] = ()
+
+    def said(self, form: Mapping[str, str]) -> dict[str, str]:
+        return {name: form.get(name, "")[:WORDS_MAX] for name in self.fields}
+
+
+ACTS: Mapping[str, Act] = {
+    "choose": Act(ev.Chosen, ("value",)),
+    "check": Act(ev.CheckAsked),
+    "hands": Act(ev.HandsDone, ("evidence",)),
+    "correct": Act(ev.Corrected, ("step", "evidence")),
+    "plan": Act(ev.PlanAsked),
+    "confirm": Act(ev.Confirmed, ("text",)),
+    "approve": Act(ev.Approved, ("plan_digest", "accepted")),
+    "deny": Act(ev.Denied, ("plan_digest", "reason")),
+    "break-glass": Act(ev.GlassBroken, ("plan_digest", "reason", "accepted")),
+    "execute": Act(ev.ExecuteAsked, ("accepted",)),
+    "settle": Act(ev.Settled, ("outcome", "reason")),
+    "back": Act(ev.WentBack, ("step",)),
+    "abort": Act(ev.Aborted, ("reason",)),
+}
+# What stands beside the engine: about the run's order and locks (`app.runs.people.takeover`), who sees to it (`app.runs.people.owners`), who is
+# sent to the rack (`app.runs.people.technician_link`), and who is reminded of a plan (`app.runs.people.approval_requests`).
+BESIDE = ("withdraw", "take-over", "hand-over", "have-it", "comment", "technician-link", "revoke-link", "remind")

@@ -1,0 +1,112 @@
+"""Which members, disks and bays open runs have in hand. Every page that shows one says so, and no second run begins on it.
+
+Things are compared and never situations: one lost member shows as several situations, and what is found tomorrow has another key.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import connection
+
+from app.core.compiled_queries import ModelsWrittenOnce
+from app.fleet.models import LabelSeen, Sighting, Situation
+from app.runs.models import Run
+from workflows.runbooks import RUNBOOKS
+
+BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
+DISKS = ("old_wwid", "wwid")
+
+
+def things(params: Mapping[str, str]) -> frozenset[str]:
+    """The member, disks and bay that the parameters of a run, or the subject of a situation, name."""
+    found = {f"disk {params[name]}" for name in DISKS if params.get(name)}
+    found |= {f"member {params['vdev_guid']}"} if params.get("vdev_guid") else set()
+    found |= {f"bay {params['enclosure']}/{params['slot']}"} if params.get("enclosure") and params.get("slot") else set()
+    return frozenset(found)
+
+
+def of(run: Run) -> frozenset[str]:
+    """With what was chosen on the way."""
+    return things(run.params) | things(run.here.params)
+
+
+@ModelsWrittenOnce
+def open_runs():
+    return Run.objects.filter(ended_at=None).select_related("requester").order_by("pk")
+
+
+def run_on(wanted: Iterable[str], runs: list[Run] | None = None) -> Run | None:
+    """The open run that has one of these in hand; of several the first that began."""
+    sought = frozenset(wanted)
+    return next((run for run in (open_runs() if runs is None else runs) if sought & of(run)), None) if sought else None
+
+
+def alone() -> None:
+    """Nobody else begins a run until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEGINNING])
+
+
+def why_not(params: Mapping[str, str]) -> str:
+    """Why no run begins on these; "" when nobody has them in hand."""
+    run = run_on(things(params))
+    if run is None:
+        return ""
+    shared = ", ".join(sorted(things(params) & of(run)))
+    return f"Run {run.pk} of {run.requester} has {shared} in hand. Go on with that run, or end it before another begins on the same."
+
+
+def under_way() -> dict[str, Run]:
+    """Key of a situation -> the open run on it, or on a member, disk or bay of it. For pages of apps that do not know runs."""
+    runs = open_runs()
+    if not runs:
+        return {}
+    by_key = {run.situation_key: run for run in runs if run.situation_key}
+    beside = Situation.objects.filter(closed_at=None, node__name__in={run.node for run in runs}).only("key", "data")
+    found = {one.key: run_on(concerned(one), runs) for one in beside}
+    return {key: run for key, run in found.items() if run is not None} | by_key
+
+
+def concerned(situation: Situation) -> frozenset[str]:
+    """What a situation is about, and what the runbooks that answer it would take in hand."""
+    return things(situation.data["subject"]).union(*(things(answer["params"]) for answer in situation.data["answers"]))
+
+
+# --- the lines that pages show
+
+
+def on_situation(situation: Situation) -> Run | None:
+    keyed = Run.objects.filter(situation_key=situation.key, ended_at=None).select_related("requester").first()
+    return keyed or run_on(concerned(situation))
+
+
+def of_node(name: str) -> list[dict[str, Any]]:
+    return [_line(run) for run in open_runs() if run.node == name and of(run)]
+
+
+def of_pool(guid: str) -> list[dict[str, Any]]:
+    return [_line(run) for run in open_runs() if run.params.get("pool_guid") == guid and of(run)]
+
+
+def of_disk(wwid: str) -> list[dict[str, Any]]:
+    """The disk, the bay in which it sits, or the member that its label makes it."""
+    bays = Sighting.objects.filter(disk__wwid=wwid, until=None).exclude(enclosure_id="").values_list("enclosure_id", "slot")
+    members = LabelSeen.objects.filter(disk__wwid=wwid, until=None).values_list("vdev_guid", flat=True)
+    wanted = {f"disk {wwid}", *(f"bay {enclosure}/{slot}" for enclosure, slot in bays), *(f"member {guid}" for guid in members)}
+    return [_line(run) for run in open_runs() if wanted & of(run)]
+
+
+def of_enclosure(enclosure: str) -> list[dict[str, Any]]:
+    return [_line(run) for run in open_runs() if any(one.startswith(f"bay {enclosure}/") for one in of(run))]
+
+
+def _line(run: Run) -> dict[str, Any]:
+    runbook, params = RUNBOOKS.get(run.runbook), run.params | run.here.params
+    named = (("member", "vdev_guid"), ("disk with the serial number", "old_serial"), ("bay", "slot"))
+    return {
+        "run": run,
+        "title": runbook.title if runbook else run.runbook,
+        "step": next((step.title for step in runbook.steps if step.slug == run.step), "") if runbook else "",
+        "things": [(words, params[name]) for words, name in named if params.get(name)]
+        or [("disk", params[n]) for n in DISKS if n in params],
+    }

@@ -1,0 +1,158 @@
+"""Sealing: freezing what a node is asked to do into exact bytes, under a digest and the portal's signature."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from agents.operations.base import needs_approval
+from agents.portal.wire import canonical, sha256_hex
+from app.accounts import seals
+from app.accounts.models import User
+from app.accounts.sealing import seal_anew
+from app.core.compiled_queries import WrittenOnce, add
+from app.fleet.models import Node
+from app.ledger import keys
+from app.ledger import services as ledger
+from app.runs.models import Order, Plan, Run
+from app.runs.ordering import plan_approvals
+from workflows.engine import events as ev
+from workflows.engine.core import Step
+
+PURE_SECONDS = 90  # a node that does not answer a question in this time is not answering
+ORDER_SECONDS = 300  # to be taken and started; the command itself may take longer
+NO_FENCE = 0
+
+
+class CannotSeal(Exception):
+    """No order can be made out. The message says why, and what to do."""
+
+
+class NotEnrolled(CannotSeal):
+    """The node has no live key, so no order can be made out to it."""
+
+
+class Key(NamedTuple):
+    """The node's live key, and which stay of the machine speaks with it."""
+
+    id: str
+    nonce: str
+    doubled: str
+
+
+def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
+    """A pure order whose answer the run waits for."""
+    said = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+    return _seal(
+        run.node, said, now, now + timedelta(seconds=PURE_SECONDS), run=run, step=run.step, number=effect.number, destructive=False
+    )
+
+
+def look(key: Key | None, node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
+    """A pure order from a page, to whoever has that key."""
+    said = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
+    until = now + timedelta(seconds=PURE_SECONDS)
+    return _seal(node, said, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
+
+
+def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
+    """The one order of a plan, for as long as what stands behind it holds. Nobody's order only on the way back; see `unattended`."""
+    if person is None and not step.unattended:
+        raise CannotSeal(f"Nobody gave the order for “{step.title}”, and that step needs a person.")
+    _names_one_thing(effect)
+    behind = (
+        plan_approvals.of(effect.plan_digest, person, now) if needs_approval(effect.effect, step.destructive) else plan_approvals.NOTHING
+    )
+    if why := behind.why_not or seals.why_not(Plan, pk=effect.plan_digest):
+        raise CannotSeal(why)
+    said = {
+        "operation": effect.operation,
+        "effect": effect.effect,
+        "params": dict(effect.params),
+        "argv": list(effect.argv),
+        "preconditions": dict(effect.preconditions),
+        "plan_digest": effect.plan_digest,
+        "approvals": list(behind.leaves),
+        "nonce": _stay(run.node),
+    }
+    until = min([now + timedelta(seconds=ORDER_SECONDS), *behind.until])
+    more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
+    return _seal(run.node, said, now, until, run=run, step=effect.step, nonce=said["nonce"], **more)
+
+
+def _names_one_thing(effect: ev.Seal) -> None:
+    """An empty or wildcard target must never come to mean "everything"."""
+    for name, value in effect.params.items():
+        if not value.strip() or set(value) & set("*?"):
+            raise CannotSeal(f"{name} of {effect.operation} is {value!r}, which names no one thing. Nothing was sealed. Make a new plan.")
+
+
+def _stay(node: str) -> str:
+    nonce = _key_of(node).nonce
+    if not nonce:
+        raise CannotSeal(
+            f"The agent of {node} has not said which session of the node it speaks for. Update it, and wait for its next report."
+        )
+    return nonce
+
+
+def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
+    key = key or _key_of(node)
+    order = Order(
+        id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, expires_at=until, **row
+    )
+    text = canonical(
+        {
+            "v": "1",
+            "id": order.id,
+            "node": node,
+            "key_id": key.id,
+            "run": str(order.run_id or ""),
+            "step": order.step,
+            "argv": [],
+            "approvals": [],
+            "plan_digest": "",
+            "preconditions": {},
+            "nonce": "",
+            "fence": str(order.fence or NO_FENCE),
+            "sealed_at": ledger.moment(now),
+            "not_before": ledger.moment(now),
+            "expires_at": ledger.moment(until),
+            **said,
+        }
+    )
+    ours = keys.order_key()
+    order.canonical, order.digest = text.decode(), sha256_hex(text)
+    order.signature, order.signed_by = ours.sign_text(text), ours.key_id
+    if keep:
+        ledger.keep(text, "application/json")
+    add(order)
+    if order.effect != "pure":
+        seal_anew(order)
+    return order
+
+
+@WrittenOnce
+def live_keys(name):
+    return Node.objects.filter(name=name, keys__revoked_at__isnull=True).values_list("keys__key_id", "keys__nonce", "keys__doubled_why")
+
+
+def key_of(node: str) -> Key | None:
+    return key_in(live_keys(node))
+
+
+def key_in(rows: list[tuple]) -> Key | None:
+    """The one that `live_keys` found."""
+    return next((Key(*row) for row in rows), None)
+
+
+def _key_of(node: str) -> Key:
+    return _good(key_of(node), node)
+
+
+def _good(key: Key | None, node: str) -> Key:
+    if key is None or not key.id:
+        raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
+    if key.doubled:
+        raise CannotSeal(key.doubled)
+    return key

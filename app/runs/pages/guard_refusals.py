@@ -1,0 +1,54 @@
+"""What a guard says when it does not pass, read from the guard itself: the words of its `refuse` and `unknown`, and of the functions it asks.
+
+What is only known in a case stands as "…".
+"""
+
+import ast
+import inspect
+import textwrap
+from functools import cache
+
+from workflows.engine.core import Guard
+
+AGAINST = ("refuse", "unknown")
+DEPTH_MAX = 3  # a guard that asks a function that asks another
+
+
+def of(guard: Guard) -> tuple[str, ...]:
+    """Every sentence, once, in the order in which the guard asks."""
+    return tuple(dict.fromkeys(_of(guard, DEPTH_MAX)))
+
+
+@cache
+def _of(function, depth: int) -> tuple[str, ...]:
+    found: list[str] = []
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):  # a lambda within an expression, or made without a source
+        return ()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        if node.func.id in AGAINST and node.args:
+            found += filter(None, [_text(node.args[0])])
+        elif depth and (other := _asked(function, node.func.id)) is not None:
+            found += _of(other, depth - 1)
+    return tuple(found)
+
+
+def _asked(function, name: str):
+    """A function of our own that this one can see; one that gives verdicts is worth reading."""
+    seen = {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
+    other = seen.get(name)
+    ours = inspect.isfunction(other) and other.__module__.startswith("workflows.") and other is not function
+    return other if ours and "Verdict" in str(other.__annotations__.get("return", "")) else None
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+    if isinstance(node, ast.IfExp):
+        return " / ".join(filter(None, (_text(node.body), _text(node.orelse))))
+    return ""

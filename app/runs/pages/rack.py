@@ -1,0 +1,102 @@
+"""The one thing to do before the rack now, for somebody with a phone in one hand and a disk in the other."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.runs import services
+from app.runs.models import Run
+from app.runs.pages import run_page
+from app.runs.rights import MANUAL, may
+from workflows.engine.core import Params, Runbook, Step, blockers
+from workflows.engine.state import ENDED, RunState
+from workflows.facts import FleetFacts, known
+from workflows.guards.answers import the_bay_that_blinks
+from workflows.guards.bay import the_bay
+from workflows.runbooks import RUNBOOKS
+
+ASKED_OF_THE_EYE = (the_bay_that_blinks,)  # nothing on the page may tell the answer: a light is never trusted alone
+
+
+def waiting() -> list[Run]:
+    """Open runs that wait for hands."""
+    found = Run.objects.filter(ended_at=None, status__in=("open", "waiting")).select_related("requester")
+    return [run for run in found if run.runbook in RUNBOOKS and services.step_of(run).at_the_rack]
+
+
+def line(run: Run) -> dict[str, Any]:
+    return run_page.line(run) | {"step": services.step_of(run)}
+
+
+def now(run: Run, user: User) -> dict[str, Any]:
+    return shown(run) | {"may_act": may(user, MANUAL, run.node)}
+
+
+def shown(run: Run) -> dict[str, Any]:
+    """The same for everybody; whether this reader may answer is not said yet."""
+    state, runbook = run.here, RUNBOOKS[run.runbook]
+    step = runbook.step(state.step)
+    words, tone = run_page.standing(state, runbook)
+    here = state.status not in ENDED and step.at_the_rack
+    by_eye = here and step.judges in ASKED_OF_THE_EYE
+    told = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
+    disk = in_hand(step, state.params) if told else None
+    waits = here and step.kind == "WAIT"
+    facts = services.facts_for(run) if waits else None
+    return {
+        "section": "runs",
+        "bare": True,
+        "topics": f"run:{run.pk},node:{run.node}",
+        "run": run,
+        "state": state,
+        "step": step,
+        "standing": words,
+        "tone": tone,
+        "ended": state.status in ENDED,
+        "here": here,
+        "asks": here and step.kind == "MANUAL" and state.status == "open",
+        "by_eye": by_eye,
+        "bay": state.params.get("slot", "") if disk else "",
+        "enclosure": state.params.get("enclosure", ""),
+        "disks": [disk] if disk else moved(runbook, state) if state.status in ENDED else [],
+        "quiet": step.kind == "MANUAL",  # the bay is large where hands go to it now
+        "light": light(facts, state.params) if facts is not None and told else "",
+        "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and told else [],
+        "looks": looks(run, facts, step, timezone.now()) if facts is not None else None,
+        **run_page.correcting(runbook, state),
+    }
+
+
+def in_hand(step: Step, params: Params) -> tuple[str, str] | None:
+    """What is done with which disk at this step, by the serial number on its label."""
+    found = (("Take out", step.takes_out), ("Put back" if step.undoes else "Put in", step.puts_in))
+    return next(((words, params[name]) for words, name in found if name and params.get(name)), None)
+
+
+def moved(runbook: Runbook, state: RunState) -> list[tuple[str, str]]:
+    """What hands did with which disk in a run that has ended."""
+    walked = {one.step for one in state.finished if not one.passed_over}
+    done = [in_hand(step, state.params) for step in runbook.steps if step.slug in walked]
+    past = {"Take out": "Came out", "Put in": "Went in", "Put back": "Was put back"}
+    return [(past[words], serial) for words, serial in filter(None, done)]
+
+
+def looks(run: Run, facts: FleetFacts, step: Step, now: datetime) -> dict[str, int | None]:
+    """How many seconds ago the node looked at the bays, and in how many it is asked again; None is "not known" and "at this moment"."""
+    node = facts.nodes.get(run.node)
+    ages = node.ages if node is not None and known(node.ages) else {}
+    seen = all(source in ages for source in step.sources)
+    left = (run.due_at - now).total_seconds() if run.due_at and run.here.asked is None else 0
+    return {"ago": round(max(ages[source] for source in step.sources)) if seen else None, "next": round(left) if left > 0 else None}
+
+
+def light(facts: FleetFacts, params: Params) -> str:
+    """The bay's light as the enclosure reads it back."""
+    if not params.get("slot"):
+        return ""
+    bay = the_bay(facts, params)
+    if not known(bay) or not known(bay.locate):
+        return f"Whether its light is on is not known: {bay.reason if not known(bay) else bay.locate.reason}"
+    return "Its light blinks." if bay.locate else "Its light is off."

@@ -1,0 +1,35 @@
+"""One act by its name, for whoever asks: a page or the API. What stands beside the engine is done by `takeover`."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from app.accounts.models import User
+from app.runs import services
+from app.runs.actions import ACTS, WORDS_MAX
+from app.runs.people import approval_requests, owners, takeover, technician_link
+
+
+def do(pk: int, version: int, name: str, user: User, proved_at: datetime | None, said: Mapping[str, str]) -> None:
+    """`name` is one of ACTS or BESIDE; `said` is what its form holds. Raises what `services.act` raises."""
+    reason = said.get("reason", "")[:WORDS_MAX]
+    match name:
+        case "withdraw":
+            takeover.withdraw(pk, version, user, reason)
+        case "take-over":
+            takeover.take_over(pk, version, _number(said.get("holder", "")), user, reason, proved_at)
+        case "hand-over":
+            owners.hand_over(pk, user, said.get("to", ""), reason)
+        case "have-it":
+            owners.have_it(pk, user)
+        case "comment":
+            owners.comment(pk, user, said.get("text", ""))
+        case "remind":
+            approval_requests.remind(pk, version, user)
+        case "revoke-link":
+            technician_link.revoke(pk, _number(said.get("link", "")), user)
+        case _:
+            services.act(pk, version, ACTS[name].kind, user, proved_at=proved_at, **ACTS[name].said(said))
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0

@@ -1,0 +1,77 @@
+"""A member, a disk or a bay that a run has in hand is shown as such everywhere, and no second run begins on it."""
+
+import pytest
+
+from app.fleet.models import Situation
+from app.ledger.models import LedgerEvent
+from app.runs import in_hand, services
+from app.runs.models import Run
+from app.runs.tests.cast import act, try_out
+from app.runs.tests.test_rack import BLINK, blink
+from workflows.engine import events as ev
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def walk(db, tmp_path, ann, bob):
+    """A run that has taken its member out of service: ZFS now calls it lost, and other runbooks offer themselves for it."""
+    walk = blink(try_out(tmp_path, BLINK), ann, bob)
+    walk.to("light")
+    walk.node.report()
+    return walk
+
+
+def others(walk) -> list[Situation]:
+    """Situations that are about what the run has in hand, under keys of their own."""
+    held = in_hand.of(walk.run)
+    found = Situation.objects.filter(closed_at=None).exclude(key=walk.run.situation_key)
+    return [one for one in found if held & in_hand.concerned(one)]
+
+
+def test_no_second_run_begins_on_it_by_whatever_situation(walk, eve):
+    answers = [(one, answer) for one in others(walk) for answer in one.data["answers"]]
+    assert answers, "an OFFLINE member is a situation of its own"
+    for one, answer in answers:
+        with pytest.raises(services.RunRefused, match=f"Run {walk.run.pk} of ann has .* in hand"):
+            services.start_run(eve, answer["runbook"], answer["params"], one.key)
+    assert Run.objects.count() == 1
+    assert LedgerEvent.objects.filter(type="run.start-refused").count() == len(answers)
+
+
+@pytest.mark.parametrize(
+    ("named", "shared"),
+    [
+        ({"vdev_guid": "{vdev_guid}"}, "member"),
+        ({"old_wwid": "{old_wwid}"}, "disk"),
+        ({"wwid": "{old_wwid}"}, "disk"),
+        ({"enclosure": "{enclosure}", "slot": "{slot}"}, "bay"),
+    ],
+)
+def test_it_is_known_by_member_disk_or_bay(named, shared, walk):
+    params = {name: value.format(**walk.run.params) for name, value in named.items()}
+    assert shared in in_hand.why_not(params)
+    assert in_hand.why_not({name: f"{value}9" for name, value in params.items()}) == ""
+    act(walk.run, ev.Aborted, walk.ann, reason="Not tonight.")
+    act(walk.run, ev.Aborted, walk.ann, reason="Nor its way back.")
+    assert in_hand.why_not(params) == "", "an ended run has nothing in hand"
+
+
+def test_every_page_that_shows_it_says_so(walk, client):
+    client.force_login(walk.bob)
+    params, node = walk.run.params, walk.node.name
+    pages = [
+        f"/nodes/{node}/",
+        f"/nodes/{node}/pools/{params['pool']}/",
+        f"/disks/{params['old_wwid']}/",
+        f"/nodes/{node}/enclosures/{params['enclosure']}/",
+        *(f"/situations/{one.pk}/" for one in others(walk)),
+    ]
+    for page in pages:
+        shown = client.get(page).content.decode()
+        assert f'id="in-hand-{walk.run.pk}"' in shown, page
+        assert "Start this runbook" not in shown, page
+    fleet = client.get("/").content.decode()
+    about = Situation.objects.filter(closed_at=None, pk__in=[one.pk for one in others(walk)], cause_key="")
+    assert about.exists()
+    assert fleet.count(f"being repaired by ann, run {walk.run.pk}") >= about.count()

@@ -1,0 +1,79 @@
+"""Every page that makes a secret (a token, a link, a password, an address) asks for a fresh proof first."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from app.accounts.models import User
+from app.accounts.proof import FRESH_SECONDS, PROVED
+from app.api.models import Token
+from app.nodes.models import EnrolToken
+from app.notices.models import Channel, Hook
+from app.runs.models import TechnicianLink
+from app.runs.tests.cast import person, try_out
+from app.runs.tests.test_rack import BLINK, blink
+
+pytestmark = pytest.mark.django_db
+APP = Path(__file__).resolve().parent.parent
+# where a secret is made -> (address, form) of the page for it, and what is there afterwards
+MAKERS = {
+    "notices/channels.py": ("/notices/hooks/add/", {"name": "prom", "team": ""}, Hook.objects.count),
+    "api/tokens.py": ("/account/tokens/", {"name": "x", "scopes": ["read"], "life": "12h"}, Token.objects.count),
+    "nodes/keys.py": ("/add-node/", {"name": "oss09"}, lambda: EnrolToken.objects.filter(node__name="oss09").count()),
+    "accounts/people.py": ("/people/add/", {"name": "new"}, lambda: User.objects.filter(username="new").count()),
+    "runs/people/technician_link.py": ("/runs/{run}/act/", {"act": "technician-link"}, TechnicianLink.objects.count),
+}
+# What is no secret that the portal makes, and yet is where what it says goes out: as dangerous in wrong hands.
+ALSO = {
+    "a channel of notices": (
+        "/notices/channels/add/",
+        {"name": "x", "severity": "act", "zone": "UTC", "url": "json://192.0.2.7/x"},
+        Channel.objects.count,
+    )
+}
+ASKED = MAKERS | ALSO
+# Made for a browser or a machine that is there already, and shown on no page.
+UNSEEN = {"accounts/confirming.py", "accounts/sso.py", "accounts/known.py", "nodes/demo.py"}
+
+
+@pytest.fixture
+def ada(client):
+    ada = person("ada", "admin")
+    ada.memberships.create(role="operator")
+    client.force_login(ada)
+    return ada
+
+
+@pytest.fixture
+def run(tmp_path, ada):
+    """One that asks for hands at the rack."""
+    walk = blink(try_out(tmp_path, BLINK), ada, person("bob", "approver"))
+    walk.to("spare")
+    return walk.run
+
+
+@pytest.mark.parametrize("maker", ASKED)
+def test_no_secret_is_made_without_a_fresh_proof(maker, client, run):
+    address, form, made = ASKED[maker]
+    sent = form | {"version": run.version}
+    session = client.session
+    session[PROVED] = timezone.now().timestamp() - FRESH_SECONDS - 1
+    session.save()
+    before = made()
+    client.post(address.format(run=run.pk), sent)
+    assert made() == before
+    session[PROVED] = timezone.now().timestamp()
+    session.save()
+    client.post(address.format(run=run.pk), sent)
+    assert made() == before + 1
+
+
+def test_no_maker_of_a_secret_is_forgotten():
+    found = {
+        path.relative_to(APP).as_posix()
+        for path in APP.rglob("*.py")
+        if not {"tests", "migrations"} & set(path.parts) and re.search(r"secrets\.token_urlsafe\(", path.read_text())
+    }
+    assert found == set(MAKERS) | UNSEEN

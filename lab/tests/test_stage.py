@@ -1,0 +1,49 @@
+"""What a test waits for before it judges a node."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import stage
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOW = "smart/sdb was asked at 2026-11-25T12:00:00Z and has not answered; second try 2026-11-25T12:01:00Z."
+
+
+class Told(stage.Stage):
+    """A stage whose portal says one thing after the other."""
+
+    def __init__(self, *told):
+        self.told = list(told)
+
+    def facts(self):
+        return self.told.pop(0) if self.told else None
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(stage, "ASK_AGAIN_SECONDS", 0)
+
+
+def said(*asked, **failures):
+    return {"asked": list(asked), "failures": failures}
+
+
+def test_a_question_that_is_open_is_no_failure_yet():
+    done = said("lsscsi", "smart")
+    assert Told(said("lsscsi"), said("lsscsi", "smart", smart=SLOW), said("lsscsi", "smart", smart=SLOW), done).answered() is done
+
+
+def test_a_source_that_has_only_just_spoken_is_waited_for():
+    last = said("lsscsi", "smart")
+    assert Told(said("lsscsi"), said("lsscsi", "smart"), last).answered() is last
+
+
+def test_what_failed_is_not_waited_away():
+    failed = said("smart", smart="`smartctl` is not there.")
+    assert Told(said("smart"), failed).answered() is failed
+
+
+def test_the_agent_says_it_in_these_words():
+    text = (ROOT / "agents/reporting/schedule.py").read_text()
+    assert all(words in text for words in stage.OPEN)

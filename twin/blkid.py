@@ -1,0 +1,78 @@
+"""`blkid -p DEV`: what low-level probing finds on one device; nothing and exit 2 on an empty one, or one that cannot be read."""
+
+from __future__ import annotations
+
+import uuid
+
+from twin.model import Disk, Node, Partition
+from twin.view import Device
+
+EXIT_NOTHING = 2
+DISKS_OF_A_MAJOR, MINORS_OF_A_DISK = 16, 16
+FIRST_MAJORS = (8, *range(65, 72), *range(128, 136))  # of SCSI disks, sixteen to each (Linux, devices.txt)
+SOLARIS_USR_AND_APPLE_ZFS = "6a898cc3-1dd2-11b2-99a6-080020736631"
+SOLARIS_RESERVED = "6a945a3b-1dd2-11b2-99a6-080020736631"
+LINUX_FILESYSTEM = "0fc63daf-8483-4772-8e79-3d69d8477de4"
+
+
+def probe(node: Node, device: Device, path: str) -> tuple[int, str]:
+    """(exit code, text). `path` is the device as it was asked for."""
+    if device.path.state != "running":
+        return EXIT_NOTHING, ""
+    tags = _disk(device.disk) if device.partition is None else {**_content(node, device.partition), **_entry(node, device)}
+    if not tags:
+        return EXIT_NOTHING, ""
+    return 0, f"{path}: " + " ".join(f'{key}="{value}"' for key, value in tags.items()) + "\n"
+
+
+def _disk(disk: Disk) -> dict[str, object]:
+    if not disk.partitions:
+        return {}
+    return {"PTUUID": _uuid(disk.wwid), "PTTYPE": "gpt"}
+
+
+def _content(node: Node, partition: Partition) -> dict[str, object]:
+    """Up to 2.1 nothing is found on a hot spare, which has labels and no uberblock there."""
+    if partition.label and partition.label.copies:
+        pool = node.pool(partition.label.pool)
+        if any(spare.guid == partition.label.guid for spare in pool.spares):
+            told = {"VERSION": 5000, "UUID_SUB": partition.label.guid, "TYPE": "zfs_member", "USAGE": "filesystem"}
+            return told if node.release >= (2, 2) else {}
+        names = {"VERSION": 5000, "LABEL": pool.name, "UUID": pool.guid, "UUID_SUB": partition.label.guid}
+        return {**names, "BLOCK_SIZE": 4096, "TYPE": "zfs_member", "USAGE": "filesystem"}
+    own = {"UUID": _uuid(f"{partition.filesystem} {partition.start}")}
+    if partition.swap or partition.filesystem == "swap":
+        return {**own, "VERSION": 1, "TYPE": "swap", "USAGE": "other"}
+    if partition.filesystem == "ext4":
+        return {**own, "VERSION": "1.0", "BLOCK_SIZE": 1024, "TYPE": "ext4", "USAGE": "filesystem"}
+    return {**own, "TYPE": partition.filesystem, "USAGE": "filesystem"} if partition.filesystem else {}
+
+
+def _entry(node: Node, device: Device) -> dict[str, object]:
+    partition = device.partition
+    assert partition is not None
+    of_zfs = {1: ("zfs-" + _uuid(device.disk.wwid)[:8] * 2, SOLARIS_USR_AND_APPLE_ZFS), 9: ("", SOLARIS_RESERVED)}
+    name, kind = ("", LINUX_FILESYSTEM) if partition.filesystem else of_zfs.get(partition.number, ("", LINUX_FILESYSTEM))
+    return {
+        "PART_ENTRY_SCHEME": "gpt",
+        **({"PART_ENTRY_NAME": name} if name else {}),
+        "PART_ENTRY_UUID": _uuid(f"{device.disk.wwid}/{partition.number}"),
+        "PART_ENTRY_TYPE": kind,
+        "PART_ENTRY_NUMBER": partition.number,
+        "PART_ENTRY_OFFSET": partition.start,
+        "PART_ENTRY_SIZE": partition.sectors,
+        "PART_ENTRY_DISK": _device_number(device.path.name),
+    }
+
+
+def _device_number(name: str) -> str:
+    """Of a whole disk: sda is 8:0, sdb 8:16, sdq 65:0."""
+    index = 0
+    for letter in name[len("sd") :]:
+        index = 26 * index + ord(letter) - ord("a") + 1
+    major, place = divmod((index - 1) % (DISKS_OF_A_MAJOR * len(FIRST_MAJORS)), DISKS_OF_A_MAJOR)
+    return f"{FIRST_MAJORS[major]}:{MINORS_OF_A_DISK * place}"
+
+
+def _uuid(of: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, of))

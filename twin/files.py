@@ -1,0 +1,236 @@
+"""What a node shows as files: sysfs block, SCSI and enclosure devices, /dev/disk links, and the few files of /proc and /etc.
+
+Paths, names and contents are those of Linux: the class folders hold links into /sys/devices, a disk's bay is the link
+`enclosure_device:NAME`, a bay's disk is its link `device`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from twin import kernel, sas
+from twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path
+from twin.tree import Tree
+
+SCSI_TIMEOUT_SECONDS = 30
+BAY_ATTRIBUTES = ("locate", "fault")  # those the twin lets anybody write
+
+
+def build(node: Node) -> Tree:
+    tree = Tree()
+    for disk in node.disks:
+        for path in disk.paths:
+            _disk(tree, node, disk, path)
+    for enclosure in node.enclosures:
+        _enclosure(tree, node, enclosure)
+    for link, name in dev_links(node).items():
+        tree.link(link, f"/dev/{name}")
+    sas.build(tree, node)
+    _system(tree, node)
+    return tree
+
+
+def dev_links(node: Node) -> dict[str, str]:
+    """Every link under /dev/disk -> the kernel name it leads to. Of two paths to one disk, udev keeps the last."""
+    links = {}
+    for disk in node.disks:
+        for path in disk.paths:
+            for base in _link_names(disk, path):
+                links[base] = path.name
+                for partition in disk.partitions:
+                    links[f"{base}-part{partition.number}"] = f"{path.name}{partition.number}"
+    return links
+
+
+def _link_names(disk: Disk, path: Path) -> Iterator[str]:
+    yield f"/dev/disk/by-id/wwn-0x{disk.hex}"
+    if path.sas_address:
+        yield f"/dev/disk/by-id/scsi-3{disk.hex}"
+    else:
+        yield f"/dev/disk/by-id/ata-{disk.model.replace(' ', '_')}_{disk.serial}"
+    if path.phys_path:
+        yield f"/dev/disk/by-path/{path.phys_path}"
+
+
+def scsi_folder(node: Node, hctl: str) -> str:
+    """Where sysfs keeps the SCSI device of an H:C:T:L."""
+    host, channel, target, _ = hctl.split(":")
+    return f"{sas.end_folder(node, hctl)}/target{host}:{channel}:{target}/{hctl}"
+
+
+def bay_folder(node: Node, enclosure: Enclosure, bay: Bay) -> str:
+    return f"{scsi_folder(node, enclosure.name)}/enclosure/{enclosure.name}/{bay.name}"
+
+
+def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
+    scsi = scsi_folder(node, path.hctl)
+    _scsi_device(tree, scsi, disk.vendor, disk.model, disk.rev, path.sg)
+    for name, value in _scsi_attributes(disk, path):
+        tree.file(f"{scsi}/{name}", value)
+    tree.file(f"{scsi}/delete", "")
+    found = node.bay_of(disk.wwid)
+    if found:
+        tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if _cached(disk) else "write through\n")
+    tree.file(f"{scsi}/scsi_disk/{path.hctl}/protection_type", f"{disk.protection_type}\n")
+    _block_device(tree, f"{scsi}/block/{path.name}", scsi, disk, path)
+
+
+def _scsi_device(tree: Tree, scsi: str, vendor: str, model: str, rev: str, sg: int) -> None:
+    tree.file(f"{scsi}/vendor", f"{vendor:<8}\n")
+    tree.file(f"{scsi}/model", f"{model:<16}\n")
+    tree.file(f"{scsi}/rev", f"{rev:<4}\n")
+    tree.link(f"{scsi}/scsi_generic/sg{sg}/device", scsi)
+    tree.link(f"/sys/class/scsi_generic/sg{sg}", f"{scsi}/scsi_generic/sg{sg}")
+    hctl = scsi.rpartition("/")[2]
+    tree.link(f"/sys/bus/scsi/devices/{hctl}", scsi)
+    tree.directory(f"{scsi}/scsi_device/{hctl}")
+    tree.link(f"{scsi}/scsi_device/{hctl}/device", scsi)
+    tree.link(f"/sys/class/scsi_device/{hctl}", f"{scsi}/scsi_device/{hctl}")
+
+
+def _scsi_attributes(disk: Disk, path: Path) -> Iterator[tuple[str, bytes]]:
+    texts = {
+        "type": "0",
+        "state": path.state,
+        "timeout": str(SCSI_TIMEOUT_SECONDS),
+        "eh_timeout": "10",
+        "device_blocked": "0",
+        "queue_depth": "254" if path.sas_address else "32",
+        "iorequest_cnt": "0x1a2b3c",
+        "iodone_cnt": "0x1a2b3c",
+        "ioerr_cnt": "0x0",
+        "iotmo_cnt": "0x0",
+        "wwid": f"naa.{disk.hex}",
+    }
+    if path.sas_address:
+        texts["sas_address"] = path.sas_address
+    for name, text in texts.items():
+        yield name, f"{text}\n".encode("ascii")
+    yield "vpd_pg80", _vpd_page(0x80, disk.serial.encode("ascii"))
+    yield "vpd_pg83", _vpd_page(0x83, _designators(disk, path))
+
+
+def _vpd_page(page: int, body: bytes) -> bytes:
+    return bytes((0x00, page)) + len(body).to_bytes(2, "big") + body
+
+
+def _designators(disk: Disk, path: Path) -> bytes:
+    """Page 0x83: the logical unit's NAA name, then (SAS) the NAA name of the target port."""
+    unit = bytes((0x01, 0x03, 0x00, 0x08)) + bytes.fromhex(disk.hex)
+    if not path.sas_address:
+        return unit
+    return unit + bytes((0x61, 0x93, 0x00, 0x08)) + bytes.fromhex(path.sas_address[2:])
+
+
+def _cached(disk: Disk) -> bool:
+    """What the kernel believes; a mode that is set past it changes nothing there."""
+    return disk.wce if disk.believed is None else disk.believed
+
+
+def _block_device(tree: Tree, block: str, scsi: str, disk: Disk, path: Path) -> None:
+    tree.link(f"/sys/block/{path.name}", block)
+    tree.link(f"/sys/class/block/{path.name}", block)
+    tree.file(f"/dev/{path.name}", b"")
+    tree.link(f"{block}/device", scsi)
+    for name, value in _block_attributes(disk):
+        tree.file(f"{block}/{name}", f"{value}\n")
+    tree.directory(f"{block}/slaves")
+    _holders(tree, block, disk.holders)
+    for partition in disk.partitions:
+        _partition(tree, block, path.name, partition)
+
+
+def _block_attributes(disk: Disk) -> Iterator[tuple[str, object]]:
+    yield "size", disk.size_bytes // SECTOR
+    yield "ro", 0
+    yield "removable", 0
+    yield "queue/logical_block_size", disk.logical_block_bytes
+    yield "queue/physical_block_size", disk.physical_block_bytes
+    yield "queue/rotational", int(disk.rotational)
+    yield "queue/write_cache", "write back" if _cached(disk) else "write through"
+
+
+def _partition(tree: Tree, block: str, name: str, partition: Partition) -> None:
+    folder = f"{block}/{name}{partition.number}"
+    for attribute, value in (("partition", partition.number), ("start", partition.start), ("size", partition.sectors), ("ro", 0)):
+        tree.file(f"{folder}/{attribute}", f"{value}\n")
+    _holders(tree, folder, partition.holders)
+    tree.link(f"/sys/class/block/{name}{partition.number}", folder)
+    tree.file(f"/dev/{name}{partition.number}", b"")
+
+
+def _holders(tree: Tree, folder: str, holders: list[Any]) -> None:
+    tree.directory(f"{folder}/holders")
+    for holder in holders:
+        tree.directory(f"/sys/devices/virtual/block/{holder}")
+        tree.link(f"{folder}/holders/{holder}", f"/sys/devices/virtual/block/{holder}")
+
+
+def _enclosure(tree: Tree, node: Node, enclosure: Enclosure) -> None:
+    scsi = scsi_folder(node, enclosure.name)
+    _scsi_device(tree, scsi, enclosure.vendor, enclosure.model, enclosure.rev, enclosure.sg)
+    tree.file(f"{scsi}/type", "13\n")
+    folder = f"{scsi}/enclosure/{enclosure.name}"
+    tree.link(f"/sys/class/enclosure/{enclosure.name}", folder)
+    tree.link(f"{folder}/device", scsi)
+    tree.file(f"{folder}/id", f"{enclosure.id}\n")
+    tree.file(f"{folder}/components", f"{len(enclosure.bays)}\n")
+    for bay in enclosure.bays:
+        _bay(tree, node, enclosure, bay)
+
+
+def _bay(tree: Tree, node: Node, enclosure: Enclosure, bay: Bay) -> None:
+    folder = bay_folder(node, enclosure, bay)
+    values = {
+        "slot": bay.number,
+        "type": "array device",
+        "status": bay.status,
+        "fault": bay.fault,
+        "locate": bay.locate,
+        "active": bay.active,
+        "power_status": bay.power,
+    }
+    for name, value in values.items():
+        tree.file(f"{folder}/{name}", f"{value}\n")
+    disk = next((d for d in node.disks if d.wwid == bay.wwid), None)
+    if disk and disk.paths:
+        tree.link(f"{folder}/device", scsi_folder(node, disk.paths[0].hctl))
+
+
+def _system(tree: Tree, node: Node) -> None:
+    tree.file("/etc/hostid", int(node.hostid, 16).to_bytes(4, "little"))
+    tree.file("/etc/hostname", f"{node.hostname}\n")
+    tree.file("/proc/sys/kernel/hostname", f"{node.hostname}\n")
+    tree.file("/proc/sys/kernel/osrelease", f"{node.kernel}\n")
+    tree.file("/proc/sys/kernel/random/boot_id", f"{node.boot_id}\n")
+    tree.file("/sys/module/zfs/version", f"{node.zfs_module}\n")
+    tree.file("/sys/module/spl/parameters/spl_hostid", "0\n")
+    mounts = "".join(f"{line}\n" for line in _mounts(node))
+    tree.file("/proc/1/mounts", mounts)
+    tree.file("/proc/mounts", mounts)
+    tree.file("/proc/swaps", "".join(_swaps(node)))
+    kernel.build(tree, node)
+
+
+def _mounts(node: Node) -> Iterator[str]:
+    for name, partition in _partitions(node):
+        if partition.mountpoint:
+            yield f"/dev/{name} {partition.mountpoint} {partition.filesystem} rw,relatime 0 0"
+    yield from node.mounts
+
+
+def _swaps(node: Node) -> Iterator[str]:
+    yield "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+    for name, partition in _partitions(node):
+        if partition.swap:
+            device = f"/dev/{name}"
+            yield f"{device:<40}partition\t{partition.sectors // 2}\t\t0\t\t-2\n"
+
+
+def _partitions(node: Node) -> Iterator[tuple[str, Partition]]:
+    for disk in node.disks:
+        for path in disk.paths[:1]:
+            for partition in disk.partitions:
+                yield f"{path.name}{partition.number}", partition

@@ -1,0 +1,221 @@
+"""A simulated storage node behind `Host`: same commands, same files, same refusals, and a memory of what was done to it.
+
+    reads    answered from the state file and the clock
+    writes   put on record (`commands.log`, synced), then done under the lock of the state file
+
+`zpool replace` takes `knobs.replace_seconds` and has its effect in the middle of them: whoever is killed or times out
+before that has done nothing, afterwards everything.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from agents.host.host import LocalHost, Ran, Region
+from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, tuning
+from twin.answer import Answer
+from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
+from twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from twin.memory import MemoryStore
+from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
+from twin.scan import is_due, settle
+from twin.store import Store
+from twin.view import View
+
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub")
+
+
+class OutOfTime(Exception):
+    """The command was still at it when its time was up."""
+
+
+class TwinHost:
+    def __init__(
+        self,
+        state: str | os.PathLike[str] | MemoryStore,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.store = state if isinstance(state, MemoryStore) else Store(state)
+        self._clock = clock
+        self._sleep = sleep
+
+    def now(self) -> float:
+        return self._clock()
+
+    def view(self) -> View:
+        """The node as it is now: a resilver that is over by the clock has ended."""
+        now = self.now()
+        view = self.store.view()
+        if not is_due(view.node, now) and not sas.has_grown(view.node, now) and not importer.goes_on(view.node, now):
+            return view
+        with self.store.changing() as node:
+            settle(node, now)
+            importer.go_on(node, now)
+            if sas.has_grown(node, now):
+                sas.grow(node, now)
+        return self.store.view()
+
+    def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
+        started, argv = self.now(), tuple(argv)
+        if argv[:1] == ("openssl",):
+            return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
+        if not argv or not is_installed(argv[0]) or argv[0] in self.store.view().node.faults.absent:
+            return Ran(argv, None, b"", b"", 0.0, "not found")
+        ends = started + timeout_seconds
+        try:
+            answer = self._answer(argv, ends)
+        except OutOfTime:
+            return Ran(argv, None, b"", b"", timeout_seconds, "timeout")
+        return Ran(argv, answer.exit_code, answer.stdout.encode("utf-8"), answer.stderr.encode("utf-8"), self.now() - started)
+
+    def _answer(self, argv: tuple[str, ...], ends: float) -> Answer:
+        if not is_read(argv):
+            self.store.log(argv, self.now())
+        view = self.view()
+        faults = view.node.faults
+        self._wait(sum(slow.seconds for slow in faults.slow if list(argv[: len(slow.argv)]) == slow.argv), ends)
+        if disk_asked(view, argv) in faults.hangs:
+            self._wait(ends - self.now() + 1, ends)
+        if is_read(argv):
+            command, args = read_command(argv)
+            return command(self.view(), args, self.now()) if command else unknown(argv)
+        return self._write_command(argv, ends)
+
+    def _write_command(self, argv: tuple[str, ...], ends: float) -> Answer:
+        verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
+        if verb == "replace":
+            return self._replace(argv, ends)
+        if verb in ("import", "export"):
+            return self._in_or_out(argv)
+        if verb == "scrub" and self._hangs_over(argv[2:]):
+            self._wait(ends - self.now() + 1, ends)
+        if verb in MEMBER_VERBS or argv[:2] == ("zpool", "set"):
+            with self._changing() as node:
+                answer = members.set_path(node, argv[2:]) if verb == "set" else members.change(node, verb, argv[2:], self.now())
+                if answer and not answer.exit_code:
+                    past.record(node, argv, self.now())
+            return answer or unknown(argv)
+        if argv[0] == "sdparm":
+            return self._set_mode(argv)
+        if argv[:3] == ("smartctl", "-t", "short") and len(argv) == 4:
+            with self._changing() as node:
+                device = View(node).device(argv[3])
+                return (
+                    unknown(argv)
+                    if device is None or device.partition
+                    else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
+                )
+        return unknown(argv)
+
+    def _hangs_over(self, pools: Sequence[str]) -> bool:
+        """2.1 refuses to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
+        node = self.view().node
+        return node.release >= (2, 3) and any(pool.suspended for pool in node.imported if pool.name in pools)
+
+    def _set_mode(self, argv: tuple[str, ...]) -> Answer:
+        verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")
+        with self._changing() as node:
+            device = View(node).device(argv[-1])
+            if (
+                verb not in ("--set", "--clear")
+                or mode not in drive_logs.MODES
+                or device is None
+                or device.partition
+                or set(argv[2:-1]) - {"--save"}
+            ):
+                return unknown(argv)
+            return drive_logs.set_mode(device.disk, argv[-1], mode, verb == "--set", "--save" in argv)
+
+    def _in_or_out(self, argv: tuple[str, ...]) -> Answer:
+        wanted = importer.parse(argv[2:]) if argv[1] == "import" else None
+        with self._changing() as node:
+            answer = (
+                importer.bring_in(node, wanted, self.now()) if wanted else importer.let_go(node, argv[2:]) if argv[1] == "export" else None
+            )
+        return answer or unknown(argv)
+
+    def _replace(self, argv: tuple[str, ...], ends: float) -> Answer:
+        wanted = replacing.parse(argv[2:])
+        if wanted is None:
+            return unknown(argv)
+        refusal = replacing.refused_by_tool(self.view(), wanted)
+        if refusal:
+            return refusal
+        half = self.view().node.knobs.replace_seconds / 2
+        self._wait(half, ends)
+        with self._changing() as node:
+            # Somebody else may have taken the disk meanwhile.
+            answer = replacing.refused_by_tool(View(node), wanted) or replacing.attach(node, wanted, self.now())
+            if not answer.exit_code:
+                past.record(node, argv, self.now())
+        self._wait(half, ends)
+        return answer
+
+    @contextmanager
+    def _changing(self) -> Iterator[Node]:
+        with self.store.changing() as node:
+            settle(node, self.now())
+            yield node
+
+    def _wait(self, seconds: float, ends: float) -> None:
+        left = ends - self.now()
+        self._sleep(max(0.0, min(seconds, left)))
+        if seconds > left:
+            raise OutOfTime
+
+    def read(self, path: str) -> bytes:
+        view = self.view()
+        real, _ = view.tree.resolve(path)
+        if self._is_behind_a_hanging_disk(view.node, real):
+            raise TimeoutError(errno.ETIMEDOUT, "Connection timed out", path)
+        return view.tree.read(path)
+
+    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
+
+    def write(self, path: str, data: bytes) -> None:
+        real, _ = self.view().tree.resolve(path)
+        parameter = tuning.parameter_at(real)
+        with self._changing() as node:
+            if parameter:
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                tuning.write(node, parameter, data, self.now())
+                return
+            if hotplug.attribute_at(node, real):
+                self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
+                hotplug.write(node, real)
+                return
+            bay, attribute = _bay_attribute(node, real) or (None, "")
+            if bay is None:
+                raise PermissionError(errno.EACCES, "Permission denied", path)
+            # The kernel refuses other words without telling the writer: only reading back says what came of it.
+            if data.strip() in (b"0", b"1"):
+                setattr(bay, attribute, int(data) if attribute == "locate" else _fault(bay, int(data)))
+
+    def list(self, pattern: str) -> tuple[str, ...]:
+        return self.view().tree.glob(pattern)
+
+    def link(self, path: str) -> str:
+        return self.view().tree.resolve(path)[0]
+
+    @staticmethod
+    def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
+        hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
+        return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+
+
+def _fault(bay: Bay, asked: int) -> int:
+    return (bay.fault & FAULT_SENSED) | (FAULT_ASKED if asked else 0)
+
+
+def _bay_attribute(node: Node, real: str) -> tuple[Bay, str] | None:
+    folder, _, name = real.rpartition("/")
+    if name not in BAY_ATTRIBUTES:
+        return None
+    places: Sequence[tuple[Enclosure, Bay]] = [(e, b) for e in node.enclosures for b in e.bays]
+    return next(((bay, name) for enclosure, bay in places if bay_folder(node, enclosure, bay) == folder), None)

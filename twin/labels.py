@@ -1,0 +1,197 @@
+"""`zdb -l DEV`: what the four labels of a device say, duplicates shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from twin.model import SECTOR, Label, Node, Pool, Vdev
+from twin.vdevs import find
+from twin.view import Device, View
+
+RULE = "-" * 36
+COPIES = (0, 1, 2, 3)
+CACHE_STARTS_AT = 4198400
+
+Line = tuple[int, str, object]  # depth, key, value
+
+
+def dump(view: View, path: str) -> tuple[int, str]:
+    """(exit code, text): 0 with labels, 1 where some cannot be read or nothing is there, 2 without any."""
+    device = view.device(path)
+    if device is None:
+        return 1, f"cannot open '{path}': No such file or directory\n"
+    label = device.partition.label if device.partition else None
+    if device.path.state != "running":
+        return cut_off(view, path, device)
+    if label is None or not label.copies:
+        return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
+    failed = [n for n in COPIES if n not in label.copies]
+    text = "".join(f"failed to unpack label {n}\n" for n in failed) + label_text(view.node, label)
+    if any(cache.guid == label.guid for pool in view.node.pools for cache in pool.caches):
+        text += _cache_header(view.node.pool(label.pool), device.partition.sectors * SECTOR)  # type: ignore[union-attr]
+    return (1 if failed else 0), text
+
+
+def cut_off(view: View, path: str, device: Device) -> tuple[int, str]:
+    """Of a disk that the kernel calls offline: what a pool has open can be opened once more and not be read, anything else cannot be opened."""
+    label = device.partition.label if device.partition else None
+    if label is not None and view.node.pool(label.pool).imported and label.top is None:
+        return 2, "".join(f"failed to read label {n}\n" for n in COPIES)
+    return 1, f"cannot open '{path}': No such device or address\n"
+
+
+def _cache_header(pool: Pool, partition_bytes: int) -> str:
+    """As zdb tells it of a cache device that holds nothing yet."""
+    end = partition_bytes // (256 * 1024) * (256 * 1024) - 512 * 1024
+    told = [("magic", 6504978260106102853), ("version", 1), ("pool_guid", pool.guid), ("flags", 1)]
+    told += [("start_lbps[0]", 0), ("start_lbps[1]", 0), ("log_blk_ent", 0), ("start", CACHE_STARTS_AT), ("end", end)]
+    told += [("evict", CACHE_STARTS_AT), ("lb_asize_refcount", 0), ("lb_count_refcount", 0), ("trim_action_time", 0), ("trim_state", 0)]
+    lines = [RULE, "L2ARC device header", RULE, *(f"    {name}: {value}" for name, value in told), ""]
+    return "\n".join([*lines, RULE, "L2ARC device log blocks", RULE, "No log blocks to read", "", ""])
+
+
+def label_text(node: Node, label: Label) -> str:
+    # 2.3 leaves room for "(Bad label cksum)" and prints the blank before it.
+    heading = f"LABEL {label.copies[0]}{' ' if node.release >= (2, 2) else ''}"
+    lines = [RULE, heading, RULE]
+    lines += [f"{'    ' * depth}{key}{_printed(value)}" for depth, key, value in _label(node, label)]
+    lines.append(f"    labels = {' '.join(map(str, label.copies))} ")
+    return "\n".join(lines) + "\n"
+
+
+def vdev_lines(vdev: Vdev, index: int, depth: int, zaps: Iterator[int]) -> str:
+    """A top-level vdev with all below it, as it stands in the config of its pool. Labels do not tell of the vdevs' objects, `zaps`."""
+    return "".join(f"{'    ' * d}{key}{_printed(value)}\n" for d, key, value in _vdev(vdev, index, depth, True, zaps))
+
+
+def _printed(value: object) -> str:
+    if value is None:
+        return ""
+    return f": '{value}'" if isinstance(value, str) else f": {value}"
+
+
+def _label(node: Node, label: Label) -> Iterator[Line]:
+    pool = node.pool(label.pool)
+    spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
+    cache = next((v for v in pool.caches if v.guid == label.guid), None)
+    yield 1, "version", 5000
+    if spare is not None or cache is not None:
+        yield from _aside(node, spare or cache, 3 if spare else 4)
+        return
+    top = label.top or _top(pool, label.guid)
+    yield from _head(pool, top, label)
+    yield 1, "vdev_tree:", None
+    yield from _vdev(top, _number_of(pool, top), 2, True)
+    yield 1, "features_for_read:", None
+    for feature in features(node, pool):
+        yield 2, feature, None
+    if label.is_of_the_past:
+        yield 1, "create_txg", 0
+
+
+def _top(pool: Pool, guid: int) -> Vdev:
+    found = find(pool, guid)
+    assert found is not None, f"{pool.name} has no vdev {guid}, and the label does not keep its own"
+    return found[1].top
+
+
+def _number_of(pool: Pool, top: Vdev) -> int:
+    """Which of the top-level vdevs it is, or was: of a mirror that lost all members but one, that one stands there."""
+    guids = {vdev.guid for vdev in top.walk()}
+    return next(number for number, now in enumerate(pool.tops) if any(vdev.guid in guids for vdev in now.walk()))
+
+
+def _aside(node: Node, leaf: Vdev, state: int) -> Iterator[Line]:
+    """Of a hot spare (3) and a cache device (4), which say little."""
+    yield 1, "state", state
+    yield 1, "guid", leaf.guid
+    if node.release >= (2, 2):
+        yield from ((1, key, value) for key, value in _strings(leaf))
+
+
+def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
+    yield 1, "name", pool.name
+    yield 1, "state", pool.state
+    yield 1, "txg", label.txg
+    yield 1, "pool_guid", pool.guid
+    yield 1, "errata", 0
+    hostname, hostid = label.writer.split() if label.writer else (pool.hostname, f"{pool.hostid:x}")
+    yield 1, "hostid", int(hostid, 16)
+    yield 1, "hostname", hostname
+    yield 1, "top_guid", top.guid
+    yield 1, "guid", label.guid
+    if top.cls == "log" and top.guid == label.guid:  # a leaf of a mirror does not say it
+        yield 1, "is_log", 1
+    yield 1, "vdev_children", len(pool.tops)
+
+
+def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Iterator[int] | None = None) -> Iterator[Line]:
+    yield depth, "type", vdev.type
+    yield depth, "id", index
+    yield depth, "guid", vdev.guid
+    if vdev.nparity:
+        yield depth, "nparity", vdev.nparity
+    if vdev.type == "draid":
+        yield from ((depth, key, value) for key, value in _layout(vdev))
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _strings(vdev))
+        yield depth, "whole_disk", vdev.whole_disk
+    elif vdev.type == "replacing":
+        yield depth, "whole_disk", 0
+    if is_top:
+        yield from ((depth, key, value) for key, value in _space(vdev))
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _presence(vdev))
+    if vdev.create_txg:
+        yield depth, "create_txg", vdev.create_txg
+    if zaps is not None and not vdev.children:
+        yield depth, "com.delphix:vdev_zap_leaf", next(zaps)
+    if zaps is not None and is_top:
+        yield depth, "com.delphix:vdev_zap_top", next(zaps)
+    if not vdev.children:
+        yield from ((depth, key, value) for key, value in _condition(vdev))
+    for i, child in enumerate(vdev.children):
+        yield depth, f"children[{i}]:", None
+        yield from _vdev(child, i, depth + 1, zaps=zaps)
+
+
+def _layout(draid: Vdev) -> Sequence[tuple[str, int]]:
+    """The groups go round until they fill the disks evenly."""
+    width, disks = draid.ndata + draid.nparity, len(draid.children) - draid.nspares
+    groups = next(n for n in range(1, disks + 1) if n * width % disks == 0)
+    return (("draid_ndata", draid.ndata), ("draid_nspares", draid.nspares), ("draid_ngroups", groups))
+
+
+def _strings(leaf: Vdev) -> list[tuple[str, str]]:
+    pairs = (("path", leaf.path), ("devid", leaf.devid), ("phys_path", leaf.phys_path), ("vdev_enc_sysfs_path", leaf.enc_path))
+    return [(key, value) for key, value in pairs if value]
+
+
+def _space(top: Vdev) -> Sequence[tuple[str, int]]:
+    return (
+        ("metaslab_array", top.metaslab_array),
+        ("metaslab_shift", top.metaslab_shift),
+        ("ashift", top.ashift),
+        ("asize", top.asize),
+        ("is_log", int(top.cls == "log")),
+    )
+
+
+def _presence(leaf: Vdev) -> list[tuple[str, int]]:
+    return [("not_present", 1)] * leaf.not_present + [("DTL", leaf.dtl)] * bool(leaf.dtl)
+
+
+def _condition(leaf: Vdev) -> list[tuple[str, int]]:
+    pairs = (
+        ("resilver_txg", leaf.resilver_txg),
+        ("offline", int(leaf.state == "OFFLINE")),
+        ("faulted", int(leaf.state == "FAULTED" and leaf.aux in ("err_exceeded", "external"))),
+        ("removed", int(leaf.state == "REMOVED")),
+    )
+    return [(key, value) for key, value in pairs if value]
+
+
+def features(node: Node, pool: Pool) -> Sequence[str]:
+    common = ("com.delphix:hole_birth", "com.delphix:embedded_data")
+    common += ("org.openzfs:draid",) if any(top.type == "draid" for top in pool.tops) else ()
+    return common + (("com.klarasystems:vdev_zaps_v2",) if node.release >= (2, 2) else ())

@@ -1,0 +1,173 @@
+"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; and `zpool set path`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+from twin.answer import Answer, refused
+from twin.model import Node, Pool, Scan, Vdev
+from twin.scan import catch_up, forget, stand_alone
+from twin.vdevs import Place, find, has_replicas, member, state_of
+from twin.view import View
+
+EXIT_DETACH_REFUSED = 255
+_WORDS = {"clear": (1, 2), "scrub": (1,), "online": tuple(range(2, 200))}
+WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
+FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
+
+
+def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | None:
+    """None for options and shapes the twin does not know."""
+    if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
+        return None
+    pool = next((p for p in node.imported if p.name == args[0]), None)
+    if pool is None and verb == "online" and node.release >= (2, 2):
+        return Answer(1, "", f"cannot open '{args[0]}': no such pool\nfailed to open pool \"{args[0]}\"")  # and no line break
+    if pool is None:
+        return refused(1, f"cannot open '{args[0]}': no such pool")
+    if verb == "clear":
+        return _clear(node, pool, args[1:], now)
+    if verb == "scrub":
+        return _scrub(node, pool, now)
+    if len(args) > 2:
+        answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
+        return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
+    found = member(pool, args[1])
+    if pool.suspended and verb in ("online", "offline"):
+        more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= (2, 2) else ""
+        return refused(1, f"cannot {verb} {args[1]}: pool I/O is currently suspended{more}")
+    if found is None and verb == "online" and node.release >= (2, 2):
+        return refused(1, f'couldn\'t find device "{args[1]}" in pool "{pool.name}"')
+    if found is None:
+        return refused(EXIT_DETACH_REFUSED if verb == "detach" else 1, f"cannot {verb} {args[1]}: no such device in pool")
+    return {"online": _online, "offline": _offline, "detach": _detach}[verb](node, pool, args[1], found, now)
+
+
+def set_path(node: Node, args: Sequence[str]) -> Answer | None:
+    """The kernel writes the string down and opens nothing. None for what else can be set, and where members have no properties yet."""
+    if len(args) != 3 or not args[0].startswith("path=") or node.release < (2, 2):
+        return None
+    pool = next((p for p in node.imported if p.name == args[1]), None)
+    if pool is None:
+        return refused(1, f"cannot open '{args[1]}': no such pool")
+    found, path = member(pool, args[2]), args[0][len("path=") :]
+    if found is None or not path.startswith("/dev/"):
+        return None
+    found[0].path = path
+    return Answer(0)
+
+
+def _online(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: float) -> Answer:
+    leaf = found[0]
+    if not _opens(node, pool, leaf):
+        if leaf.state in ("OFFLINE", "REMOVED"):
+            leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else (_without_disk(node, leaf), "")
+        warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
+        return Answer(0, warning + "use 'zpool replace' to replace devices that are no longer present\n")
+    if leaf.aux in FAULTED:
+        warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
+        return Answer(0, warning + "use 'zpool clear' to restore a faulted device\n")
+    if leaf.state != "ONLINE":
+        leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
+        catch_up(pool, now)
+    return Answer(0)
+
+
+def _without_disk(node: Node, leaf: Vdev) -> str:
+    """2.1 calls one whose disk is away REMOVED, 2.3 only one that it called so before."""
+    return "REMOVED" if leaf.state == "REMOVED" or leaf.aux == WAS_REMOVED or node.release < (2, 2) else "UNAVAIL"
+
+
+def _offline(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: float) -> Answer:
+    leaf = found[0]
+    if leaf.state == "ONLINE" and not has_replicas(pool, leaf):
+        return refused(1, f"cannot offline {word}: no valid replicas")
+    leaf.state, leaf.aux = "OFFLINE", WAS_REMOVED if leaf.state == "REMOVED" else ""
+    return Answer(0)
+
+
+def _clear(node: Node, pool: Pool, words: Sequence[str], now: float) -> Answer:
+    if pool.suspended == "mmp" and node.release < (2, 2, 4):
+        return refused(1, f"cannot clear errors for {pool.name}: invalid argument for this pool operation")
+    if pool.suspended == "mmp" and pool.active_on:
+        return refused(1, f"cannot clear errors for {pool.name}: pool is imported on a different host")
+    if pool.suspended == "io" and not _would_stand(node, pool):
+        return refused(1, f"cannot clear errors for {pool.name}: I/O error")
+    if words and member(pool, words[0]) is None:
+        return refused(1, f"cannot clear errors for {words[0]}: no such device in pool")
+    if pool.suspended == "io":
+        pool.data_errors = 0  # what waited is written now, as a real node showed
+        for vdev in pool.walk():
+            vdev.errors = [0, 0, 0]
+        catch_up(pool, now)
+    pool.suspended = ""
+    for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
+        leaf.errors, leaf.slow = [0, 0, 0], 0
+        if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED") and _opens(node, pool, leaf):  # every one is opened anew, serves, and catches up
+            leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False
+            catch_up(pool, now)
+    return Answer(0)
+
+
+def _would_stand(node: Node, pool: Pool) -> bool:
+    """Whether every vdev has enough members once all are opened anew. What a suspended pool's tree says of them counts for nothing."""
+    tried = copy.deepcopy(pool)
+    for leaf, real in zip(tried.leaves(), pool.leaves(), strict=False):
+        if leaf.state != "OFFLINE":
+            leaf.state = "ONLINE" if _opens(node, pool, real) else "UNAVAIL"
+    return all(state_of(top) != "UNAVAIL" for top in tried.tops)
+
+
+def _scrub(node: Node, pool: Pool, now: float) -> Answer:
+    if pool.suspended:
+        return refused(1, f"cannot scrub {pool.name}: pool I/O is currently suspended")
+    if pool.scan and pool.scan.state == "running":
+        said = (
+            "currently resilvering"
+            if pool.scan.function == "resilver"
+            else f"currently scrubbing; use 'zpool scrub -s' to cancel {'scrub' if node.release >= (2, 2) else 'current scrub'}"
+        )
+        return refused(1, f"cannot scrub {pool.name}: {said}")
+    pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
+    return Answer(0)
+
+
+def _detach(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: float) -> Answer:
+    leaf, place = found
+    parent = place.parent
+    if parent is None or parent.type not in ("mirror", "replacing", "spare"):
+        return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: only applicable to mirror and replacing vdevs")
+    if not has_replicas(pool, leaf):
+        return refused(EXIT_DETACH_REFUSED, f"cannot detach {word}: no valid replicas")
+    if not _gave_back(pool, parent, leaf):
+        forget(node, pool, place.top, [leaf])
+    parent.children.remove(leaf)
+    if len(parent.children) == 1:
+        above = find(pool, parent.guid)
+        assert above is not None
+        stand_alone(node, pool, above[1], parent, parent.children[0])
+    if pool.scan and pool.scan.state == "running" and not any(v.resilver_txg for v in pool.leaves()):
+        pool.scan = Scan("resilver", "canceled", pool.scan.started_at, now - pool.scan.started_at, 0, 0)
+    return Answer(0)
+
+
+def _gave_back(pool: Pool, parent: Vdev, leaf: Vdev) -> bool:
+    """Whether the leaf was the hot spare, which goes back to the spares. One that is left alone is no spare any more."""
+    listed = {spare.guid: spare for spare in pool.spares}
+    if parent.type != "spare":
+        return False
+    if leaf.guid in listed:
+        listed[leaf.guid].state = "AVAIL"
+        return True
+    pool.spares = [spare for spare in pool.spares if all(spare.guid != child.guid for child in parent.children)]
+    return False
+
+
+def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:
+    """Whether the stored path leads to a disk that answers and carries the leaf's label. The kernel looks nowhere else."""
+    device = View(node).device(leaf.path)
+    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None or device.path.state != "running":
+        return False
+    label = device.partition.label
+    return label is not None and (label.pool, label.guid) == (pool.name, leaf.guid)

@@ -1,0 +1,204 @@
+"""`zpool replace`: the refusals of the tool, then those of the kernel, then the effect.
+
+    checked by the tool -> new disk partitioned -> checked by the kernel -> attached, resilver running
+
+As in OpenZFS, the tool partitions the new disk before it asks the kernel: what the kernel refuses (no such member, too
+small, too coarse sectors) leaves a freshly partitioned disk behind.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from twin.answer import Answer, refused
+from twin.model import SECTOR, Label, Node, Partition, Pool, Vdev
+from twin.scan import begins_anew, start_resilver
+from twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put, zfs_partitions
+from twin.view import Device, View
+
+SPARES_ARE_TOLD = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.3.2
+EXIT_REFUSED_BY_TOOL = 1
+EXIT_REFUSED_BY_KERNEL = 255
+AMBIGUOUS = "already in replacing/spare config; wait for completion or use 'zpool detach'"
+TOO_COARSE = "The new device cannot have a higher alignment requirement than the top-level vdev."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for. `path` is the new device with its folder, as zpool completes a short name."""
+
+    pool: str
+    old: str
+    path: str
+    force: bool
+
+
+def parse(args: Sequence[str]) -> Wanted | None:
+    """None for a command line the twin has no honest answer to."""
+    words = [a for a in args if not a.startswith("-")]
+    flags = [a for a in args if a.startswith("-")]
+    if any(flag != "-f" for flag in flags) or len(words) not in (2, 3):
+        return None
+    new = words[-1]
+    return Wanted(words[0], words[1], new if new.startswith("/") else f"/dev/{new}", bool(flags))
+
+
+def refused_by_tool(view: View, wanted: Wanted) -> Answer | None:
+    if not any(pool.name == wanted.pool for pool in view.node.imported):
+        return refused(EXIT_REFUSED_BY_TOOL, f"cannot open '{wanted.pool}': no such pool")
+    device = view.device(wanted.path)
+    if device is None:
+        return refused(EXIT_REFUSED_BY_TOOL, f"cannot resolve path '{wanted.path}'")
+    if device.partition is None:
+        return _disk_in_use(view, device, wanted)
+    return _labelled(view.node, [(wanted.path, device.partition)], wanted)
+
+
+def _disk_in_use(view: View, device: Device, wanted: Wanted) -> Answer | None:
+    """A whole disk is opened exclusively first: a member of an imported pool fails there, with or without -f."""
+    holder = next((p for p in device.disk.partitions if _is_open(view.node, p, wanted)), None)
+    if holder or device.disk.holders:
+        kind = (holder.filesystem if holder else "") or "unknown"
+        return refused(EXIT_REFUSED_BY_TOOL, f"{wanted.path} is in use and contains a {kind} filesystem.")
+    return _labelled(view.node, [(part_path(wanted.path, p.number), p) for p in device.disk.partitions], wanted)
+
+
+def _is_open(node: Node, partition: Partition, wanted: Wanted) -> bool:
+    if partition.mountpoint or partition.swap or partition.holders:
+        return True
+    return partition.label is not None and _is_member(node, partition.label) and _own_spare(node, partition, wanted) is None
+
+
+def _is_member(node: Node, label: Label) -> bool:
+    """Whether an imported pool has this vdev open now."""
+    pool = node.pool(label.pool)
+    if not pool.imported:
+        return False
+    return find(pool, label.guid) is not None or any(one.guid == label.guid for one in (*pool.spares, *pool.caches))
+
+
+def _spare_on(node: Node, partition: Partition) -> Vdev | None:
+    """The hot spare that this partition is of any pool, imported or not."""
+    label = partition.label
+    return next((spare for spare in node.pool(label.pool).spares if spare.guid == label.guid), None) if label else None
+
+
+def _own_spare(node: Node, partition: Partition, wanted: Wanted) -> Vdev | None:
+    """A spare of the same pool that waits: zpool takes it as what it is, without a word."""
+    spare = _spare_on(node, partition)
+    own = partition.label is not None and partition.label.pool == wanted.pool
+    return spare if spare and own and spare.state == "AVAIL" else None
+
+
+def _is_held_as_spare(node: Node, partition: Partition, wanted: Wanted) -> bool:
+    """Whether an imported pool has it as a spare that cannot be taken: another pool's, or one that stands in for a member."""
+    label = partition.label
+    held = label is not None and _spare_on(node, partition) is not None and node.pool(label.pool).imported
+    return held and _own_spare(node, partition, wanted) is None
+
+
+def _labelled(node: Node, partitions: Sequence[tuple[str, Partition]], wanted: Wanted) -> Answer | None:
+    for path, partition in partitions:
+        complaint, overridable = _complaint(node, path, partition, wanted)
+        if complaint and not (wanted.force and overridable):
+            repair = "the following errors must be manually repaired:" if wanted.force else "use '-f' to override the following errors:"
+            return refused(EXIT_REFUSED_BY_TOOL, f"invalid vdev specification\n{repair}\n{complaint}")
+    return None
+
+
+def _complaint(node: Node, path: str, partition: Partition, wanted: Wanted) -> tuple[str, bool]:
+    """(what is wrong, whether -f overrides it)."""
+    label = partition.label
+    if label is None or label.is_of_the_past:
+        return (f"{path} contains a filesystem of type '{partition.filesystem}'", True) if partition.filesystem else ("", True)
+    pool = node.pool(label.pool)
+    if _spare_on(node, partition):  # one of the same pool, or of one that is not imported, is taken without a word
+        others = pool.imported and pool.name != wanted.pool and node.release >= SPARES_ARE_TOLD
+        return (f"{path} is reserved as a hot spare for pool {pool.name}", False) if others else ("", True)
+    if pool.imported and not _is_member(node, label):
+        return "", True  # of a former member zpool_in_use says that it is not in use, though its label names the pool
+    if pool.imported:
+        return f"{path} is part of active pool '{pool.name}'", False
+    return f"{path} is part of {'exported' if pool.state == 1 else 'potentially active'} pool '{pool.name}'", True
+
+
+def attach(node: Node, wanted: Wanted, now: float) -> Answer:
+    """Partition the new disk, ask as the kernel asks, and change the pool. The tool's own checks are behind us."""
+    pool = node.pool(wanted.pool)
+    device = View(node).device(wanted.path)
+    assert device is not None
+    own = next((spare for spare in (_own_spare(node, p, wanted) for p in device.disk.partitions) if spare), None)
+    partition = device.partition or (device.disk.partitions[0] if own else _partitioned(device))
+    refusal = _refused_by_kernel(node, pool, wanted, device, partition)
+    if refusal:
+        return refused(EXIT_REFUSED_BY_KERNEL, f"cannot replace {wanted.old} with {wanted.path}: {refusal}")
+    old, place = member(pool, wanted.old)  # type: ignore[misc]
+    new = _new_leaf(node, pool, old, wanted, device)
+    if own:
+        own.state, new.guid = "INUSE", own.guid
+    _stand_in(pool, old, new, place, "spare" if own else "replacing")
+    pool.txg += 1
+    partition.label = Label(pool.name, new.guid, pool.txg)
+    if begins_anew(node, pool, now):
+        start_resilver(node, pool, now)
+    return Answer(0)
+
+
+def _partitioned(device: Device) -> Partition:
+    parts = [Partition(number, start, sectors) for number, start, sectors in zfs_partitions(device.disk.size_bytes)]
+    device.disk.partitions[:] = parts
+    return parts[0]
+
+
+def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, partition: Partition) -> str:
+    if pool.suspended:
+        return "pool I/O is currently suspended"
+    found = member(pool, wanted.old)
+    if found is None:
+        return "no such device in pool"
+    old, place = found
+    if _is_held_as_spare(node, partition, wanted):
+        return f"{wanted.path} is busy, or device removal is in progress"
+    if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
+        return "device is too small"
+    if device.disk.logical_block_bytes > 1 << place.top.ashift:
+        return TOO_COARSE if node.release >= (2, 2, 4) else AMBIGUOUS
+    return ""
+
+
+def _new_leaf(node: Node, pool: Pool, old: Vdev, wanted: Wanted, device: Device) -> Vdev:
+    found = node.bay_of(device.disk.wwid)
+    number = device.partition.number if device.partition else 1
+    return Vdev(
+        type="disk",
+        guid=_fresh_guid(pool, wanted),
+        path=wanted.path if device.partition else part_path(wanted.path, 1),
+        devid=f"scsi-3{device.disk.hex}-part{number}",
+        phys_path=device.path.phys_path,
+        enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
+        whole_disk=0 if device.partition else 1,
+        create_txg=old.create_txg,  # attach copies it
+        dtl=pool.txg % 1000 + 64,
+        deferred=True,  # until the resilver that begins now takes it up
+    )
+
+
+def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
+    """A guid nobody chose, yet the same for the same history, so that a run of the demo can be repeated."""
+    taken = {vdev.guid for vdev in pool.walk()}
+    seed = f"{pool.guid} {pool.txg} {wanted.path}".encode()
+    guid = (zlib.crc32(seed) << 32 | zlib.crc32(seed[::-1])) | 1 << 63
+    while guid in taken:
+        guid += 1
+    return guid
+
+
+def _stand_in(pool: Pool, old: Vdev, new: Vdev, place: Place, kind: str) -> None:
+    """Under a `replacing` that is there already, the new leaf is one more child; else one is made around the old, or a `spare`."""
+    if place.parent is not None and place.parent.type == "replacing":
+        place.parent.children.append(new)
+        return
+    children: list[Vdev] = [old, new]
+    put(pool, place, Vdev(type=kind, guid=new.guid ^ 0x5A5A5A5A, children=children, create_txg=old.create_txg))

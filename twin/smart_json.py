@@ -1,0 +1,101 @@
+"""`smartctl -j -x` of a SAS or SATA disk, as far as smartctl 7.4 speaks of identity, health and links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from twin import drive_logs, sas
+from twin.model import Disk, Node
+from twin.smart import ASC, ASCQ, EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAILURE
+
+VERSION = [7, 4]
+
+
+def report(node: Node, disk: Disk, name: str, options: Sequence[str]) -> tuple[int, str]:
+    """(exit code, text)."""
+    if disk.smart.standby and "standby" in " ".join(options):
+        sleeps = [{"string": "Device is in STANDBY BY COMMAND mode, exit(2)", "severity": "information"}]
+        return EXIT_STANDBY, _text({"smartctl": {**_head(name, options, EXIT_STANDBY), "messages": sleeps}})
+    exit_code = EXIT_NO_SMART if disk.smart.passed is None else 0 if disk.smart.passed else EXIT_FAILING
+    is_sas = any(path.sas_address for path in disk.paths)
+    said = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **(_sas(node, disk) if is_sas else _sata(disk))}
+    said["serial_number"] = disk.serial
+    said["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
+    if disk.smart.passed is not None:
+        said |= {"smart_status": _status(disk, is_sas), "power_on_time": {"hours": drive_logs.HOURS}}
+    said["temperature"] = {"current": 0 if disk.smart.passed is None else 31, "drive_trip": 60}
+    return exit_code, _text(said)
+
+
+def _head(name: str, options: Sequence[str], exit_code: int) -> dict[str, Any]:
+    return {"version": VERSION, "argv": ["smartctl", *options], "exit_status": exit_code}
+
+
+def _status(disk: Disk, is_sas: bool) -> dict[str, Any]:
+    failing = {"passed": False, "scsi": {"asc": ASC, "ascq": ASCQ, "ie_string": FAILURE}} if is_sas else {"passed": False}
+    return {"passed": True} if disk.smart.passed else failing
+
+
+def _sas(node: Node, disk: Disk) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "scsi_vendor": disk.vendor,
+        "scsi_product": disk.model,
+        "scsi_revision": disk.rev,
+        "logical_unit_id": f"0x{disk.hex}",
+        "smart_support": {"available": disk.smart.passed is not None},
+    }
+    if disk.smart.passed is None:
+        return said
+    said |= {"scsi_grown_defect_list": disk.smart.grown_defects, "scsi_pending_defects": {"count": disk.smart.pending}}
+    said["scsi_error_counter_log"] = {
+        "read": _errors(drive_logs.corrected(disk) + 7, drive_logs.READ_BYTES, disk.smart.uncorrected),
+        "write": _errors(3, drive_logs.WRITTEN_BYTES, 0),
+    }
+    failed = disk.smart.self_test_failed
+    said["scsi_self_test_0"] = {
+        "code": {"value": 1, "string": "Background short"},
+        "result": {"value": 7 if failed else 0, "string": "Failed in segment" if failed else "Completed"},
+        "power_on_time": {"hours": drive_logs.HOURS - 90},
+    }
+    for port, path in enumerate(disk.paths):
+        shelf = sas.shelf_of(node, path.hctl.split(":")[0])
+        said[f"scsi_sas_port_{port}"] = {"relative_target_port_id": port + 1, "phy_0": _link(disk, path.sas_address, shelf)}
+    return said
+
+
+def _errors(corrected: int, processed: int, uncorrected: int) -> dict[str, Any]:
+    return {
+        "total_errors_corrected": corrected,
+        "gigabytes_processed": f"{processed / 10**9:.3f}",
+        "total_uncorrected_errors": uncorrected,
+    }
+
+
+def _link(disk: Disk, address: str, shelf: Any) -> dict[str, Any]:
+    return {
+        "identifier": 0,
+        "attached_device_type": "expander device" if shelf else "SAS or SATA device",
+        "negotiated_logical_link_rate": f"phy enabled; {disk.link_rate.split('.')[0]} Gbps",
+        "sas_address": address,
+        "attached_sas_address": sas.expander_address(shelf) if shelf else "0x500605b00f1a2c30",
+        "invalid_dword_count": 0,
+        "running_disparity_error_count": 0,
+        "loss_of_dword_synchronization_count": 0,
+        "phy_reset_problem_count": 0,
+    }
+
+
+def _sata(disk: Disk) -> dict[str, Any]:
+    value = int(disk.hex, 16)
+    return {
+        "model_name": disk.model,
+        "firmware_version": disk.rev,
+        "wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF},
+        "ata_smart_self_test_log": {"standard": {"revision": 1, "count": 0}},
+    }
+
+
+def _text(said: dict[str, Any]) -> str:
+    return json.dumps(said, indent=2) + "\n"

@@ -1,0 +1,126 @@
+"""Every text of the twin that is said to be a tool's stands in a genuine capture. What does not is named here, with its reason.
+
+Read from the twin's source: each literal of several words, the parts of an f-string one by one, numbers aside. Genuine is what `captures/` holds
+but for what is called `made-up--`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from agents.tests import lab_nodes, scenarios
+from agents.tests.fuzz import FOLDER
+
+TWIN = Path(__file__).parent.parent
+# What is shown to people who try Slotlight out, and the fleet of the demo: no tool's words.
+OUR_OWN = {"captured_host.py", "__main__.py", "play.py", "rack.py", "demo.py", "many.py", "store.py", "model.py"}
+# reason -> module -> texts
+UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
+    "The twin speaks of itself, or as Python does of a file: no tool's words.": {
+        "commands.py": ("the twin has no answer to `",),
+        "host.py": ("Connection timed out", "Permission denied", "a twin's disks hold no bytes"),
+        "labels.py": ("has no vdev", ", and the label does not keep its own"),
+        "tree.py": ("Is a directory",),
+        "tuning.py": ("Invalid argument",),
+    },
+    "Lines of files and of a history that tell of a machine and of what its people did; each has its own.": {
+        "kernel.py": ("cpu 9 9 9 9 9 9 9 9 9 9 btime", "root=/dev/sda9 ro crashkernel=auto"),
+        "past.py": ("zpool create -o ashift=9 -o multihost=off", "zpool import -N -d /dev/disk/by-id"),
+        "scenarios.py": ("sysfs /sys sysfs rw,nosuid 9 9",),
+    },
+    "Neither QEMU's disks and adapter nor scsi_debug can say it: saved modes, power conditions, defects, links, expanders, mpt3sas. After the "
+    "tools' and the driver's own format strings.": {
+        "drive_logs.py": (", def: 9, sav:", "change_mode_page: failed setting page"),
+        "files.py": ("write through",),
+        "sas.py": ("edge expander",),
+        "smart.py": (
+            "Current Drive Temperature: 9 C Drive Trip Temperature: 9 C Elements in grown defect list:",
+            "Device is in STANDBY BY COMMAND mode, exit(9)",
+            "FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=9x9",
+            "SMART support is: Enabled Temperature Warning: Enabled",
+        ),
+        "smart_json.py": (
+            *("Background short", "Device is in STANDBY BY COMMAND mode, exit(9)", "Failed in segment"),
+            *("SAS or SATA device", "expander device", "phy enabled;"),
+        ),
+        "stories.py": (
+            *(": attempting task abort! scmd(9a9a9a9b)", ": _scsih_tm_display_info: handle(9x9b9), sas_address("),
+            *(": enclosure logical id(", ": task abort: SUCCESS scmd(9a9a9a9b)"),
+        ),
+    },
+    "No shelf of the lab answers `--page=es`. After sg_ses's own format strings.": {
+        "ses.py": (
+            "Enclosure Status diagnostic page: INVOP=9, INFO=9, NON-CRIT=9, CRIT=9, UNRECOV=9 generation code: 9x9 status descriptor list",
+            "Ident=9, Do not remove=9, DC overvoltage=9, DC undervoltage=9 DC overcurrent=9, Hot swap=9, Fail=9, Requested on=9, Off=9 "
+            "Overtmp fail=9, Temperature warn=9, AC fail=9, DC fail=9",
+            "Ident=9, Do not remove=9, Hot swap=9, Fail=9, Requested on=9 Off=9, Actual speed=9 rpm, Fan at intermediate speed",
+            "Ident=9, Fail=9, OT failure=9, OT warning=9, UT failure=9 UT warning=9 Temperature=9 C",
+            "Predicted failure=9, Disabled=9, Swap=9, status: {}",
+            *("Power supply", "Temperature sensor", "] Overall descriptor:"),
+        ),
+    },
+    "Of a pool that a report tells of and a rehearsal plays: neither 2.1.11 nor 2.3.2 could be brought to say it (docs/lab.md). After OpenZFS's source.": {
+        "status.py": (
+            "Attach the missing device and online it using 'zpool online'.",
+            "One or more devices could not be opened. Sufficient replicas exist for the pool to continue functioning in a degraded state.",
+            "One or more devices could not be opened. There are insufficient replicas for the pool to continue functioning.",
+            "ZFS-9-9C",
+            "ZFS-9-9Q",
+        ),
+    },
+}
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\d+", "9", text)).strip()
+
+
+@cache
+def genuine() -> str:
+    texts = [
+        path.read_text() for path in sorted(FOLDER.rglob("*.txt")) if not path.name.startswith("made-up--")
+    ]  # and the scenes among them
+    texts += [path.read_text() for path in sorted(scenarios.root().rglob("*")) if path.is_file() and path.suffix in (".txt", ".json")]
+    texts += [body["text"] for _, body in lab_nodes.everything()]
+    return plain(re.sub(r"(?m)^[oe][>-] ", "", "\n".join(texts)))
+
+
+def literals(source: str) -> Iterator[str]:
+    """The texts of several words, and what looks like the number of an article of ZFS's."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield from (part.value for part in node.values if isinstance(part, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings | within:
+            yield node.value
+
+
+def is_said(text: str) -> bool:
+    return bool(re.search(r"[A-Za-z]{2}.*\s.*[A-Za-z]{2}|^ZFS-9", plain(text)))
+
+
+MODULES = sorted(path.name for path in TWIN.glob("*.py") if path.name not in OUR_OWN)
+
+
+def unbacked(module: str) -> list[str]:
+    said = {plain(text) for text in literals((TWIN / module).read_text()) if is_said(text)}
+    return sorted(text for text in said if text not in genuine())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_text_stands_in_a_genuine_capture(module):
+    assert unbacked(module) == sorted(text for modules in UNBACKED.values() for text in modules.get(module, ()))
+
+
+def test_a_text_that_nobody_printed_is_found():
+    assert next(text for text in literals('f"cannot {verb} the pool: it is {how} today\\n"') if is_said(text)) == " the pool: it is "
+    assert plain(" the pool: it is ") not in genuine()
+    assert "device is too small" in genuine()

@@ -1,0 +1,83 @@
+"""A small file system in memory: directories, files and links, with the lookups `Host` promises."""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+from collections.abc import Iterator
+
+LINKS_MAX = 40  # as Linux: a chain longer than this is a loop
+
+
+class Link(str):
+    """The absolute path a link leads to."""
+
+
+Entry = dict[str, "Entry"] | bytes | Link
+
+
+class Tree:
+    def __init__(self) -> None:
+        self.root: dict[str, Entry] = {}
+
+    def directory(self, path: str) -> dict[str, Entry]:
+        here = self.root
+        for part in _parts(path):
+            here = here.setdefault(part, {})  # type: ignore[assignment]
+        return here
+
+    def file(self, path: str, content: str | bytes) -> None:
+        folder, _, name = path.rpartition("/")
+        self.directory(folder)[name] = content.encode("utf-8") if isinstance(content, str) else content
+
+    def link(self, path: str, target: str) -> None:
+        folder, _, name = path.rpartition("/")
+        self.directory(folder)[name] = Link(target)
+
+    def read(self, path: str) -> bytes:
+        _, entry = self.resolve(path)
+        if isinstance(entry, dict):
+            raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
+        return entry  # type: ignore[return-value]
+
+    def resolve(self, path: str) -> tuple[str, Entry]:
+        """The real path of `path` and what is there, all links followed. Raises FileNotFoundError."""
+        found = self._follow(_parts(path), LINKS_MAX)
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+        real, entry = found
+        return "/" + "/".join(real), entry
+
+    def _follow(self, parts: list[str], links_left: int) -> tuple[list[str], Entry] | None:
+        real: list[str] = []
+        entry: Entry = self.root
+        for i, part in enumerate(parts):
+            if not isinstance(entry, dict) or part not in entry:
+                return None
+            entry = entry[part]
+            real.append(part)
+            if isinstance(entry, Link):
+                return self._follow(_parts(entry) + parts[i + 1 :], links_left - 1) if links_left else None
+        return real, entry
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        """Paths that match, sorted. As with a shell's glob, `*` does not cross a slash and a link that dangles counts."""
+        return tuple(sorted(self._match("", _parts(pattern))))
+
+    def _match(self, here: str, parts: list[str]) -> Iterator[str]:
+        found = self._follow(_parts(here), LINKS_MAX)
+        if found is None or not isinstance(found[1], dict):
+            return
+        names = found[1]
+        first, rest = parts[0], parts[1:]
+        magic = any(c in first for c in "*?[")
+        for name in fnmatch.filter(names, first) if magic else [first] * (first in names):
+            path = f"{here}/{name}"
+            if rest:
+                yield from self._match(path, rest)
+            else:
+                yield path
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]

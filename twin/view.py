@@ -1,0 +1,49 @@
+"""One state of the node with the indexes every answer needs, built once per state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from twin.files import build, dev_links
+from twin.model import Disk, Node, Partition, Path
+from twin.tree import Tree
+
+
+@dataclass(frozen=True)
+class Device:
+    """What a path under /dev leads to: a disk, or one partition of it."""
+
+    name: str  # "sda1"
+    disk: Disk
+    path: Path
+    partition: Partition | None
+
+
+class View:
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    @cached_property
+    def tree(self) -> Tree:
+        return build(self.node)
+
+    @cached_property
+    def devices(self) -> dict[str, Device]:
+        found = {}
+        for disk in self.node.disks:
+            for path in disk.paths:
+                found[path.name] = Device(path.name, disk, path, None)
+                for partition in disk.partitions:
+                    name = f"{path.name}{partition.number}"
+                    found[name] = Device(name, disk, path, partition)
+        return found
+
+    @cached_property
+    def links(self) -> dict[str, str]:
+        return dev_links(self.node)
+
+    def device(self, path: str) -> Device | None:
+        """The device that an absolute path leads to now; None when nothing is there."""
+        name = self.links.get(path) or (path[len("/dev/") :] if path.startswith("/dev/") else "")
+        return self.devices.get(name)

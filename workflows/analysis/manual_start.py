@@ -1,0 +1,119 @@
+"""Runbooks that a person may begin at a node, a pool or a disk, without anything being wrong: for whom they fit, and what speaks against it.
+
+Every parameter comes from the facts of this moment; nobody types one. What is asked first in the run is asked here too, so that a page
+says beforehand why a runbook would not get far. The run asks it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from workflows.engine.core import Params, Runbook, Verdict, ask, blockers
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.runbooks import RUNBOOKS
+
+
+@dataclass(frozen=True)
+class Offer:
+    runbook: Runbook
+    params: Params
+    about: str  # what it would be about, in words
+    against: tuple[Verdict, ...]
+
+    @property
+    def key(self) -> str:
+        """The same for as long as it is about the same thing, so that a second click begins no second run."""
+        subject = ":".join(self.params[name] for name in ("pool_guid", "vdev_guid") if name in self.params)
+        return f"by-hand:{self.runbook.slug}:{self.params['node']}:{subject}"
+
+
+Found = Iterator[tuple[dict[str, str], str]]  # parameters, and what it is about
+
+
+def of_node(fleet: FleetFacts, name: str) -> tuple[Offer, ...]:
+    here = fleet.nodes.get(name)
+    return () if here is None else tuple(_offers(fleet, {slug: find(here) for slug, find in OF_NODE.items()}))
+
+
+def of_pool(fleet: FleetFacts, name: str, pool_name: str) -> tuple[Offer, ...]:
+    here = fleet.nodes.get(name)
+    pools = here.pools if here is not None and known(here.pools) else ()
+    found = ({slug: find(here, pool) for slug, find in OF_POOL.items()} for pool in pools if pool.name == pool_name and known(pool.guid))
+    return tuple(offer for one in found for offer in _offers(fleet, one))
+
+
+def of_disk(fleet: FleetFacts, wwid: str) -> tuple[Offer, ...]:
+    """On every node that has the disk in an imported pool."""
+    found = ({slug: find(*seat) for slug, find in OF_DISK.items()} for seat in _seats(fleet, wwid))
+    return tuple(offer for one in found for offer in _offers(fleet, one))
+
+
+def _offers(fleet: FleetFacts, found: Mapping[str, Found]) -> Iterator[Offer]:
+    for slug, subjects in found.items():
+        for params, about in subjects:
+            yield Offer(RUNBOOKS[slug], params, about, blockers(ask(_asked_first(RUNBOOKS[slug]), fleet, params)))
+
+
+def _asked_first(runbook: Runbook) -> tuple:
+    """The guards of the first step that every run comes by and that weighs anything; what follows a choice is asked about that choice."""
+    return next((step for step in runbook.steps if step.kind in ("CHECK", "DECIDE")), runbook.steps[0]).guards
+
+
+def _links(here: NodeFacts) -> Found:
+    if known(here.fabric) and here.fabric.phys:
+        yield {"node": here.node}, f"every SAS link of {here.node}"
+
+
+def _listed(here: NodeFacts) -> Found:
+    """Whether somebody else has it, and may have it, the run asks; a pool of a moved shelf is listed like one in use elsewhere."""
+    for pool in here.importable if known(here.importable) else ():
+        yield {"node": here.node, "pool": pool.name, "pool_guid": str(pool.guid)}, f"{pool.name}, which {here.node} could import"
+
+
+def _scan(here: NodeFacts, pool: PoolFacts) -> Found:
+    if known(pool.scans) and any(scan.state == "running" for scan in pool.scans):
+        yield _pool(here, pool), f"what {pool.name} is scanning now"
+
+
+def _stand_ins(here: NodeFacts, pool: PoolFacts) -> Found:
+    tops = pool.tops if known(pool.tops) else ()
+    for vdev in (vdev for _, top in tops for vdev in top.walk() if vdev.kind == "spare" and len(vdev.children) > 1):
+        original, spare = vdev.children[0], vdev.children[-1]
+        if known(original.guid) and known(spare.guid) and not original.children:
+            more = {"vdev_guid": str(original.guid), "spare_guid": str(spare.guid)}
+            yield _pool(here, pool) | more, f"the spare that stands in for member {original.guid}"
+
+
+def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
+    if known(disk.serial):
+        named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
+        yield _pool(here, pool) | named, f"the disk {disk.serial}, member of {pool.name} on {here.node}"
+
+
+def _member_in_bay(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
+    for params, about in _member(here, pool, leaf, disk) if known(disk.bay) else ():
+        yield params | {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}, f"{about}, in bay {disk.bay.slot}"
+
+
+def _pool(here: NodeFacts, pool: PoolFacts) -> dict[str, str]:
+    return {"node": here.node, "pool": pool.name, "pool_guid": str(pool.guid)}
+
+
+def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts, VdevFacts, DiskFacts]]:
+    """Where the disk is a member, by its label."""
+    for here in fleet.nodes.values():
+        disk = lookup.disk(fleet, here.node, wwid)
+        for pool in here.pools if known(here.pools) and known(disk) and disk is not None else ():
+            for role, leaf in lookup.pool_leaves(pool) if known(pool.guid) else ():
+                if role not in ("spare", "cache") and known(leaf.guid) and known(leaf.wwid) and leaf.wwid == wwid:
+                    yield here, pool, leaf, disk
+
+
+OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
+OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins}
+OF_DISK: Mapping[str, Callable[..., Found]] = {
+    "slow-disk-triage": _member,
+    "drive-mode-audit": _member,
+    "blink-and-replace": _member_in_bay,
+}

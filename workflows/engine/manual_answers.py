@@ -1,0 +1,72 @@
+"""What somebody at the rack answers to a MANUAL step, and how an answer is corrected while no command rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workflows.engine import events as ev
+from workflows.engine.core import Runbook, Step, Verdict, ask, blockers, refuse
+from workflows.engine.state import ENDED, RunState
+from workflows.engine.transitions import Decision, Refused, enter, finish, lines, trim, void, with_hand
+
+
+def bad_param(value: str | None) -> str:
+    """An empty or wildcard target must never come to mean "everything"."""
+    if not isinstance(value, str) or not value.strip():
+        return "is empty"
+    return "holds a wildcard" if set(value) & set("*?") else ""
+
+
+def hands_done(runbook: Runbook, state: RunState, step: Step, event: ev.HandsDone) -> Decision | Refused:
+    said, params = _read(step, state.params, event.evidence)
+    if not said:
+        return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
+    verdicts = ask(step.guards, event.facts, params) + _judged(step, event, params, said)
+    if blockers(verdicts):
+        return Refused(f"{step.title}: {'it is not so.' if step.judges else 'the node does not show it.'}", verdicts)
+    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": said, "verdicts": lines(verdicts)})
+    return finish(runbook, with_hand(replace(state, params=params), event.by), event, said, verdicts, record)
+
+
+def corrected(runbook: Runbook, state: RunState, event: ev.Corrected) -> Decision | Refused:
+    """Judged as it was when it was asked for; the steps that come are asked with it, and what was walked with the old answer is again."""
+    step = correctable(runbook, state)
+    if step is None or step.slug != event.step or not event.by:
+        return Refused("What was answered there cannot be corrected now: nothing was, or a command rests on it.")
+    said, params = _read(step, state.params, event.evidence)
+    if not said:
+        return Refused(step.asks)
+    verdicts = _judged(step, event, params, said)
+    if blockers(verdicts):
+        return Refused(f"{step.title}: it is not so.", verdicts)
+    before = state.params.get(step.param, "")
+    record = ev.Record("run.corrected", {"step": step.slug, "evidence": said, "before": before, "verdicts": lines(verdicts)})
+    noted = with_hand(replace(state, params=params), event.by)
+    again = runbook.step(step.again)
+    if runbook.place(state.step) < runbook.place(again.slug):
+        return Decision(noted, (record,))
+    return enter(runbook, void(trim(runbook, noted, again)), again, event, record)
+
+
+def correctable(runbook: Runbook, state: RunState) -> Step | None:
+    """The step whose answer may still be corrected; None when there is none, or when a command rests on it."""
+    step = next((step for step in runbook.steps if step.again and step.param in state.params), None)
+    if step is None or state.ending or state.status in ENDED:
+        return None
+    since = runbook.steps[runbook.place(step.again) : runbook.place(state.step) + 1]
+    walked = {one.step for one in state.finished if not one.passed_over}
+    given = any(one.kind == "EXECUTE" and (one.slug in walked or (one.slug == state.step and state.order_is_out)) for one in since)
+    return None if given else step
+
+
+def _read(step: Step, params: Mapping[str, str], evidence: str) -> tuple[str, Mapping[str, str]]:
+    said = step.reads(evidence) if step.reads else evidence.strip()
+    return said, {**params, step.param: said} if step.param else params
+
+
+def _judged(step: Step, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], said: str) -> tuple[Verdict, ...]:
+    verdicts = step.judges(event.facts, params, event.evidence.strip()) if step.judges else ()
+    if step.param and (bad := bad_param(said)):
+        return (*verdicts, refuse(f"What was typed {bad}. Type it as it is printed."))
+    return verdicts

@@ -1,0 +1,70 @@
+"""Bays: the slots that the kernel's enclosure driver shows, and which device it links to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from workflows.facts.model import BayFacts, Known, Unknown, known
+from workflows.facts.read.sources import Sources
+
+KERNEL_LINK = 1  # evidence level; the best there is
+
+
+def read_bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
+    """Every numbered slot once, also when two paths show its enclosure under two names."""
+    return sources.once("bays", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
+    enclosures = sources.read("enclosure", if_nothing=())
+    if not known(enclosures):
+        return enclosures
+    models = _models(sources)
+    bays: dict[tuple[str, int], BayFacts] = {}
+    for bay in (b for e in enclosures if e.id for b in _bays(e, models.get(e.name, ""))):
+        before = bays.get((bay.enclosure_id, bay.slot))
+        if before is None or before.device is None:
+            bays[bay.enclosure_id, bay.slot] = bay
+    return tuple(bays.values())
+
+
+def _models(sources: Sources) -> dict[str, str]:
+    """What each enclosure calls itself, by its H:C:T:L, which is the kernel's name of it."""
+    devices = sources.read("lsscsi")
+    return {d.hctl: f"{d.vendor} {d.model} {d.rev}".strip() for d in devices if d.type == "enclosu"} if known(devices) else {}
+
+
+def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:
+    for slot in enclosure.slots:
+        if slot.number is not None:
+            yield BayFacts(
+                enclosure_id=enclosure.id,
+                enclosure=enclosure.name,
+                slot=slot.number,
+                name=slot.name,
+                status=_said(slot.status, "status", slot),
+                locate=_said(slot.locate, "locate light", slot),
+                fault=_said(slot.fault, "fault light", slot),
+                fault_asked=_said(slot.fault_asked, "fault light", slot),
+                device=slot.device,
+                evidence=KERNEL_LINK,
+                model=model,
+            )
+
+
+def bay_of(bays: Known[tuple[BayFacts, ...]], names: Iterable[str], links: Iterable[str]) -> Known[BayFacts]:
+    """The bay of a disk, by the slot that links to one of its devices or by the device's own link to a slot."""
+    if not known(bays):
+        return bays
+    slots, devices = {tuple(link.split("/")[-2:]) for link in links}, set(names)
+    found = [bay for bay in bays if bay.device in devices or (bay.enclosure, bay.name) in slots]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        return Unknown(f"It is linked to {len(found)} bays: {', '.join(f'{b.enclosure_id}/{b.slot}' for b in found)}.")
+    return Unknown("No enclosure names this disk.")
+
+
+def _said(value: Any, what: str, slot: Any) -> Known[Any]:
+    return Unknown(f"The {what} of {slot.name} could not be read.") if value is None else value

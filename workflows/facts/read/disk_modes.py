@@ -1,0 +1,57 @@
+"""The two switches of a disk that decide about data: its write cache, and its background scan. And who believes what of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workflows.facts.model import Known, Unknown, known
+
+if TYPE_CHECKING:
+    from workflows.facts.read.sources import Sources
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One bit; `saved` is what it will be after a power cut, None when the disk saves none."""
+
+    on: bool
+    saved: bool | None
+
+    @property
+    def words(self) -> str:
+        now = "on" if self.on else "off"
+        if self.saved is None:
+            return f"{now}, nothing saved"
+        return now if self.saved == self.on else f"{now}, {'on' if self.saved else 'off'} after a power cut"
+
+
+@dataclass(frozen=True)
+class ModeFacts:
+    write_cache: Known[Switch]
+    background_scan: Known[Switch]
+    kernel_believes: Known[str]  # "write back", "write through"
+
+    @property
+    def is_never_flushed(self) -> bool:
+        """The disk caches writes and the kernel does not know: a power cut loses what was acknowledged."""
+        return known(self.write_cache) and self.write_cache.on and known(self.kernel_believes) and self.kernel_believes == "write through"
+
+
+def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
+    """By the first of its devices that told."""
+    asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
+    told = [sources.read(f"drive_modes/{device.name}") for device in asked]
+    said = next((each for each in told if known(each)), told[0])
+    if not known(said):
+        return said
+    believed = said.cache_type or next((device.write_cache for device in devices if device.write_cache), None)
+    return ModeFacts(
+        _switch(said.wce, "write cache"),
+        _switch(said.en_bms, "background scan"),
+        believed or Unknown("The kernel does not say what it believes of the cache."),
+    )
+
+
+def _switch(mode: Any, what: str) -> Known[Switch]:
+    return Unknown(f"The disk has no switch for its {what}.") if mode is None else Switch(mode.current, mode.saved)

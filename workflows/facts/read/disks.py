@@ -1,0 +1,214 @@
+"""Disks as the kernel shows them: one per WWID however many paths lead there, who uses them and how they feel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from agents.collectors.lsscsi import ScsiDevice
+from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
+from workflows.facts.read.bays import bay_of, read_bays
+from workflows.facts.read.disk_condition import is_about, read_condition
+from workflows.facts.read.disk_modes import read_modes
+from workflows.facts.read.fabric import link_of
+from workflows.facts.read.labels import Copies, Labels, Read
+from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
+from workflows.facts.read.sources import Sources
+from workflows.facts.read.witnesses import Lists, identity, lists
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is known beside the disks themselves, ready to be looked up by kernel name."""
+
+    links: Mapping[str, tuple[str, ...]]  # kernel name -> /dev/disk/by-id/… links
+    sg: Mapping[str, str]
+    use: Known[Mapping[str, tuple[str, ...]]]  # kernel name -> "mounted on /", "swap"
+    bays: Known[tuple[BayFacts, ...]]
+    places: Map
+    told: Lists
+
+
+def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
+    return sources.once("disks", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
+    devices = sources.read("block")
+    if not known(devices):
+        return devices
+    disks = tuple(sources.once(f"disk {key}", partial(_disk, sources, key)) for key in _groups(sources))
+    return with_only_one_left(disks, read_bays(sources))
+
+
+def _around(sources: Sources) -> Around:
+    return sources.once("around", lambda: _read_around(sources))
+
+
+def _read_around(sources: Sources) -> Around:
+    links = read_links(sources)
+    return Around(links, _sg(sources), _use(sources), read_bays(sources), read_map(sources), lists(sources, links))
+
+
+def _groups(sources: Sources) -> dict[str, list[Any]]:
+    return sources.once("groups", lambda: by_disk(sources.read("block")))
+
+
+def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
+    """Devices by what they are: the WWID, or the kernel name of one that says none."""
+    groups: dict[str, list[Any]] = {}
+    for device in devices:
+        groups.setdefault(device.wwid or device.name, []).append(device)
+    return groups
+
+
+def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
+    """Where labels of a device are read: its first partition when it has one, and wherever else somebody looked."""
+    first = next((p.name for p in device.partitions if p.number == 1), device.name)
+    others = (device.name, *(p.name for p in device.partitions))
+    return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))
+
+
+def _disk(sources: Sources, key: str) -> DiskFacts:
+    about, devices = _around(sources), _groups(sources)[key]
+    one, places = devices[0], _label_places(sources, devices)
+    linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
+    witnesses = witnesses_of(linked, about.places, addresses_of(devices))
+    return DiskFacts(
+        wwid=one.wwid or Unknown("The device gives no WWID."),
+        serial=_same(devices, "serial", "serial number"),
+        vendor=one.vendor or "",
+        model=one.model or "",
+        firmware=one.rev or "",
+        size_bytes=_same(devices, "size_bytes", "size"),
+        logical_block_bytes=_same(devices, "logical_block_bytes", "logical block size"),
+        physical_block_bytes=_same(devices, "physical_block_bytes", "physical block size"),
+        paths=tuple(_path(about, device) for device in devices),
+        labels=_labels(places),
+        in_use=_in_use(about, devices),
+        bay=settled(linked, witnesses, about.bays),
+        bay_witnesses=witnesses,
+        health=_health(sources, devices),
+        condition=read_condition(sources, devices),
+        modes=read_modes(sources, devices),
+        protection_type=_same(devices, "protection_type", "protection type"),
+        copies=_copies(places),
+        identity=identity(sources, about.told, devices, [read for read in places.values() if read is not None]),
+    )
+
+
+def _path(about: Around, device: Any) -> PathFacts:
+    return PathFacts(
+        name=device.name,
+        hctl=device.hctl,
+        state=device.state or Unknown(f"The kernel gives no state for {device.name}."),
+        sas_address=device.sas_address,
+        holders=_holders(device),
+        partitions=tuple(p.name for p in device.partitions),
+        by_id=about.links.get(device.name, ()),
+        sg=about.sg.get(device.name),
+        link=link_of(device.folder),
+    )
+
+
+def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None]:
+    """Where labels of the disk belong, and what was read there; None where nothing was collected."""
+    labels = Labels(sources)
+    return {name: labels.get(name) for device in devices for name in label_names(device, labels)}
+
+
+def _copies(places: Mapping[str, Read | None]) -> Known[tuple[Copies, ...]]:
+    """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
+    said = [Unknown("A label of it was not read.") if read is None else read.copies for read in places.values()]
+    return next((each for each in said if not known(each)), tuple(said))
+
+
+def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
+    """Every label on any partition, by any path. One place that could not be read leaves the whole disk unknown."""
+    found: list[LabelFacts] = []
+    for name, read in places.items():
+        if read is None:
+            return Unknown(f"The label of {name} was not read.")
+        if not known(read.labels):
+            return read.labels
+        found += [label for label, _ in read.labels]
+    return tuple(found)
+
+
+def _in_use(about: Around, devices: list[Any]) -> Known[tuple[str, ...]]:
+    if not known(about.use):
+        return about.use
+    found: list[str] = []
+    for device in devices:
+        holders = _holders(device)
+        if not known(holders):
+            return holders
+        found += [f"held by {holder}" for holder in holders]
+        found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
+    return tuple(dict.fromkeys(found))
+
+
+def _holders(device: Any) -> Known[tuple[str, ...]]:
+    each = [device.holders, *(p.holders for p in device.partitions)]
+    if any(holders is None for holders in each):
+        return Unknown(f"What holds {device.name} could not be read.")
+    return tuple(dict.fromkeys(holder for holders in each for holder in holders))
+
+
+def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
+    said = [_verdict(sources, device) for device in devices]
+    told = [health for health in said if known(health)]
+    return min(told, key=lambda health: health.passed) if told else said[0]
+
+
+def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
+    """What one path's report says, if it is about this disk: it may be an hour old, and the name may have moved."""
+    smart = sources.read(f"smart/{device.name}")
+    if not known(smart):
+        return smart
+    if not is_about(smart, device):
+        return Unknown(
+            f"smartctl's report on {device.name} is about {smart.wwid or smart.serial or 'a disk it does not name'}. Have the node look again."
+        )
+    if smart.passed is None:
+        return Unknown(f"smartctl does not say whether {device.name} is healthy.")
+    return HealthFacts(smart.passed, smart.line, smart.grown_defects)
+
+
+def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
+    """What every path says; paths that contradict each other say nothing."""
+    values = {getattr(device, field) for device in devices} - {None}
+    if len(values) == 1:
+        return values.pop()
+    return Unknown(f"The paths of {devices[0].name} disagree about its {what}." if values else f"{devices[0].name} gives no {what}.")
+
+
+def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
+    """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
+    said, links = sources.read("disk_links"), {}
+    for path, name in said if known(said) else ():
+        links[name] = (*links.get(name, ()), path)
+    return links
+
+
+def _sg(sources: Sources) -> dict[str, str]:
+    said = sources.read("lsscsi")
+    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
+
+
+def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
+    said, links = sources.read("mounts"), sources.read("disk_links")
+    if not known(said):
+        return said
+    if said.swaps is None:
+        return Unknown("mounts: the node does not say what it swaps to.")
+    names = {path: name for path, name in links} if known(links) else {}
+    use: dict[str, tuple[str, ...]] = {}
+    uses = [(device, f"mounted on {place}") for device, place, _ in said.mounts] + [(device, "swap") for device in said.swaps]
+    for device, what in uses:
+        name = names.get(device, device.rsplit("/", 1)[-1])
+        if device.startswith("/dev/"):
+            use[name] = (*use.get(name, ()), f"{what} ({name})")
+    return use

@@ -1,0 +1,37 @@
+"""What the enclosures say of their own parts: fans, power supplies, temperatures, electronics, and the bays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflows.facts.model import known
+
+if TYPE_CHECKING:
+    from agents.collectors.ses import SesElement
+    from workflows.facts.read.sources import Sources
+
+
+@dataclass(frozen=True)
+class EnclosureFacts:
+    """One enclosure, as one page tells it."""
+
+    source: str  # "ses/sg90"
+    id: str  # "0x50050cc11ac016e2"; "" where the page does not say
+    elements: tuple[SesElement, ...]
+
+
+def read_enclosures(sources: Sources) -> tuple[EnclosureFacts, ...]:
+    """Every enclosure once, also where two paths lead to it."""
+    return sources.once("enclosures", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> tuple[EnclosureFacts, ...]:
+    found: dict[str, EnclosureFacts] = {}
+    for source in ("ses_status", "ses"):
+        for key in sources.keys(source):
+            said = sources.read(f"{source}/{key}")
+            if known(said) and said.elements:
+                one = EnclosureFacts(f"{source}/{key}", said.id, said.elements)
+                found.setdefault(said.id or one.source, one)
+    return tuple(found.values())

@@ -1,0 +1,81 @@
+"""Hang what the tables of numbers say onto the pools: fill, properties, latency and how far a scan is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, known
+from workflows.facts.read.idle_replacements import Halves, read_idle
+from workflows.facts.read.latency import read_latency
+from workflows.facts.read.scan_progress import ScanProgress, read_progress
+from workflows.facts.read.sources import Sources
+
+
+def with_figures(
+    pools: Known[tuple[PoolFacts, ...]], sources: Sources, disks: Known[tuple[DiskFacts, ...]]
+) -> Known[tuple[PoolFacts, ...]]:
+    """The same pools with their figures."""
+    if not known(pools):
+        return pools
+    return tuple(
+        replace(
+            pool,
+            space=_space(sources, pool.name),
+            properties=_properties(sources, pool.name),
+            latency=read_latency(sources, pool, disks),
+            progress=_progress(sources, pool) if known(pool.scans) else pool.scans,
+            partial_progress=() if known(pool.scans) else _progress(sources, pool),
+            idle=_idle(sources, pool.name),
+        )
+        for pool in pools
+    )
+
+
+def _space(sources: Sources, name: str) -> Known[Any]:
+    said = sources.read("zpool_list")
+    return said if not known(said) else _named(said, name, lambda p: p.pool.name, "zpool list")
+
+
+def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
+    said = sources.read("zpool_get")
+    if not known(said):
+        return said
+    return {p.name: p.value for p in said if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
+
+
+def _progress(sources: Sources, pool: PoolFacts) -> tuple[ScanProgress, ...]:
+    """Of every scan that was understood and runs."""
+    exact, earlier = _exact(sources.read("zpool_status_json"), pool.name), _earlier(sources, "zpool_status", pool.name)
+    return read_progress(pool.scans_read, exact, earlier, _earlier(sources, "zpool_status_json", pool.name))
+
+
+def _idle(sources: Sources, name: str) -> Known[Mapping[Halves, float]]:
+    said = sources.read("zpool_status")
+    now = said if not known(said) else _named(said, name, lambda p: p.name, "zpool status")
+    return read_idle(now, _before(sources, "zpool_status", name)) if known(now) else now
+
+
+def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+    said = _before(sources, source, name)
+    return (said[0].scans, said[1]) if known(said) else said
+
+
+def _before(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+    """The pool at an earlier look, and how many seconds before the last one that was."""
+    said = sources.earlier(source)
+    if not known(said):
+        return said
+    pool = next((pool for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
+    return (pool, said[1]) if known(pool) else pool
+
+
+def _exact(said: Known[Any], name: str) -> Any:
+    """The scan as the JSON of 2.3 gives it, to the byte; None where there is none."""
+    found = [scan for pool in said if pool.name == name for scan in pool.scans] if known(said) else []
+    return found[0] if len(found) == 1 else None
+
+
+def _named(things: Any, name: str, of: Any, tool: str) -> Known[Any]:
+    return next((thing for thing in things if of(thing) == name), Unknown(f"{tool} does not list {name}."))

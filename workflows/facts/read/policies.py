@@ -1,0 +1,25 @@
+"""What the owner of a node lets the portal do there, as its agent reports it in what it tells of itself."""
+
+from __future__ import annotations
+
+from agents.orders.policy import Policy, reported
+from workflows.facts.model import Known, Unknown, known
+from workflows.facts.read.sources import Sources
+
+LINE = "policy:"
+NOT_REPORTED = Unknown("Its agent does not report its policy; one of this release does.")
+
+# An agent of before it reported its policy looks at approvals only where an operation destroys.
+OLDER = Unknown("Its agent is older than this portal: it neither reports its policy nor checks who approved an order.")
+
+
+def read_policy(sources: Sources) -> Known[Policy]:
+    return sources.once("policy", lambda: _read(sources))
+
+
+def _read(sources: Sources) -> Known[Policy]:
+    told = sources.read("agent")
+    line = next((line for line in told.splitlines() if line.startswith(LINE)), None) if known(told) else None
+    if line is None:
+        return OLDER if known(told) else NOT_REPORTED
+    return reported(line[len(LINE) :]) or Unknown("What its agent reports of its policy was not understood.")

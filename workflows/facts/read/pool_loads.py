@@ -1,0 +1,49 @@
+"""From which uberblock the last import of each pool took it, and which disk's uberblock led a load astray, as ZFS's own log tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workflows.facts.model import Known, known
+from workflows.facts.read.sources import Sources
+
+_TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
+
+
+_BEST = re.compile(r"vdev '([^']+)': best uberblock found for spa (\S+)\. txg ([0-9]{1,20})")
+_FAILED = re.compile(r"spa_load\(([^,()]+), config \w+\): FAILED: (.+)")
+
+
+@dataclass(frozen=True)
+class FailedLoad:
+    """A look or an import that followed the uberblock of this vdev, and failed. Looks call every pool `$import`, so the vdev tells which."""
+
+    path: str
+    txg: int
+    why: str
+
+
+def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
+    said = sources.read("dbgmsg")
+    if not known(said):
+        return said
+    led: dict[str, tuple[str, int]] = {}
+    found = []
+    for message in said:
+        best, failed = _BEST.search(message.text), _FAILED.search(message.text)
+        if best:
+            led[best.group(2)] = (best.group(1), int(best.group(3)))
+        elif failed and (by := led.pop(failed.group(1), None)):
+            found.append(FailedLoad(*by, failed.group(2).strip()))
+    return tuple(found)
+
+
+def read_loads(sources: Sources) -> Known[Mapping[str, int]]:
+    """Pool name -> txg. A pool that is missing here was imported longer ago than the log reaches."""
+    said = sources.read("dbgmsg")
+    if not known(said):
+        return said
+    found = (_TOOK.search(message.text) for message in said)
+    return {match.group(1): int(match.group(2)) for match in found if match}

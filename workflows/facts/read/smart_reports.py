@@ -1,0 +1,52 @@
+"""Reports on the health of disks that the list of block devices does not have: of a paste without such a list, or of a name that moved.
+
+A report names its disk itself; the kernel name it was asked by is only where somebody looked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workflows.facts.model import known
+from workflows.facts.read.disk_condition import ConditionFacts, condition_of, is_about
+
+if TYPE_CHECKING:
+    from workflows.facts.read.sources import Sources
+
+
+@dataclass(frozen=True)
+class ReportFacts:
+    """One report. Everything that names the disk may be missing."""
+
+    source: str  # "smart/sda"
+    asked: str  # the kernel name, or whatever the report was filed under: "sda"
+    names: tuple[str, ...]
+    wwid: str | None
+    serial: str | None
+    model: str | None
+    condition: ConditionFacts
+
+
+def read_reports(sources: Sources) -> tuple[ReportFacts, ...]:
+    """Every report that is on none of the block devices."""
+    return sources.once("loose reports", lambda: tuple(_read(sources)))
+
+
+def _read(sources: Sources) -> list[ReportFacts]:
+    devices = sources.read("block")
+    listed = {device.name: device for device in devices} if known(devices) else {}
+    found: list[ReportFacts] = []
+    for key in sources.keys("smart"):
+        smart = sources.read(f"smart/{key}")
+        if known(smart) and not _is_listed(smart, key, listed):
+            logs = sources.read(f"sg_logs/{key}")
+            found.append(ReportFacts(f"smart/{key}", key, smart.names, smart.wwid, smart.serial, smart.model, condition_of(smart, logs)))
+    return found
+
+
+def _is_listed(smart: Any, key: str, listed: dict[str, Any]) -> bool:
+    """Whether a disk of the list tells of it, or will be asked again under its new name."""
+    if key in listed and is_about(smart, listed[key]):
+        return True
+    return any(is_about(smart, device) for device in listed.values())

@@ -1,0 +1,145 @@
+"""Who says what about a disk on one node: the kernel, udev, the disk itself, its labels and its enclosure, each in the same words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agents.collectors.lsscsi import ScsiDevice
+from agents.domain.wwid import normalise
+from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
+from workflows.facts.model import Known, LabelFacts, known
+from workflows.facts.read.labels import Read
+from workflows.facts.read.sources import Sources
+
+ACTIVE, EXPORTED, DESTROYED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What the sources that list many disks at once say, by kernel name."""
+
+    links: Mapping[str, tuple[str, ...]]
+    lsscsi: Mapping[str, str]
+    slots: Mapping[tuple[str, str], str]  # (enclosure's kernel name, slot's folder) -> "<enclosure id>/<slot>"
+    linked: Mapping[str, tuple[str, ...]]  # kernel name of a disk -> the bays that link to it
+
+
+def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
+    said, enclosures = sources.read("lsscsi"), sources.read("enclosure", if_nothing=())
+    slots: dict[tuple[str, str], str] = {}
+    linked: dict[str, tuple[str, ...]] = {}
+    for enclosure in enclosures if known(enclosures) else ():
+        for slot in enclosure.slots:
+            if enclosure.id and slot.number is not None:
+                slots[enclosure.name, slot.name] = f"{enclosure.id}/{slot.number}"
+                if slot.device:
+                    linked[slot.device] = (*linked.get(slot.device, ()), f"{enclosure.id}/{slot.number}")
+    devices = [d for d in (said if known(said) else ()) if isinstance(d, ScsiDevice)]
+    named = {d.node.rsplit("/", 1)[-1]: d.scsi_id for d in devices if d.node and d.scsi_id}
+    return Lists(links, named, slots, linked)
+
+
+def identity(sources: Sources, told: Lists, devices: list[Any], labels: Iterable[Read]) -> Identity:
+    """The quorum of everything this node says about one disk, whose kernel devices are `devices`."""
+    wwid = next((d.wwid for d in devices if d.wwid), "")
+    said: list[Statement] = []
+    for device in devices:
+        smart = sources.read(f"smart/{device.name}")
+        said += (*_wwids(told, device, smart, wwid), *_serials(told, device, smart), *_places(told, device))
+    return weigh((*said, *_labels(told, labels, {s.value for s in said if s.kind == "bay"})))
+
+
+def _wwids(told: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterator[Statement]:
+    name = device.name
+    if device.wwid:
+        yield Statement("wwid", device.wwid, "block", f"the kernel ({name})", "kernel")
+    for value in _page83(device, wwid):
+        yield Statement("wwid", value, "block", f"VPD page 0x83 ({name})", "kernel")
+    for source, by, raw in (("lsscsi", f"lsscsi ({name})", told.lsscsi.get(name, "")), *_links_of(told, name)):
+        value = normalise(raw)
+        if value and _comparable(value, wwid):
+            yield Statement("wwid", value, source, by, "udev")
+    if known(smart) and smart.wwid and _comparable(smart.wwid, wwid):
+        yield Statement("wwid", smart.wwid, f"smart/{name}", f"smartctl ({name})", "disk")
+
+
+def _page83(device: Any, wwid: str) -> tuple[str, ...]:
+    """Names of the unit on its VPD page, where the page was collected. It may give several; one that is the WWID is enough."""
+    names = [
+        f"{d.kind}.{d.value}" for d in getattr(device, "designators", None) or () if d.about == "unit" and d.kind in ("naa", "eui", "uuid")
+    ]
+    values = tuple(dict.fromkeys(value for name in names if (value := normalise(name)) and _comparable(value, wwid)))
+    return (wwid,) if wwid in values else values
+
+
+def _links_of(told: Lists, name: str) -> Iterator[tuple[str, str, str]]:
+    return (("disk_links", f"the link {link.rsplit('/', 1)[-1]}", link) for link in told.links.get(name, ()))
+
+
+def _comparable(value: str, wwid: str) -> bool:
+    """A disk may have names in several schemes, all true; only names of one scheme and length contradict each other."""
+    scheme = value.partition(":")[0]
+    if scheme == "ser":
+        return False
+    return not wwid or (scheme == wwid.partition(":")[0] and (scheme != "naa" or len(value) == len(wwid)))
+
+
+def _serials(told: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
+    if device.serial:
+        yield Statement("serial", plain(device.serial), "block", f"the kernel ({device.name})", "kernel")
+    for source, by, link in _links_of(told, device.name):
+        value = normalise(link) or ""
+        if value.startswith("ser:"):
+            yield Statement("serial", plain(value.rsplit(":", 1)[-1]), source, by, "udev")
+    if known(smart) and smart.serial and smart.wwid in (None, device.wwid):  # a report about another disk was heard above
+        yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
+
+
+def _places(told: Lists, device: Any) -> Iterator[Statement]:
+    slot = told.slots.get(tuple((device.slot_link or "").split("/")[-2:]))
+    if slot:
+        yield Statement("bay", slot, "block", f"the kernel's link from {device.name} to its slot", "kernel")
+    for bay in told.linked.get(device.name, ()):
+        yield Statement("bay", bay, "enclosure", f"the slot that links to {device.name}", "kernel")
+    if port := _port(device.sas_address or ""):
+        yield Statement("port", port, "block", f"the kernel ({device.name})", "kernel", hint=True)
+
+
+def _port(address: str) -> str:
+    """A SAS address without its last digit: the two ports of one disk differ there and nowhere else."""
+    found = re.search(r"0x([0-9a-f]{15})[0-9a-f](?![0-9a-f])", address.lower())
+    return f"0x{found.group(1)}…" if found else ""
+
+
+def _labels(told: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Statement]:
+    labels = [label for read in reads if known(read.labels) for label, _ in read.labels]
+    newest = max(((label.state == ACTIVE, label.txg or 0) for label in labels), default=None)
+    for label in labels:
+        source, by = f"zdb_label/{label.partition}", f"the label on {label.partition}"
+        old = label.state in (EXPORTED, DESTROYED) and (label.state == ACTIVE, label.txg or 0) != newest
+        yield Statement("label", str(label.guid), source, by, "label", hint=old)
+        if not old:
+            yield from _strings(told, label, source, by, bays)
+
+
+def _strings(told: Lists, label: LabelFacts, source: str, by: str, bays: set[str]) -> Iterator[Statement]:
+    """What a label says of its own disk. All of it is as old as the last import that found the disk."""
+    stored = normalise(label.devid) if label.devid else None
+    if stored and not stored.startswith("ser:"):
+        yield Statement("wwid", stored, source, f"the device id in {by}", "label", hint=True)
+    if port := _port(label.phys_path or ""):
+        yield Statement("port", port, source, f"the path in {by}", "label", hint=True)
+    if label.enc_path:
+        yield Statement("bay", _bay_of(told, label.enc_path, bays), source, f"the slot in {by}", "label", hint=True)
+
+
+def _bay_of(told: Lists, path: str, bays: set[str]) -> str:
+    """The bay that a stored slot path means. Enclosures are renumbered, so an unknown one is known by its slot alone."""
+    enclosure, slot = path.rstrip("/").split("/")[-2:] if path.count("/") > 1 else ("", path)
+    if (enclosure, slot) in told.slots:
+        return told.slots[enclosure, slot]
+    same = sorted(bay for bay in bays if any(value == bay and name == slot for (_, name), value in told.slots.items()))
+    return same[0] if same else f"slot {slot} of an enclosure that is not here"

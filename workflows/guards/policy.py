@@ -1,0 +1,37 @@
+"""Does the node's own policy file let the order run? Asked before anybody plans, confirms and approves what the node would then refuse."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+
+from agents.operations.base import needs_approval
+from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
+from workflows.facts import FleetFacts, known, lookup
+from workflows.facts.read.policies import OLDER
+
+REHEARSE = "Rehearsed from its situation, this runbook shows every command."
+
+
+@cache
+def allowed(*operations: ModuleType) -> Guard:
+    """Of these operations. The rule is the node's own: `agents/orders/policy.py`."""
+
+    def the_policy_of_the_node_allows_it(facts: FleetFacts, params: Params) -> Verdict:
+        """What the agent does not report is said and stops nobody: the node asks its policy itself, before anything runs."""
+        node = lookup.node(facts, params.get("node", ""))
+        if not known(node):
+            return unknown(node.reason)
+        if not params.get("pool_guid"):
+            return unknown("The run names no pool guid, so whether the node's policy allows it cannot be told.")
+        if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
+            return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")
+        if not known(node.policy):
+            return ok(
+                f"Whether {node.node} lets this run is not known before it is asked: {node.policy.reason} `slotlight-agent policy` there says it."
+            )
+        against = (why for operation in operations if (why := node.policy.refusal(operation.NAME, operation.EFFECT, params)))
+        why = next(against, "")
+        return refuse(f"{node.node}: {why} {REHEARSE}") if why else ok(f"The policy of {node.node} lets this run.")
+
+    return the_policy_of_the_node_allows_it

@@ -1,0 +1,110 @@
+"""May this be ordered on the node's release of OpenZFS, of this pool? The table is the node's own: `agents/zfs_releases.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+
+from agents.zfs_releases import CHECKED, MULTIHOST, ON_ANY, PREPARES, SLOT_POWER, TABLE, TOLD, Ruling, State, asks, numbers, ruling
+from workflows.analysis import import_wait
+from workflows.engine.core import Guard, Params, Verdict, Warns, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
+from workflows.guards.policy import REHEARSE
+from workflows.guards.subject import number, the_pool
+from workflows.situations import pool_suspended
+
+
+def gates(*operations: ModuleType) -> tuple[Guard, ...]:
+    """Nothing is asked of those that are ordered on any release."""
+    asked = tuple(operation for operation in operations if operation.NAME not in ON_ANY)
+    return (released(*asked),) if asked else ()
+
+
+def tellings(operation: ModuleType) -> tuple[Warns, ...]:
+    tells = any(entry.outcome == TOLD or entry.since in SITE for entry in TABLE[operation.NAME])
+    return (told(operation),) if tells else ()
+
+
+@cache
+def released(*operations: ModuleType) -> Guard:
+    """Of these operations."""
+
+    def it_may_be_ordered_on_this_release_of_openzfs(facts: FleetFacts, params: Params) -> Verdict:
+        """What a command does and prints differs by release: docs/releases.md says what was read of each, and where."""
+        node = lookup.node(facts, params.get("node", ""))
+        if not known(node):
+            return unknown(node.reason)
+        for operation in operations:
+            said = _ruling(facts, node, params, operation)
+            if not known(said):
+                return unknown(said.reason)
+            if said.outcome == "unknown":
+                return unknown(f"Whether {node.node} is given this order is not known. {said.reason}")
+            if said.outcome != "pass":
+                return refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}")
+        return ok(f"{node.node}: {said.reason}")
+
+    return it_may_be_ordered_on_this_release_of_openzfs
+
+
+@cache
+def told(operation: ModuleType) -> Warns:
+    def this_release_of_openzfs_does_more_than_the_command_says(facts: FleetFacts, params: Params) -> str:
+        """By docs/releases.md, and by what its site has put on the node: a script for new disks, a variable that has slots switched on."""
+        node = lookup.node(facts, params.get("node", ""))
+        said = _ruling(facts, node, params, operation) if known(node) else node
+        if not known(node) or not known(said):
+            return f"What more this release of OpenZFS does is not known: {said.reason if isinstance(said, Unknown) else ''}"
+        return " ".join((*said.told, *_of_the_site(node, operation)))
+
+    return this_release_of_openzfs_does_more_than_the_command_says
+
+
+SITE = (PREPARES, SLOT_POWER)
+
+
+def _of_the_site(node: NodeFacts, operation: ModuleType) -> Iterator[str]:
+    here = numbers(node.zfs_module) if known(node.zfs_module) else None
+    begins = [entry.since for entry in TABLE[operation.NAME] if here and entry.since and entry.covers(here)]
+    if PREPARES in begins and known(node.prepares):
+        yield (
+            f"{node.node} has {node.prepares}, which ZFS runs as root on the new disk before it is labelled. Ask its owner what it does; where it fails, "
+            "the disk is refused. Whoever approves this plan approves it, too; to do without, its owner takes it away first."
+        )
+    if SLOT_POWER in begins and known(node.powers):
+        yield (
+            f"{node.powers} on {node.node} sets ZPOOL_AUTO_POWER_ON_SLOT: given by hand, `zpool online` and `zpool clear` switch the power of slots "
+            "on. An order does not, as its environment is the agent's."
+        )
+
+
+def _ruling(facts: FleetFacts, node: NodeFacts, params: Params, operation: ModuleType) -> Known[Ruling]:
+    tools, module = node.zfs_userland, node.zfs_module
+    if not known(tools) or not known(module):
+        return Unknown(f"The ZFS versions of {node.node} are not known: {(module if known(tools) else tools).reason}")
+    pool = {MULTIHOST: _guarded(facts, node, params), CHECKED: _checked(node, params) if asks(CHECKED, module) else False}
+    return ruling(operation.NAME, tools, module, pool)
+
+
+def _guarded(facts: FleetFacts, node: NodeFacts, params: Params) -> State:
+    """Whether it is suspended with multihost on. What is not known to be I/O errors is taken for multihost."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return pool.reason
+    if not known(pool.suspended):
+        return pool.suspended.reason
+    if not pool.suspended:
+        return False
+    if pool_suspended.kind_of(node, pool) != pool_suspended.IO:
+        return True
+    said = pool_suspended.multihost(pool)
+    return said == "on" if said in ("on", "off") else f"`zpool get multihost {pool.name}` was not read."
+
+
+def _checked(node: NodeFacts, params: Params) -> State:
+    guid = number(params, "pool_guid")
+    if not known(guid):
+        return guid.reason
+    found = import_wait.is_checked(node, guid)
+    return found if known(found) else found.reason

@@ -1,0 +1,243 @@
+"""What `smartd` says of disks: its lines in the system's log, its mails, and the same sentences as a storage appliance repeats them.
+
+A disk is judged once, by the newest of what was said of each matter; what it said has ended counts no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agents.collectors.base import Unparsed
+from agents.domain.wwid import normalise
+from workflows.engine.core import Situation
+from workflows.facts.read import thresholds
+from workflows.pasted.base import Reader, Sight, Where, plural, refused, whole
+
+Severity = Literal["act", "watch"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One sentence about one disk. `matter` is what it is about: a later one of the same matter takes its place."""
+
+    matter: str
+    slug: str
+    severity: Severity
+    words: str
+    line: str
+
+
+@dataclass
+class Told:
+    """What was said of one disk, by what it is about. Model, serial and WWID stand in mails alone."""
+
+    device: str  # "sda", or "bus/0 [megaraid_disk_02]" where one device stands for many
+    said: dict[str, Said] = field(default_factory=dict)
+    model: str | None = None
+    serial: str | None = None
+    wwid: str | None = None
+
+
+@dataclass(frozen=True)
+class Notices:
+    disks: tuple[Told, ...]
+    unknown: tuple[tuple[str, str], ...] = ()  # (device, line) of sentences about trouble that are not in the table
+    host: str = ""  # that a mail names
+    test: bool = False  # it is a mail that was sent to try the way
+
+
+_Words = Callable[[re.Match[str]], tuple[Severity, str]]
+
+
+def _always(severity: Severity, words: str) -> _Words:
+    return lambda found: (severity, words)
+
+
+def _sectors(what: str) -> _Words:
+    def told(found: re.Match[str]) -> tuple[Severity, str]:
+        count = whole(found.group(1)) or 0
+        return ("act" if count >= thresholds.PENDING_ACT else "watch"), f"{plural(count, 'sector')} that {what}"
+
+    return told
+
+
+_FORMS: tuple[tuple[str, str, re.Pattern[str], _Words], ...] = (  # matter, situation, the sentence behind the device, what it means
+    ("verdict", "disk-failing", re.compile(r"FAILED SMART self-check"), _always("act", "it failed its own SMART check: it expects to fail")),
+    ("verdict", "disk-failing", re.compile(r"SMART Failure: (.{1,120})"), lambda found: ("act", f"it predicts its failure ({found.group(1).strip()})")),
+    ("warning", "disk-failing", re.compile(r"Critical Warning \(0x[0-9a-fA-F]{2}\): (.{1,120})"), lambda found: ("act", f"it raises a critical warning ({found.group(1).strip()})")),
+    ("attribute", "disk-failing", re.compile(r"Failed SMART usage Attribute: [0-9]+ ([\w-]+)"), lambda found: ("act", f"its attribute {found.group(1)} is below the threshold of its maker")),
+    ("pending", "disk-failing", re.compile(r"([0-9]{1,9}) (?:Currently|Total) unreadable \(pending\) sectors"), _sectors("it cannot read and has not replaced yet")),
+    ("uncorrectable", "disk-failing", re.compile(r"([0-9]{1,9}) (?:Total o|O)ffline uncorrectable sectors"), _sectors("it gave up when it looked at itself")),
+    ("self-test", "disk-failing", re.compile(r"Self-Test Log error count increased from ([0-9]+) to ([0-9]+)"), _always("act", "one of its self-tests failed")),
+    ("self-test", "disk-failing", re.compile(r"new Self-Test Log error at hour timestamp ([0-9]+)"), lambda found: ("act", f"one of its self-tests failed, at hour {found.group(1)} of its life")),
+    ("ata-errors", "disk-errors", re.compile(r"ATA error count increased from ([0-9]+) to ([0-9]+)"), lambda found: ("watch", f"its count of ATA errors went from {found.group(1)} to {found.group(2)}")),
+    ("nvme-errors", "disk-errors", re.compile(r"(?:number of Error Log entries|NVMe error count) increased from ([0-9]+) to ([0-9]+)"), lambda found: ("watch", f"its count of errors went from {found.group(1)} to {found.group(2)}")),
+    ("temperature", "disk-hot", re.compile(r"Temperature ([0-9]{1,3}) Celsius reached critical limit of ([0-9]{1,3})"), lambda found: ("watch", f"it is at {found.group(1)} degrees; the limit that smartd was given is {found.group(2)}")),
+    ("open", "disk-missing", re.compile(r"unable to open (?:\w+ )?device|open\(\) failed"), _always("watch", "smartd cannot open it")),
+    ("removed", "disk-missing", re.compile(r"removed \w+ device: |\w+ device still removed: "), _always("watch", "smartd says that it was removed")),
+    ("reading", "disk-errors", re.compile(r"(?:failed to read (?:SMART|NVMe SMART)|[Rr]ead (?:SMART|Self-[Tt]est|NVMe|Summary SMART|Extended).{0,60} [Ff]ailed|not capable of SMART self-check)"), _always("watch", "it did not answer when it was asked for its health")),
+)  # fmt: skip
+# What ends a matter: the condition is over.
+_ENDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"No more (?:Currently|Total) unreadable"), ("pending",)),
+    (re.compile(r"No more (?:Total o|O)ffline uncorrectable"), ("uncorrectable",)),
+    (re.compile(r"Self-Test Log does no longer report errors"), ("self-test",)),
+    (re.compile(r"Temperature [0-9]+ Celsius dropped below"), ("temperature",)),
+    (re.compile(r"open of \w+ device worked again|reconnected \w+ device"), ("open", "removed")),
+    (re.compile(r"[Rr]ead .{1,60} worked again"), ("reading",)),
+)
+_LINE = re.compile(
+    r"(?:.{0,160}?\bsmartd(?:\[[0-9]{1,10}\])?: +)?[\s>*•-]{0,8}Device:? (/dev/[^\s,:\[]{1,200})(?: \[([^\]]{1,60})\])?(?: \[([^\]]{1,60})\])?[,:]? +(\S.*)"
+)
+# Sentences that are no trouble but for a reader who looks for these words in them.
+_QUIET = re.compile(
+    r"is SMART capable|opened|found in smartd database|not found in smartd database|SMART (?:Usage|Prefailure) Attribute: |state (?:read|written)|same identity|"
+    r"(?:Self-Test|Error) Log error count decreased|previous self-test completed without error|initial Temperature|Temperature changed|enabled|disabled|"
+    r"lacks SMART|not available|ignoring|ignored|skip|can't monitor|could not|no SMART|SMART health: passed|is in .* mode|is back in|starting scheduled|self-test in progress"
+)
+_TROUBLE = re.compile(r"fail|error|unable|critical|warning|uncorrect|unread|bad |lost", re.IGNORECASE)
+_INFO = re.compile(r"(\S.{0,80}?), (?:S/N|SN|S/N ):? ?([A-Za-z0-9_-]{4,32})(?:, WWN: ?([0-9a-f-]{15,24}))?")
+_HOST = re.compile(r" *host name: +([\w.-]{1,120})$")
+_TEST = re.compile(r"(?:.*smartd.*: )?TEST EMAIL from smartd for device: ")
+
+
+def parse(lines: Sequence[str]) -> Notices | Unparsed:
+    """Every disk that something was said of; Unparsed where smartd said nothing of any."""
+    disks: dict[str, Told] = {}
+    unknown: list[tuple[str, str]] = []
+    host, last = "", ""
+    test = False
+    for line in lines:
+        found = _LINE.match(line[:600])
+        test = test or bool(_TEST.match(line[:300]))
+        if found:
+            last = _name(found.group(1), found.group(2))
+            told = disks.setdefault(last, Told(last))
+            if not _hear(told, found.group(4), line):
+                unknown.append((last, line.strip()))
+        elif named := _HOST.match(line[:200]):
+            host = host or named.group(1)
+        elif last and (info := _INFO.match(line.strip()[:200])):
+            _identify(disks[last], info)
+    if not disks and not test:
+        return refused("smartd", next(iter(lines), ""))
+    return Notices(tuple(disks.values()), tuple(unknown), host, test)
+
+
+def _name(path: str, kind: str | None) -> str:
+    """Behind a RAID controller one device stands for many, and the number behind it says which."""
+    name = path.removeprefix("/dev/")
+    return f"{name} [{kind}]" if kind and re.search(r"megaraid|cciss|3ware|areca|aacraid|disk_[0-9]", kind) else name
+
+
+def _hear(told: Told, sentence: str, line: str) -> bool:
+    """Keep what the sentence says. False where it tells of trouble in words that nobody here knows."""
+    for form, matters in _ENDS:
+        if form.search(sentence):
+            for matter in matters:
+                told.said.pop(matter, None)
+            return True
+    for matter, slug, form, words in _FORMS:
+        if found := form.search(sentence):
+            severity, text = words(found)
+            told.said[matter] = Said(matter, slug, severity, text, line.strip())
+            return True
+    return bool(_QUIET.search(sentence)) or not _TROUBLE.search(sentence)
+
+
+def _identify(told: Told, info: re.Match[str]) -> None:
+    told.model, told.serial = info.group(1), info.group(2)
+    wwn = (info.group(3) or "").replace("-", "")
+    told.wwid = normalise(wwn) if len(wwn) == 16 else None
+
+
+def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
+    found = [_situation(told, slug, said, where) for told in value.disks for slug, said in _by_slug(told).items()]
+    return (*found, *(_unexplained(device, line, where) for device, line in value.unknown))
+
+
+def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
+    """What smartd says in a log that holds the kernel's lines as well."""
+    value = parse([line for line in lines if "smartd" in line])
+    return () if isinstance(value, Unparsed) else situations(value, where)
+
+
+def _by_slug(told: Told) -> Mapping[str, list[Said]]:
+    found: dict[str, list[Said]] = {}
+    for said in told.said.values():
+        found.setdefault(said.slug, []).append(said)
+    return found
+
+
+_THEN = {
+    "disk-failing": "Ask the disk itself: smartctl -x. See that its vdev has redundancy left, and plan its replacement: attach the new disk before "
+    "this one is taken out.",
+    "disk-errors": "A cable, a port or the disk may be the reason: see `zpool status -P -p`, the kernel's log of that time and smartctl -x before "
+    "anything is replaced.",
+    "disk-hot": "Look at the airflow of its bay and at the fans of the enclosure.",
+    "disk-missing": "It was pulled, lost its power or its link, or hangs. Look at its bay, cable and the kernel's log; see `zpool status -P -p` whether "
+    "a pool misses it.",
+}
+
+
+def _situation(told: Told, slug: str, said: Sequence[Said], where: Where) -> Situation:
+    worst = sorted(said, key=lambda one: one.severity != "act")
+    member = where.member(told.device, told.wwid, told.serial)
+    known = [part for part in (told.model, f"serial {told.serial}" if told.serial else "", told.wwid) if part]
+    name = f"{told.device} ({', '.join(known)})" if known else told.device
+    subject = {"node": where.node, "disk": told.device, "wwid": told.wwid, "serial": told.serial}
+    return Situation(
+        slug, f"{slug}:{where.node}:{told.wwid or told.serial or told.device}", where.node, worst[0].severity,
+        f"{name}: {worst[0].words}",
+        f"smartd says of {name}: {'; '.join(one.words for one in worst)}. {member.sentence + ' ' if member else ''}{_THEN[slug]} "
+        f"{told.device} is its name of that time and may belong to another disk today: compare the serial number.",
+        where.evidence(*(one.line for one in worst)),
+        subject={key: text for key, text in subject.items() if text} | (member.subject if member else {}),
+        sure=slug != "disk-missing",
+    )  # fmt: skip
+
+
+def _unexplained(device: str, line: str, where: Where) -> Situation:
+    return Situation(
+        "unexplained", f"unexplained:{where.node}:smartd:{device}:{line[-60:]}", where.node, "watch",
+        f"smartd says of {device} what is not known here",
+        f"smartd prints: {line[:200]}. Nothing here says what it means, and it is not taken for good. Ask the disk itself: smartctl -x.",
+        where.evidence(line),
+        subject={"node": where.node, "disk": device, "source": "smartd", "text": line},
+        sure=False,
+    )  # fmt: skip
+
+
+def _sights(value: Notices) -> Iterator[Sight]:
+    for told in value.disks:
+        if told.serial and " " not in told.device:
+            yield Sight(told.device, told.wwid, told.serial, None, told.model)
+
+
+def notes(value: Notices) -> tuple[str, ...]:
+    quiet = [told.device for told in value.disks if not told.said]
+    of = f" of {value.host}" if value.host else ""
+    return (
+        *(("It is a mail that smartd sent to try the way; it tells of no trouble.",) if value.test else ()),
+        f"smartd{of} speaks of {', '.join(told.device for told in value.disks[:12]) or 'no disk'}"
+        + (f"; of {', '.join(quiet[:12])} no trouble." if quiet else "."),
+        "It says only what changed: that it is silent about a disk says nothing of its health (smartctl -x does).",
+    )
+
+
+READER = Reader(
+    name="smartd",
+    first=r"This (?:message|email) was generated by the smartd daemon|The following warning/error was logged by the smartd daemon|.{0,160}?\bsmartd(?:\[[0-9]{1,10}\])?: |"
+    r"[ >*•-]{0,8}Device:? /dev/[^\s,:]{1,200}(?: \[[^\]]{1,60}\]){0,2}[,:] |TEST EMAIL from smartd",
+    goes_on=r".{0,160}?\bsmartd(?:\[[0-9]{1,10}\])?: |[ >*•-]{0,8}Device:? /dev/| +(?:host name|DNS domain|NIS domain): |The following warning/error|Device info:|TEST EMAIL from|"
+    r".{1,80}, S/N:|For details see|You can also use|The original (?:message|email)|Another (?:message|email)|No additional (?:messages|email)",
+    parse=parse,
+    situations=situations,
+    notes=notes,
+    sights=lambda value: tuple(_sights(value)),
+    inside=frozenset(("kernel_log", "alerts", "smart")),
+    again="smartctl -x DEVICE",
+)  # fmt: skip

@@ -1,0 +1,86 @@
+"""`udevadm info` of disks: the names, serial number and WWID that udev keeps of each. It names disks and says nothing of their health."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from agents.collectors.base import Unparsed
+from agents.domain.wwid import normalise
+from workflows.pasted.base import Reader, Sight, refused
+
+
+@dataclass
+class Device:
+    said: dict[str, str] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.said.get("DEVNAME", "").removeprefix("/dev/")
+
+    @property
+    def is_disk(self) -> bool:
+        return self.said.get("DEVTYPE") == "disk" and self.said.get("SUBSYSTEM", "block") == "block" and bool(self.name)
+
+
+@dataclass(frozen=True)
+class Devices:
+    devices: tuple[Device, ...]
+
+
+_PROPERTY = re.compile(r"(?:E: )?([A-Z][A-Z0-9_]{1,60})=(.{0,2000})$")
+
+
+def parse(lines: Sequence[str]) -> Devices | Unparsed:
+    found: list[Device] = []
+    fresh = True
+    for line in lines:
+        pair = _PROPERTY.match(line.strip())
+        if not line.strip() or line.startswith("P: "):
+            fresh = True
+        if pair and fresh:
+            found.append(Device())
+            fresh = False
+        elif line.startswith("N: "):
+            found.append(Device({"DEVNAME": f"/dev/{line[3:].strip()}"}))
+            fresh = False
+        if pair:
+            found[-1].said.setdefault(pair.group(1), pair.group(2))
+    for device in found:
+        device.links = [link for link in device.said.get("DEVLINKS", "").split() if link.startswith("/dev/disk/by-id/")]
+    return Devices(tuple(found)) if any(device.name for device in found) else refused("udevadm info", next(iter(lines), ""))
+
+
+def sights(value: Devices) -> Iterator[Sight]:
+    for device in value.devices:
+        if device.is_disk:
+            said = device.said
+            wwid = next((name for key in ("ID_WWN_WITH_EXTENSION", "ID_WWN", "ID_SERIAL") if (name := normalise(said.get(key, "")))), None)
+            serial = said.get("ID_SCSI_SERIAL") or said.get("SCSI_IDENT_SERIAL") or said.get("ID_SERIAL_SHORT")
+            yield Sight(device.name, wwid, serial, said.get("ID_VENDOR"), said.get("ID_MODEL"))
+
+
+def notes(value: Devices) -> tuple[str, ...]:
+    members = [
+        f"{device.name} bears a label of {device.said['ID_FS_LABEL']}"
+        for device in value.devices
+        if device.said.get("ID_FS_TYPE") == "zfs_member" and "ID_FS_LABEL" in device.said
+    ]
+    return (*members[:8], "udev names devices; it says nothing of their health.")
+
+
+READER = Reader(
+    name="udevadm",
+    first=r"P: /devices/|DEVPATH=/devices/|DEVLINKS=/dev/",
+    tools=("udevadm",),
+    asks=lambda tool, rest: "info" in rest,
+    goes_on=r"[PNLSEMRUTDI]: |[A-Z][A-Z0-9_]{1,60}=",
+    strict=True,
+    parse=parse,
+    notes=notes,
+    sights=lambda value: tuple(sights(value)),
+    links=lambda value: tuple((link, device.name) for device in value.devices for link in device.links),
+    again="udevadm info --query=property --name=/dev/sdX",
+)  # fmt: skip

@@ -1,0 +1,238 @@
+"""A twin of a node, made from what it reported last; and what of the node could not be made again.
+
+Everything comes from the report. Where it does not say enough, the twin has something that refuses (a disk that answers nothing),
+never something comfortable (a blank disk), and `gaps` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from twin import build, model
+from twin.drive_logs import READ_BYTES
+from workflows.facts import DiskFacts, NodeFacts, known
+from workflows.facts.read.sources import Sources
+from workflows.rehearsal import pools
+
+Body = Mapping[str, Any]
+NEEDED = ("zpool_status", "zpool_status_guid", "block", "node")
+TIB = 1 << 40
+_HOST = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])/(?:[^/]+/)*?host([0-9]+)/")
+
+
+class CannotRebuild(Exception):
+    """The report does not hold what a twin is made of. The message says what is missing."""
+
+
+@dataclass
+class Rebuilt:
+    node: model.Node
+    gaps: list[str] = field(default_factory=list)
+    damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)  # pool that no import reads -> WWIDs of disks that stand out
+
+
+def rebuild(facts: NodeFacts, said: Mapping[str, Body], earlier: Mapping[str, tuple[Body, float]], at: float) -> Rebuilt:
+    """`said` are the bodies of the last report by "source" or "source/key"; `earlier` is what some said before, with how many seconds
+    before. `at` is when the rehearsal begins. Raises CannotRebuild."""
+    sources = Sources(said, earlier)
+    for where in NEEDED:
+        value = sources.read(where)
+        if not known(value):
+            raise CannotRebuild(f"The last report of {facts.node} does not tell enough to rehearse on: {value.reason}")
+    made = Rebuilt(_node(facts, sources, at))
+    _disks(made, facts, sources)
+    _enclosures(made, facts, sources)
+    made.damaged = pools.add(made.node, facts, sources, made.gaps, at)
+    return made
+
+
+def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
+    info = sources.read("node")
+    if not info.hostid or not info.zfs_userland or not info.zfs_module:
+        raise CannotRebuild(f"The last report of {facts.node} does not say its hostid or its version of ZFS.")
+    return model.Node(
+        hostname=info.hostname or facts.node,
+        hostid=info.hostid,
+        boot_id=info.boot_id or "",
+        kernel=info.kernel or "",
+        kernel_build="",
+        zfs_userland=info.zfs_userland,
+        zfs_module=info.zfs_module,
+        hosts=_hosts(sources),
+        mounts=[f"{device} {point} {kind} rw 0 0" for device, point, kind in _mounts(sources)],
+        booted_at=float(info.booted_at or at),
+        parameters=_parameters(sources),
+        phys_at=at,
+        **_links(sources),
+    )
+
+
+def _hosts(sources: Sources) -> dict[str, str]:
+    """Every SCSI host that a disk or the SAS fabric tells of, with its PCI address."""
+    fabric = sources.read("sas_topology")
+    found = (_HOST.search(f"{device.folder or ''}/") for device in sources.read("block"))
+    hbas = {str(host.number): host.pci for host in fabric.hosts if host.pci} if known(fabric) else {}
+    return {match.group(2): match.group(1) for match in found if match} | hbas
+
+
+def _mounts(sources: Sources) -> tuple[tuple[str, str, str], ...]:
+    said = sources.read("mounts")
+    return said.mounts if known(said) else ()
+
+
+def _parameters(sources: Sources) -> dict[str, str]:
+    said = sources.read("parameters")
+    return dict(said.values) if known(said) else {}
+
+
+def _links(sources: Sources) -> dict[str, Any]:
+    """The error counters of each phy; those that grew lately go on growing as they did."""
+    said, before = sources.read("sas_phys"), sources.earlier("sas_phys")
+    if not known(said):
+        return {}
+    now = {phy.name: [count or 0 for count in phy.counters] for phy in said}
+    rates = {}
+    if known(before):
+        then = {phy.name: [count or 0 for count in phy.counters] for phy in before[0]}
+        grown = {name: [max(0, a - b) for a, b in zip(counts, then[name], strict=True)] for name, counts in now.items() if name in then}
+        rates = {name: [count * 3600 / before[1] for count in counts] for name, counts in grown.items() if any(counts)}
+    return {"phys": {name: counts for name, counts in now.items() if any(counts)}, "phy_rates": rates}
+
+
+# --- disks
+
+
+def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
+    devices = {device.name: device for device in sources.read("block")}
+    swaps = _swaps(sources)
+    for disk in facts.disks if known(facts.disks) else ():
+        if not known(disk.wwid) or not disk.wwid.startswith("naa:"):
+            made.gaps.append(_left_out(disk))
+            continue
+        twin = _disk(disk, [devices[name] for name in disk.names], swaps)
+        made.node.disks.append(twin)
+        if not known(disk.labels) and any(path.state == "running" for path in twin.paths):
+            made.node.faults.hangs.append(twin.wwid)
+            made.gaps.append(f"{disk.names[0]} answers nothing in the rehearsal, because its label is not known: {disk.labels.reason}")
+
+
+def _left_out(disk: DiskFacts) -> str:
+    """A twin's disks are SCSI disks named by an NAA: every text it prints of one, and every by-id link, has that name in it."""
+    names = " and ".join(disk.names)
+    if not known(disk.wwid):
+        return f"{names} is left out: it gives no WWID, and a twin's disk has one. {disk.wwid.reason}"
+    return f"{names} is left out: its WWID is {disk.wwid}, and a twin plays only SCSI disks, whose WWID is an NAA name."
+
+
+def _swaps(sources: Sources) -> frozenset[str]:
+    said = sources.read("mounts")
+    return frozenset(name.removeprefix("/dev/") for name in said.swaps or ()) if known(said) else frozenset()
+
+
+def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.Disk:
+    one = devices[0]
+    return model.Disk(
+        wwid=str(disk.wwid),
+        serial=one.serial or "",
+        vendor=disk.vendor,
+        model=disk.model,
+        rev=disk.firmware,
+        size_bytes=one.size_bytes or 0,
+        paths=[_path(disk, device, index) for index, device in enumerate(devices)],
+        logical_block_bytes=one.logical_block_bytes or 512,
+        physical_block_bytes=one.physical_block_bytes or 512,
+        rotational=one.rotational is not False,
+        partitions=list(_partitions(one, swaps)),
+        holders=list(one.holders or ()),
+        smart=_smart(disk),
+        protection_type=one.protection_type or 0,
+        **_modes(disk),
+    )
+
+
+def _path(disk: DiskFacts, device: Any, index: int) -> model.Path:
+    path = disk.paths[index]
+    number = re.search(r"(?<![0-9])[0-9]+$", path.sg or "")
+    by_path = [link for link in path.by_id if "/by-path/" in link]
+    return model.Path(
+        name=device.name,
+        hctl=device.hctl or "0:0:0:0",
+        sg=int(number.group()) if number else 0,
+        sas_address=device.sas_address or "",
+        phys_path=by_path[0].rpartition("/")[2] if by_path else "",
+        state=device.state or ("running" if known(disk.labels) else ""),  # whose label was read just now, runs
+    )
+
+
+def _partitions(device: Any, swaps: frozenset[str]) -> Iterator[model.Partition]:
+    """Where each begins is not reported; how large it is counts."""
+    start = 2048
+    for part in sorted(device.partitions, key=lambda part: part.number):
+        sectors = (part.size_bytes or 0) // model.SECTOR
+        yield model.Partition(part.number, start, sectors, swap=part.name in swaps, holders=list(part.holders or ()))
+        start += sectors
+
+
+def _smart(disk: DiskFacts) -> model.Smart:
+    health = disk.health if known(disk.health) else None
+    errors = disk.condition.errors if known(disk.condition) else ()
+    reads = next((each for each in errors if each.what == "read"), None)
+    return model.Smart(
+        passed=health.passed if health else None,
+        grown_defects=(health.grown_defects or 0) if health else 0,
+        uncorrected=(reads.uncorrected or 0) if reads else 0,
+        corrected=int(reads.corrected_per_tib * READ_BYTES / TIB) if reads and reads.corrected_per_tib else 0,
+    )
+
+
+def _modes(disk: DiskFacts) -> dict[str, Any]:
+    if not known(disk.modes):
+        return {}
+    named = {"WCE": disk.modes.write_cache, "EN_BMS": disk.modes.background_scan}
+    told = {name: switch for name, switch in named.items() if known(switch)}
+    saved = {name: switch.saved for name, switch in told.items() if switch.saved is not None and switch.saved != switch.on}
+    believes = disk.modes.kernel_believes
+    return {**{name.lower(): switch.on for name, switch in told.items()}, "saved": saved} | (
+        {"believed": believes == "write back"} if known(believes) else {}
+    )
+
+
+# --- enclosures
+
+
+def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
+    said = sources.read("enclosure", if_nothing=())
+    if not known(said):
+        made.gaps.append(f"The rehearsal knows no bays: {said.reason}")
+        return
+    listed = sources.read("lsscsi")
+    scsi = {device.hctl: device for device in listed} if known(listed) else {}
+    carried = {path.name: disk.wwid for disk in made.node.disks for path in disk.paths}
+    for one in said:
+        about = scsi.get(one.name)
+        sg = re.search(r"(?<![0-9])[0-9]+$", about.sg or "") if about else None
+        bays = [_bay(slot, carried) for slot in one.slots if slot.number is not None]
+        words = (about.vendor or "", about.model or "", about.rev or "") if about else ("", "", "")
+        made.node.enclosures.append(model.Enclosure(one.name, one.id or "", *words, int(sg.group()) if sg else 0, bays))
+
+
+def _bay(slot: Any, carried: Mapping[str, str]) -> model.Bay:
+    return model.Bay(
+        name=slot.name,
+        number=slot.number,
+        wwid=carried.get(slot.device or ""),
+        status=slot.status or "unknown",
+        locate=int(bool(slot.locate)),
+        fault=model.FAULT_ASKED if slot.fault_asked else model.FAULT_SENSED if slot.fault else 0,
+        active=int(bool(slot.active)),
+        power=slot.power or "on",
+    )
+
+
+def spare_name(node: model.Node) -> str:
+    """The first kernel name that is free, for a disk that is put in."""
+    taken = {path.name for disk in node.disks for path in disk.paths}
+    return next(name for name in map(build.sd_name, range(len(taken) + 1)) if name not in taken)

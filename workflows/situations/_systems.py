@@ -1,0 +1,114 @@
+"""What a situation says of a FreeBSD or illumos host, in the names and commands of that system: the detectors speak of Linux.
+
+Which system it is, the names of a pool's members tell. Where they do not, or do not agree, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from workflows.engine.core import Cure, Situation
+from workflows.facts import NodeFacts
+
+FREEBSD, ILLUMOS = "FreeBSD", "illumos"
+BY_ID = "/dev/disk/by-id"
+_FREEBSD = re.compile(
+    r"(?:/dev/)?(?:(gpt|gptid|diskid|label|multipath)/.+|(?:a?da|nda|nvd|mfid|vtbd)[0-9]{1,4}(?:p[0-9]{1,3})?(?:\.eli|\.nop)?)"
+)
+_ILLUMOS = re.compile(r"(?:/dev/r?dsk/)?c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,4}(?:[sp][0-9]{1,2})?")
+_LINUX = re.compile(
+    r"(?:/dev/)?(?:sd|vd|xvd|hd)[a-z]{1,4}[0-9]{0,3}|(?:/dev/disk/.+|(?:wwn|ata|scsi|nvme|usb|dm)-.+|nvme[0-9]+n[0-9]+(?:p[0-9]+)?)"
+)
+
+
+class System(NamedTuple):
+    name: str  # FREEBSD, ILLUMOS; "" for Linux, and where it is not known
+    folder: str = ""  # under /dev, in which most of the members have stable names; "" where they have none
+
+
+def system_of(node: NodeFacts) -> System:
+    """By the names of all members that were read, imported or not."""
+    names = list(_members(node))
+    freebsd = [found for name in names if (found := _FREEBSD.fullmatch(name))]
+    illumos = [name for name in names if _ILLUMOS.fullmatch(name)]
+    if any(map(_LINUX.fullmatch, names)) or (freebsd and illumos):
+        return System("")
+    if freebsd:
+        folders = Counter(found.group(1) for found in freebsd if found.group(1))
+        return System(FREEBSD, f"/dev/{folders.most_common(1)[0][0]}" if folders else "")
+    return System(ILLUMOS, "/dev/dsk") if illumos else System("")
+
+
+def _members(node: NodeFacts) -> Iterator[str]:
+    pools = (*(pool.tops_read for pool in node.pools_read), *(pool.tops for pool in node.importable_read))
+    yield from (leaf.name for tops in pools for _, top in tops for leaf in top.leaves() if not leaf.name.isdigit())
+
+
+_DISKS = {FREEBSD: ("camcontrol", "devlist", "-v"), ILLUMOS: ("iostat", "-En")}
+_HOSTID = {FREEBSD: (("service", "hostid", "start"),), ILLUMOS: ()}
+_TEXTS: dict[str, tuple[tuple[str, str], ...]] = {
+    FREEBSD: (
+        ("`ls -l /dev/disk/by-id`", "`glabel status`"),
+        ("/dev/disk/by-id/NEW_DISK", "/dev/gpt/NEW_DISK"),
+        ("/sys/class/sas_host", "the kernel's log"),
+        ("/sys/module/zfs/version", "`sysctl vfs.zfs.version.module`"),
+        ("`modprobe zfs`", "`kldload zfs`"),
+        ("`lsblk -f`", "`gpart show`"),
+        ("`zgenhostid`", "`service hostid start`"),
+    ),
+    ILLUMOS: (
+        ("`ls -l /dev/disk/by-id`", "`ls -l /dev/dsk`"),
+        ("/sys/class/sas_host", "`cfgadm -al`"),
+        ("`modprobe zfs`", "`modload zfs`"),
+        ("`zgenhostid`", "/etc/hostid of the installation"),
+    ),
+}
+_LSSCSI = re.compile(r"`lsscsi(?: -[a-zA-Z]){0,6}`|\blsscsi\b")
+_STABLE = re.compile(r"\bby-id (?=name|path)")
+
+
+def in_its_words(situations: Iterable[Situation], nodes: dict[str, System]) -> tuple[Situation, ...]:
+    """`nodes` are the systems by name of their node."""
+    return tuple(_of(one, nodes.get(one.node, System(""))) for one in situations)
+
+
+def _of(one: Situation, system: System) -> Situation:
+    if not system.name:
+        return one
+    return replace(one, meaning=said(one.meaning, system), cures=tuple(_cure(cure, system) for cure in one.cures))
+
+
+def _cure(cure: Cure, system: System) -> Cure:
+    argv = tuple(words for each in cure.argv for words in _argv(each, system))
+    texts = {name: said(getattr(cure, name), system) for name in ("text", "needs", "save_first")}
+    return replace(cure, argv=tuple(dict.fromkeys(argv)), **texts)
+
+
+def said(text: str, system: System) -> str:
+    """A sentence with this system's names."""
+    for ours, theirs in _TEXTS[system.name]:
+        text = text.replace(ours, theirs)
+    text = _LSSCSI.sub(f"`{' '.join(_DISKS[system.name])}`", text)
+    text = text.replace(f" -d {BY_ID}", f" -d {system.folder}" if system.folder else "").replace(BY_ID, system.folder or "/dev")
+    return _STABLE.sub("stable ", text)
+
+
+def _argv(words: tuple[str, ...], system: System) -> tuple[tuple[str, ...], ...]:
+    """The command as it is typed there; none where there is no such command."""
+    if words[0] == "lsscsi":
+        return (_DISKS[system.name],)
+    if words[0] == "zgenhostid":
+        return _HOSTID[system.name]
+    if words == ("cat", "/sys/module/zfs/version"):
+        return (("sysctl", "vfs.zfs.version.module"),) if system.name == FREEBSD else ()
+    if words[0] in ("hdparm", "sg_readcap"):
+        return (("diskinfo", "-v", "DISK"),) if system.name == FREEBSD else ()
+    if "-d" in words and BY_ID in words and not system.folder:
+        at = words.index("-d")
+        words = words[:at] + words[at + 2 :]
+    folder = system.folder or "/dev"
+    return (tuple(word.replace(BY_ID, folder) if word.startswith(BY_ID) else word for word in words),)

@@ -1,0 +1,73 @@
+"""No text about a FreeBSD or illumos host names what only Linux has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from workflows.situations.tests.texts import READ_AT, words
+from workflows.triage import triage
+
+CASES = Path(__file__).parents[2] / "triage" / "tests" / "known_cases"
+LABEL_ALONE = "m19"  # without a tree no member's name says which system it is
+TEXTS = sorted(
+    path for folder in ("status", "matrix", "import") for path in (CASES / folder).iterdir() if not path.name.startswith(LABEL_ALONE)
+)
+NAME = re.compile(
+    r"(?<=\s)(?:/dev/)?(?:disk/by-[a-z]+/)?(?:(?:sd|vd|nvme)[a-z0-9]{1,8}|(?:wwn|ata|scsi|nvme|usb)-[\w.:+-]+|[0-9a-f]{8}-[0-9a-f-]{27})(?=\s|$)"
+)
+OF_LINUX = re.compile(r"/dev/disk/|\blsscsi\b|/sys/|\bzgenhostid\b|\bmodprobe\b|\bby-id\b|/dev/sd[a-z]\b")
+SYSTEMS = {
+    "FreeBSD by label": "gpt/disk{}",
+    "FreeBSD by gptid": "gptid/1b2c3d4e-0a1b-11ee-9c0d-0025905e0a{:02}",
+    "FreeBSD by device": "da{}p2",
+    "illumos": "c0t5000C500335DC6{:02X}d0",
+}
+
+
+def renamed(text: str, form: str) -> str:
+    """The same pool with its members named as another system names them."""
+    seen: dict[str, str] = {}
+    return NAME.sub(lambda found: seen.setdefault(found.group(), form.format(len(seen))), text)
+
+
+@pytest.mark.parametrize("form", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_no_cure_names_what_only_linux_has(path: Path, form: str) -> None:
+    text = renamed(path.read_text(), form)
+    found = triage([(path.name, text)], read_at=READ_AT)
+    for one in found.situations:
+        typed = " ".join(" ".join(argv) for cure in one.cures for argv in cure.argv)
+        assert OF_LINUX.search(f"{words(one)} {typed}") is None, (one.slug, words(one), typed)
+    for node in found.fleet.nodes:
+        assert not [each.command for each in found.missing(node) if OF_LINUX.search(each.command)]
+
+
+LISTING = """   pool: lake
+     id: 1518476551424056137
+  state: UNAVAIL
+ status: One or more devices contains corrupted data.
+ action: The pool cannot be imported due to damaged devices or data.
+ config:
+
+\tlake      UNAVAIL  insufficient replicas
+\t  {0}     UNAVAIL  corrupted data
+\t  {1}     UNAVAIL  corrupted data
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "command"),
+    [
+        (("sda", "sdb"), "zpool import -d /dev/disk/by-id"),
+        (("gpt/a", "gpt/b"), "zpool import -d /dev/gpt"),
+        (("da0", "da1"), "zpool import"),
+        (("c0t0d0s0", "c0t1d0s0"), "zpool import -d /dev/dsk"),
+        (("gpt/a", "sdb"), "zpool import -d /dev/disk/by-id"),  # they do not agree
+    ],
+)
+def test_pools_are_listed_from_the_folder_in_which_that_system_has_its_names(names: tuple[str, str], command: str) -> None:
+    (found,) = (one for one in triage([("text", LISTING.format(*names))]).situations if one.slug == "import-blocked")
+    assert command in [" ".join(argv) for cure in found.cures for argv in cure.argv]

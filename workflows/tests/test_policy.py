@@ -1,0 +1,109 @@
+"""What the node's own policy file refuses is refused at the first check, with the line to change; not after plan, confirmation and approval."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from agents.operations import OPERATIONS, locate_led, zpool_replace
+from agents.orders import policy
+from agents.orders.policy import Policy, load, reported
+from workflows.engine.core import blockers
+from workflows.facts import node_facts
+from workflows.facts.read.policies import NOT_REPORTED, OLDER
+from workflows.guards.policy import allowed
+from workflows.runbooks import RUNBOOKS
+from workflows.tests.incident import NODE, PARAMS, POOL_GUID, fleet
+
+PATH = policy.DEFAULT_PATH
+OBSERVES = Policy("observe", why=f"{PATH} says so.", path=PATH)
+OTHER_OPERATION = Policy("operate", ("locate_led",), ("*",), f"{PATH} says so.", path=PATH)
+OTHER_POOL = Policy("operate", ("zpool_replace",), ("4711",), f"{PATH} says so.", path=PATH)
+HELD = Policy("observe", why="The journal is full.")
+ALLOWS = Policy("operate", ("zpool_replace",), (str(POOL_GUID),), f"{PATH} says so.", path=PATH)
+GUARD = allowed(zpool_replace)
+
+
+def said(rule):
+    return GUARD(fleet(replace(NODE, policy=rule)), PARAMS)
+
+
+@pytest.mark.parametrize(
+    ("rule", "mend"),
+    [
+        (OBSERVES, f'sets "mode" to "operate", with "zpool_replace" in "operations" and "{POOL_GUID}" in "pools" in {PATH}'),
+        (OTHER_OPERATION, f'adds "zpool_replace" to "operations" in {PATH}'),
+        (OTHER_POOL, f'adds "{POOL_GUID}" to "pools" in {PATH}'),
+        (HELD, "`slotlight-agent doctor` on the node says what to mend"),
+    ],
+)
+def test_a_refusal_names_the_node_the_line_and_the_way_by_hand(rule, mend):
+    verdict = said(rule)
+    assert verdict.outcome == "refuse"
+    assert verdict.reason.startswith("oss01: This node")
+    assert mend in verdict.reason
+    assert rule is HELD or "gives the command by hand" in verdict.reason
+    assert "shows every command" in verdict.reason
+
+
+def test_it_says_what_the_node_would_say():
+    assert OBSERVES.refusal("zpool_replace", "at_most_once", PARAMS) in said(OBSERVES).reason
+
+
+def test_what_is_allowed_passes_and_what_is_not_reported_is_said_and_stops_nobody():
+    assert said(ALLOWS).outcome == "pass"
+    older = said(NOT_REPORTED)
+    assert older.outcome == "pass"
+    assert "is not known before it is asked" in older.reason
+
+
+def test_an_agent_too_old_to_check_approvals_is_told_before_anybody_approves():
+    assert said(OLDER).outcome == "refuse"
+    assert "Update the agent first" in said(OLDER).reason
+    light = allowed(locate_led)(fleet(replace(NODE, policy=OLDER)), PARAMS)
+    assert light.outcome == "pass", "what needs no approval needs no newer agent"
+
+
+def test_the_policy_comes_with_what_the_agent_tells_of_itself(tmp_path):
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["42"], "break_glass": False}))
+    path.chmod(0o644)
+    rule = load(str(path))
+    assert reported(rule.said()) == rule
+    assert rule.path == str(path)
+    body = {"outcome": "data", "text": f"version:1\npolicy:{rule.said()}\n", "reason": "", "stderr": "", "exit_code": None}
+    assert node_facts("oss01", {"agent": body}, 1.0, ()).policy == rule
+    older = node_facts("oss01", {"agent": {**body, "text": "version:1\n"}}, 1.0, ())
+    assert older.policy == OLDER
+    assert node_facts("oss01", {}, 1.0, ()).policy == NOT_REPORTED
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[]", "{}", '{"mode": 1}', '{"mode": "operate", "operations": [1], "pools": [], "why": "", "path": ""}', "[" * 9000]
+)
+def test_a_policy_that_is_not_understood_is_none(line):
+    assert reported(line) is None
+
+
+ORDERS = [
+    (runbook.slug, step.slug)
+    for runbook in RUNBOOKS.values()
+    for step in runbook.steps
+    if step.kind in ("PLAN", "EXECUTE") and not step.unattended
+]
+
+
+@pytest.mark.parametrize(("slug", "step"), ORDERS)
+def test_every_order_asks_the_nodes_policy_for_its_own_operation(slug, step):
+    here = RUNBOOKS[slug].step(step)
+    guards = [guard for guard in here.guards if guard.__name__ == "the_policy_of_the_node_allows_it"]
+    assert len(guards) == 1
+    against = blockers(tuple(guard(fleet(replace(NODE, policy=OBSERVES)), PARAMS) for guard in guards))
+    assert bool(against) == (OPERATIONS[here.operation].EFFECT != "pure")
+
+
+@pytest.mark.parametrize("slug", [slug for slug, runbook in RUNBOOKS.items() if any(step.destructive for step in runbook.steps)])
+def test_who_begins_what_destroys_hears_of_it_at_the_first_check(slug):
+    """A triage whose order is one of several ways goes on without it."""
+    first = next(step for step in RUNBOOKS[slug].steps if step.kind == "CHECK")
+    assert "the_policy_of_the_node_allows_it" in [guard.__name__ for guard in first.guards]

@@ -1,0 +1,198 @@
+"""Puts back what mail and chat do to an output: joined lines where they were wrapped, tabs where they became blanks.
+
+Nothing is added or guessed. A text that cannot be read even so stays unread, with the parser's own reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from agents.collectors import COLLECTORS
+from agents.collectors._kernel_lines import classify
+from agents.collectors._log_stamps import spelt_out, stamped
+from agents.collectors.base import Reading, Unparsed, UnreadLine
+from workflows.triage import partly, pool_text
+
+
+class Change(NamedTuple):
+    """A text in its tool's own layout. `rebuilt`: rows were nested by what their words say; `refused`: why they could not be."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    rebuilt: bool = False
+    refused: str = ""
+
+
+_Mend = Callable[[Sequence[str]], Change]
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A text that its parser reads, or why it does not; and what was done to it, for the reader to know."""
+
+    text: str
+    value: Any  # what the parser made of it, or Unparsed
+    notes: tuple[str, ...] = ()
+    unread: tuple[UnreadLine, ...] = ()  # lines that were not understood; then `value` is what the others say
+    rebuilt: bool = False  # its rows are nested by what their words say: to be shown, and for no guard
+    refused: str = ""  # why its rows could not be nested; what stands around them can be read all the same
+
+
+def read(source: str, lines: Sequence[str]) -> Mended:
+    """Parse as it is, then mended, the least change first; and as far as it goes where no change makes all of it readable."""
+    parse = COLLECTORS[source].parse
+    first = Mended("\n".join(lines) + "\n", Unparsed("nothing was tried"))
+    all_tried: list[Mended] = []
+    for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
+        change = mend(lines)
+        tried = Mended(change.text, parse(change.text), change.notes, rebuilt=change.rebuilt, refused=change.refused)
+        if not isinstance(tried.value, Unparsed):
+            return tried
+        first = tried
+        all_tried.append(tried)
+    found = partly.best((tried, _as_far_as(source, tried)) for tried in all_tried)
+    if found is not None:
+        made, reading = found
+        return replace(made, value=reading.value, unread=reading.every_unread)
+    return replace(first, value=Unparsed(first.refused, first.value.line)) if first.refused else first
+
+
+def _as_far_as(source: str, tried: Mended) -> Reading | None:
+    """What is understood, and why a tree was left out."""
+    reading = partly.reading(source, tried.text)
+    if reading is None or not tried.refused:
+        return reading
+    return replace(reading, unread=(UnreadLine("", "config", tried.refused), *reading.unread))
+
+
+def _as_is(lines: Sequence[str]) -> Change:
+    return Change("\n".join(lines) + "\n")
+
+
+def _zpool(lines: Sequence[str]) -> Change:
+    return Change(*pool_text.put_back(lines))
+
+
+def _lsscsi(lines: Sequence[str]) -> Change:
+    out: list[str] = []
+    for line in lines:
+        if out and not line.startswith("["):
+            out[-1] += " " + line.strip()
+        else:
+            out.append(line)
+    joined = len(lines) - len(out)
+    return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
+
+
+def _joined(begins: str) -> _Mend:
+    """A line that does not begin like one of its kind is the rest of the line above."""
+    form = re.compile(begins)
+
+    def join(lines: Sequence[str]) -> Change:
+        out: list[str] = []
+        for line in lines:
+            if out and line and out[-1] and not form.match(line):
+                out[-1] += " " + line.strip()
+            else:
+                out.append(line)
+        joined = len(lines) - len(out)
+        return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
+
+    return join
+
+
+def _kernel_log(lines: Sequence[str]) -> Change:
+    """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
+    if not any(map(stamped, lines)):
+        return _as_is(lines)
+    lines = spelt_out(lines)
+    out: list[str] = []
+    for line in lines:
+        if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):
+            out[-1] += " " + line.strip()
+        else:
+            out.append(line)
+    joined = len(lines) - len(out)
+    return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
+
+
+def _events(lines: Sequence[str]) -> Change:
+    """Each record ends with an empty line, and the last one was taken for the end of the paste."""
+    change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
+    return change._replace(text=re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n")  # an empty value ends in a blank that was lost
+
+
+def _tabs(lines: Sequence[str]) -> Change:
+    """Blanks became of the tabs between columns. A vdev's row begins with one, and a heading among the rows has none."""
+    return Change("".join(f"{_columns(line)}\n" for line in lines))
+
+
+def _columns(line: str) -> str:
+    words = line.split()
+    if words[1:] and set(words[1:]) == {"-"}:
+        return line
+    return "\t" * line.startswith(" ") + "\t".join(words)
+
+
+def _uberblocks(lines: Sequence[str]) -> Change:
+    """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
+    text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
+    return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
+
+
+def _sysctl(lines: Sequence[str]) -> Change:
+    """`sysctl -a | grep zfs` says other things as well."""
+    ours = [line for line in lines if line.startswith("vfs.zfs.") or not re.match(r"[\w.%-]+: ?", line)]
+    return _without_others(lines, ours, "other settings")
+
+
+def _options(lines: Sequence[str]) -> Change:
+    """A file for modprobe holds comments and other modules too."""
+    return _without_others(
+        lines, [line for line in lines if not re.match(r"/[^:]+\.conf:(?!\s*options\s+(?:zfs|spl)\s)", line)], "other lines"
+    )
+
+
+def _mdb(lines: Sequence[str]) -> Change:
+    """What the debugger says when it starts, and how it is left."""
+    return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
+
+
+def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Change:
+    if not any(ours):
+        return _as_is(lines)
+    left_out = len(lines) - len(ours)
+    return Change("".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ())
+
+
+_OF_LABEL = re.compile(r"^(?:LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1,12}labels = ([0-3 ]{1,12})$)", re.MULTILINE)
+
+
+def _cut_labels(lines: Sequence[str]) -> Change:
+    """Copies of which the text does not tell could not be read, as far as anybody here knows."""
+    text = "\n".join(lines) + "\n"
+    told = {digit for groups in _OF_LABEL.findall(text) for digit in "".join(groups) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in told]
+    if not told or not lacking:
+        return Change(text)
+    note = f"It ends before all copies of the label; nothing is known of {', '.join(lacking)}."
+    return Change(text + "".join(f"failed to read label {digit}\n" for digit in lacking), (note,))
+
+
+_MENDS: dict[str, tuple[_Mend, ...]] = {
+    "zpool_status": (_as_is, _zpool),
+    "zpool_import": (_as_is, _zpool),
+    "lsscsi": (_as_is, _lsscsi),
+    "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
+    "zpool_events": (_events,),
+    "zdb_uberblocks": (_as_is, _uberblocks),
+    "zpool_list": (_as_is, _tabs),
+    "zdb_label": (_as_is, _cut_labels),
+    "sysctl": (_sysctl,),
+    "parameters": (_options,),
+    "mdb": (_mdb,),
+    "zpool_iostat": (_as_is, _tabs),
+}

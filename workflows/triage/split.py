@@ -1,0 +1,387 @@
+"""Cuts pasted lines into the outputs they hold: by the prompts between them, else by how each kind of output begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agents.collectors import kernel_log
+from agents.collectors.kstat_pools import ROOT
+from agents.collectors.parameters import FOLDERS, VALUES
+from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
+from workflows import pasted
+from workflows.triage import prompts
+from workflows.triage.commands import Asked, asked, kernel_file
+from workflows.triage.fields import HEADER, HEADING, KEY, ROW
+
+
+@dataclass
+class Piece:
+    """Consecutive lines of one output. `first` counts from 1."""
+
+    source: str  # "" for lines that are no output we know
+    first: int
+    lines: list[str] = field(default_factory=list)
+    key: str = ""
+    node: str = ""
+    command: str = ""
+    path: str = ""  # the file whose lines these are, where they do not say it themselves
+    question: str = ""  # what was asked, where they cannot be read without it
+    hint: str = ""
+    said: str = ""  # the last "pool:", "config:", "errors:" ... seen
+    begun: bool = False  # whether it has a line that is not empty
+    closed: bool = False  # whether the brace that ends a JSON text stands there
+    pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
+    sections: set[str] = field(default_factory=set)  # of a report of smartctl: the beginnings of those that it has
+    labels: set[str] = field(default_factory=set)  # which of a disk's four were told of
+
+    def add(self, line: str) -> None:
+        """One more line. What is asked of every line later is kept here, so that a long output is not read again for each."""
+        self.lines.append(line)
+        self.begun = self.begun or bool(line)
+        self.closed = self.closed or line == "}"
+        found = KEY.match(line)
+        self.said = found.group(1) if found else self.said
+        if self.source.startswith("zpool_") and line.strip().startswith(("pool: ", "no pools")):
+            self.pools.add(line.strip())
+        if self.source == "smart" and (section := _SECTION.match(line)):
+            self.sections.add(section.group())
+        if self.source == "zdb_label":
+            told = _LABELS_TOLD.match(line)
+            self.labels |= set("".join(told.groups(""))) & set("0123") if told else set()
+
+    @property
+    def last(self) -> int:
+        return self.first + max(len(self.lines), 1) - 1
+
+
+NO_PROMPT = re.compile(r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining)")  # smartctl's own lines that look like one
+
+
+def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Piece]:
+    """Every line in exactly one piece; prompt lines belong to none. `turns` says where another text begins, and on which host."""
+    pieces = [Piece("", 1)]
+    node = prompt = ""
+    turns = turns or {}
+    for i, line in enumerate(lines):
+        if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
+            node = turns[i] or node
+            pieces.append(_turned(pieces[-1], node, i + 1))
+        if not line:
+            pieces[-1].lines.append(line)
+            continue
+        if pieces[-1].command and not pieces[-1].begun and _PASSWORD.match(line):
+            pieces[-1] = replace(pieces[-1], first=i + 2, lines=[])
+            continue
+        if line.strip() == prompt:  # without a command behind it
+            pieces.append(Piece("", i + 2, node=node))
+            continue
+        command = None if NO_PROMPT.match(line) else asked(line)
+        if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
+            node = command.node or node
+            pieces.append(_of_command(command, node, i + 2))
+            prompt = _prompt(line, command)
+            continue
+        source, key = begins(lines, i)
+        shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
+        if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
+            key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
+            pieces.append(Piece(source, i + 1, key=key, node=node))
+        elif not _belongs(pieces[-1], line):
+            pieces.append(Piece("", i + 1, node=node))
+        pieces[-1].add(line)
+    return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
+
+
+_PASSWORD = re.compile(
+    r"\[sudo[^\]]{0,40}\] .{1,80}|doas \([^)]{1,80}\) password:|(?:\S{1,80} )?[Pp]assword(?: for \S{1,80})?: *$|Sorry, try again\."
+)
+
+
+def _prompt(line: str, command: Asked) -> str:
+    """What stands before a command, where it ends as a prompt does: alone on a line it ends the output."""
+    before = line.partition(command.words[0])[0].strip() if command.words else ""
+    return before if before and before[-1] in prompts.ENDS and len(before) > 1 else ""
+
+
+_OF_A_DISK = ("smart", "zdb_label")
+_DEVICE = re.compile(
+    r"[^\w/]{0,40}(?:/dev/(?:disk/by-[a-z]{1,12}/)?)?((?:sd|hd|vd)[a-z]{1,4}[0-9]{0,3}|nvme[0-9]{1,3}(?:n[0-9]{1,3}(?:p[0-9]{1,3})?)?|(?:a?da|nda|nvd)[0-9]{1,4}(?:p[0-9]{1,3})?"
+    r"|c[0-9]{1,3}t[0-9A-F]{1,20}d[0-9]{1,4}(?:s[0-9]{1,2})?|(?:wwn|ata|scsi|nvme)-[\w.:+-]{4,100})[^\w/]{0,40}"
+)
+
+
+def _named_above(lines: Sequence[str], i: int) -> str:
+    """The device in the line above, alone there, as a loop over disks prints it before each report; "" where none stands there."""
+    above = next((line for line in reversed(lines[max(0, i - 2) : i]) if line.strip()), "")
+    found = _DEVICE.fullmatch(above.strip())
+    return found.group(1) if found else ""
+
+
+def _turned(before: Piece, node: str, first: int) -> Piece:
+    """Where another text begins, what went before has ended; but for a command whose output has not begun."""
+    if before.begun or not before.command:
+        return Piece("", first, node=node)
+    again = replace(before, first=first, lines=[], node=before.node or node, pools=set(), labels=set())
+    before.source = before.command = before.hint = ""
+    return again
+
+
+def _of_command(command: Asked, node: str, first: int) -> Piece:
+    said = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
+    return Piece(command.source, first, key=command.key, node=node, **said)
+
+
+def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
+    """Source and key of the output that begins with this line; both "" when it is not the beginning of any."""
+    line, after = lines[i], next((after for after in lines[i + 1 : i + 4] if after), "")
+    if _POOL.match(line):
+        if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(lines[i + 1] if i + 1 < len(lines) else ""):
+            return "", ""  # a field of a mail that ZED sent
+        return ("zpool_import" if re.match(r" *id:(?: |$)", after) and not _is_headed(lines, i) else "zpool_status"), ""
+    if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
+        return "zdb_label", ""
+    if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
+        return kernel_file(line.partition(":")[0])
+    if (line == "{" or line.startswith(('{"', '{ "'))) and (of_json := _json(lines[i : i + JSON_LOOKED_AT])):
+        return of_json, ""
+    if of_person := pasted.begins(lines, i):
+        return of_person, ""
+    if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)) or (_FIELD_ABOVE.match(line) and _is_headed(lines, i)):
+        return "zpool_status", ""  # its beginning is not here
+    if _DAMAGE.match(line):
+        return "zpool_status", ""  # all that somebody kept of it
+    if _OF_DATASET.match(after) and _PROPERTIES.match(line):
+        return "", ""  # of `zfs get`, which tells of file systems
+    for source, form, second in _SIGNS if _SIGN.match(line) else ():
+        found = form.match(line)
+        if found and (not second or re.match(second, after)):
+            return source, found.group(1) if form.groups else ""
+    return ("kernel_log", "") if kernel_log.begins(line) else ("", "")
+
+
+POOL_LOOKED_AT = 40
+
+
+def _is_headed(lines: Sequence[str], i: int) -> bool:
+    """Whether the tree of the pool that this line names has columns: only `zpool status` prints them, and on Solaris an id as well."""
+    for line in lines[i + 1 : i + 1 + POOL_LOOKED_AT]:
+        if _POOL.match(line) or asked(line) is not None:
+            return False
+        if HEADER.match(line):
+            return True
+    return False
+
+
+JSON_LOOKED_AT = 12  # lines
+_STATUS_JSON = re.compile(r'"command": ?"zpool status"')
+_SMART_JSON = re.compile(r'"smartctl" ?: ?\{')
+
+
+_OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvme|scsi)_[a-z0-9_]+)" ?:')  # also with its keys sorted
+
+
+def _json(lines: Sequence[str]) -> str:
+    said = "\n".join(lines)
+    return (
+        "smart"
+        if _SMART_JSON.search(said) or any(map(_OF_SMARTCTL.match, lines[1:3]))
+        else "zpool_status_json"
+        if _STATUS_JSON.search(said)
+        else ""
+    )
+
+
+_POOL = re.compile(r" {0,4}pool: \S")
+_DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
+_FIELD_ABOVE = re.compile(r" {0,4}(?:status|scan|scrub|config):(?: |$)")
+_COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
+_STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
+_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype|objid|error): ")
+_OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
+# How a part of smartctl's text begins that was pasted without its first lines.
+SMART_PART = (
+    r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
+    r"|ID# +ATTRIBUTE_NAME|Vendor Specific SMART Attributes with Thresholds:|SMART Attributes Data Structure revision|Error counter log:"
+    r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
+    r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +0x[0-9a-f]{4} +[0-9]{3} +[0-9]{3} "
+)
+_PROPERTIES = re.compile(r"NAME +PROPERTY +VALUE +SOURCE$")
+_OF_DATASET = re.compile(
+    r"\S+ +(?:type +(?:filesystem|volume|snapshot)|creation|used|available|referenced|compressratio|mounted|mountpoint|recordsize|compression|quota|refquota|atime|sync|encryption|keystatus)\b|\S+[/@]\S+ "
+)
+_SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
+    ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
+    ("zpool_status", re.compile(r"no pools available$|all pools are healthy$|pool '[^']{1,256}' is healthy$"), ""),
+    ("zdb_label", re.compile(r"failed to (?:unpack|read) label [0-3]$"), ""),
+    ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
+    ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
+    ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
+    ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
+    ("zpool_get", _PROPERTIES, ""),
+    ("zpool_get", re.compile(r"[A-Za-z][\w.:-]* +size +[0-9.]+[KMGTPE]? +-$"), r"\S+ +capacity "),  # -H prints no heading
+    ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
+    ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
+    ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
+    ("smart", re.compile(SMART_PART), ""),
+    ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
+    ("ses", re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] +Element type: "), ""),
+    ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
+    ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
+    ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
+    ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
+    ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
+    ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
+)
+_SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
+_ONE_BY_ONE = (
+    "zpool_events",
+    "zpool_history",
+    "zpool_get",
+    "smart",
+    "ses",
+    "dbgmsg",
+    "drive_modes",
+    "zpool_status_json",
+)  # one heading each
+
+
+HEADED = {"zpool_events": "TIME", "zpool_get": "NAME"}  # what a new run begins with; another line that may begin one is the next record
+
+
+def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str] = ()) -> bool:
+    """Whether a line that begins `source` begins a new output, or goes on with the one before."""
+    if piece.command and piece.source and not piece.begun and source in pasted.READERS:
+        return False  # the command says better than a heading whose output it is
+    if (
+        source == "zpool_status"
+        and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")
+        and (_COLUMNS.match(line) or _STATE.match(line) or _FIELD_ABOVE.match(line) or _DAMAGE.match(line))
+    ):
+        return False
+    if _family(piece.source) != source or (key and piece.key and key != piece.key):
+        return not _is_inside(piece, source)
+    if source in ("zpool_status", "zpool_import"):
+        return line.strip() in piece.pools  # the same pool again: another run
+    if source == "smart":
+        return _another_report(piece, line)
+    if source == "ses":
+        return bool(_ID.match(line)) and any(map(_OF_SHELF.match, piece.lines))  # the shelf's make and model stand before its id
+    if source in HEADED and not line.startswith(HEADED[source]):
+        return False  # the next record
+    if source in _ONE_BY_ONE:
+        return piece.begun
+    return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
+
+
+_REPORT = re.compile(r"smartctl |[{]")
+_SECTION = re.compile(r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health")
+_ID = re.compile(r" *Primary enclosure logical identifier")
+_OF_SHELF = re.compile(
+    r" *Primary enclosure logical identifier|.*\bElement (?:type|[0-9]+ descriptor)|Enclosure [Ss]tatus diagnostic page:"
+)
+_ELEMENT = re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] ")
+
+
+def _another_report(piece: Piece, line: str) -> bool:
+    """Whether a line of smartctl's begins the report of another disk: its first line, or a section that this report has already."""
+    if _REPORT.match(line):
+        return piece.begun
+    section = _SECTION.match(line)
+    return section is not None and section.group() in piece.sections
+
+
+def _is_inside(piece: Piece, source: str) -> bool:
+    """A line of a command's own output that only looks like the beginning of another."""
+    return (piece.source == "ses" and source == "drive_modes") or pasted.is_inside(piece.source, source)
+
+
+def _family(source: str) -> str:
+    """`zpool status` by guid begins like any other."""
+    return source.removesuffix("_guid")
+
+
+LABELS = 4  # on every disk
+_LABELS_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
+
+
+def _belongs(piece: Piece, line: str) -> bool:
+    """Whether a line can be part of this output. What cannot is somebody's own words."""
+    if not line or not piece.source or (piece.path and piece.source != "node"):
+        return True
+    if piece.command and not piece.begun:  # whatever it said first
+        return True
+    if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
+        return _json_goes_on(piece, line)
+    if piece.source in pasted.READERS:
+        return not piece.lines or pasted.belongs(piece.source, piece.lines[-1], line)
+    test = _GOES_ON.get(_family(piece.source))
+    return test is None or test(piece, line)
+
+
+_OF_DEDUP = re.compile(r"bucket +allocated|_{6} +_|refcnt +blocks|-{6} +-")  # the heading of the table that -D prints
+
+
+def _status_goes_on(piece: Piece, line: str) -> bool:
+    """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
+    if line.startswith(" ") or KEY.match(line):
+        return True
+    if piece.said == "errors":
+        return False
+    if piece.said == "dedup" and _OF_DEDUP.match(line):
+        return True
+    return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
+
+
+def _import_goes_on(piece: Piece, line: str) -> bool:
+    wrapped = bool(piece.lines) and bool(piece.lines[-1])  # the rest of a line that a mail has cut in two
+    return wrapped or line.startswith(" ") or bool(KEY.match(line)) or line.strip() == NO_POOL_TO_IMPORT or _is_row_below(piece, line)
+
+
+def _is_row_below(piece: Piece, line: str) -> bool:
+    return piece.said == "config" and bool(ROW.match(line))
+
+
+def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
+    """Lines of this form, and whatever follows one without an empty line between: mail may have cut it in two."""
+    kind = re.compile(form)
+    return lambda piece, line: bool(kind.match(line)) or bool(piece.lines and piece.lines[-1])
+
+
+def _json_goes_on(piece: Piece, line: str) -> bool:
+    return not piece.closed
+
+
+_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
+_LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
+_GOES_ON = {
+    "zpool_status": _status_goes_on,
+    "zpool_import": _import_goes_on,
+    "zpool_status_json": _json_goes_on,
+    "zdb_label": lambda piece, line: bool(_LABEL_LINE.match(line)),
+    "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
+    "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
+    "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
+    "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
+    "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
+    "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
+    "zdb_config": _goes_on_as(r" {4}|\S+:$"),
+    "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
+    "parameters": lambda piece, line: line.startswith("/"),
+    "mdb": lambda piece, line: bool(
+        re.match(r"(?:> *)?(?:\w+/[A-Z]|\w+ *::print|::|\$q)|\w+: *|Loading modules|(?:0t|0x)?[0-9a-f]+$", line)
+    ),
+    "node": lambda piece, line: bool(re.match(r"[0-9a-f]{1,8}$|zfs-", line)),
+}
+
+
+def _trim(piece: Piece) -> Piece:
+    """Without empty lines at either end."""
+    end = len(piece.lines)
+    while end and not piece.lines[end - 1]:
+        end -= 1
+    start = next((place for place in range(end) if piece.lines[place]), end)
+    piece.lines = piece.lines[start:end]
+    piece.first += start
+    return piece
