@@ -13,6 +13,7 @@ from unittest import mock
 
 from agents.collectors import COLLECTORS
 from agents.operations import OPERATIONS
+from agents.operations.catalogue import CHANGING
 from tests.simulator import swap
 from tests.simulator.simulator import ACTIONS, TRACE_MAX, Action, Schedule, Simulation, schedule
 
@@ -23,6 +24,7 @@ def installed(sim: Simulation) -> Iterator[None]:
     hit = lambda name: sim.acting.may_die(f"at {name}") if sim.acting else None  # noqa: E731  two words of code
     with (
         mock.patch.dict(OPERATIONS, {swap.OPERATION.NAME: swap.OPERATION}),
+        mock.patch.dict(CHANGING, {swap.OPERATION.NAME: swap.OPERATION}),
         mock.patch.dict(COLLECTORS, {swap.SOURCE: swap.COLLECTOR}),
         mock.patch("agents.failpoints.hit", hit),
         mock.patch("time.sleep", sim.sleep),
