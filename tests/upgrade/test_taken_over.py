@@ -4,6 +4,7 @@
 """
 
 import tarfile
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.conf import global_settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.utils.timezone import now
 
 from app.accounts import believing, rights, seals
 from app.accounts.models import Seal, User
@@ -39,6 +41,7 @@ def older(ground, tmp_path, monkeypatch, settings, django_db_blocker):
     ground.drop(NAME)
     ground.postgres.psql(f'CREATE DATABASE "{NAME}" OWNER slotlight_owner TEMPLATE template0', SECRET)
     ground.postgres.psql((tmp_path / "dump.sql").read_text(), SECRET, NAME)
+    ground.postgres.psql(f"UPDATE api_token SET expires_at = '{now() + timedelta(days=1)}';", SECRET, NAME)  # it was made for a month
     before = connection.settings_dict["NAME"]
     with django_db_blocker.unblock():
         yield tmp_path
