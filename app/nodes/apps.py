@@ -10,4 +10,4 @@ class NodesConfig(AppConfig):
         from app.accounts import sealing
         from app.nodes import kinds
 
-        sealing.watch([kinds.ENROL])
+        sealing.watch(kinds.KINDS)

@@ -24,7 +24,8 @@ from app.fleet.ingest import intake
 from app.fleet.ingest.payload import BadReport, check
 from app.nodes import sessions
 from app.nodes.door import TROUBLE, BadBody, read_json, trouble, unpacked
-from app.nodes.keys import AHEAD_MAX, Key, Repeat, look_up, milliseconds, not_taken, remembered
+from app.nodes.keys import AHEAD_MAX, Key, Repeat, believed_since, look_up, milliseconds, not_taken, remembered
+from app.nodes.kinds import KEY
 from app.nodes.models import NodeKey
 from app.runs import tasks
 from app.runs.models import OpenLoop, Run
@@ -58,10 +59,11 @@ class Beat:
 
 
 class Kept(NamedTuple):
-    """What became of a beat, and how far the journal of its agent had come before it."""
+    """What became of a beat, how far the journal of its agent had come before it, and the newest event about its key."""
 
     outcome: str
     journal: str = ""
+    newest: int | None = None
 
 
 class Together:
@@ -130,10 +132,12 @@ async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict
         reason = ""
     except (BadReport, ValueError, OverflowError) as bad:
         beat, reason = Beat(key, signed, NO_SET, now, "{}"), str(bad)  # its counter is used up all the same
-    outcome, journal = await _together.write(beat)
+    outcome, journal, newest = await _together.write(beat)
     about = {"journal": journal} if journal else {}
     if outcome == "refused":
         return *await THREADS.run(_refused, key, signed, said.get("nonce"), now), beat
+    if newest != key.newest:
+        await THREADS.run(believed_since, key, signed.key_id, newest)
     if reason:
         return 422, {"reason": reason}, beat
     if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, said.get("nonce", ""), now)):
@@ -199,7 +203,7 @@ WITH came AS (
     WHERE n.id = f.id AND c.key = f.key AND n.report_digest = c.set RETURNING f.key
 )
 SELECT r.id, CASE WHEN NOT r.same_stay THEN 'stay' WHEN EXISTS (SELECT FROM kept WHERE kept.key = r.id) THEN 'kept' ELSE 'differs' END,
-    r.journal
+    r.journal, (SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || r.id)
 FROM raised r
 """
 

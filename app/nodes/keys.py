@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from agents.portal.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
@@ -16,7 +17,7 @@ from app.core.database import UNHURRIED
 from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes import vault
-from app.nodes.kinds import ENROL
+from app.nodes.kinds import ENROL, KEY
 from app.nodes.models import EnrolToken, NodeKey
 from app.realtime.publish import ring
 
@@ -27,10 +28,12 @@ TOKEN_SECONDS = 3600
 # it would shut out the agent whose key it is.
 AHEAD_MAX = 600_000
 ABOUT = ("nonce", "doubled_why", "journal", "held")
+# The newest event about a key: it is another one as soon as anybody revoked the key, though an old row that is not revoked was put back.
+NEWEST = f"(SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || nodes_nodekey.id)"
 USE = (
     f"UPDATE nodes_nodekey SET counter = %s, used_at = %s FROM {UNHURRIED} WHERE id = %s AND counter < %s"
     f" AND %s <= greatest(counter, %s) + {AHEAD_MAX} AND revoked_at IS NULL"
-    f" RETURNING {', '.join(ABOUT)}"
+    f" RETURNING {NEWEST}, {', '.join(ABOUT)}"
 )
 KEYS_REMEMBERED = 20_000
 NOT_ENROLLED = "This key is not enrolled, or it was revoked. Enrol the node again with a new token."
@@ -155,23 +158,27 @@ def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
     for topic in ("fleet", f"node:{node.name}"):
         ring(topic)
-    body = {"key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
+    body = {"identity": KEY.name(key.pk), "key_id": key.key_id, "revoked": revoked, "hostname": hostname, "version": version}
     ledger.record("node.enrolled", body, f"node:{node.name}", node=node.name)
+    sealing.bind(key)
     return key
 
 
 def _forget(node: Node, key_ids: list[str], now: datetime) -> None:
-    """Revoke these keys. Nobody needs their secrets any more."""
-    node.keys.filter(key_id__in=key_ids).update(revoked_at=now, secret=b"")
+    """Revoke these keys and drop their secrets. Each is saved by itself, so that its end is an event and no old row of it counts again."""
+    for key in node.keys.filter(key_id__in=key_ids):
+        key.revoked_at, key.secret = now, b""
+        key.save(update_fields=["revoked_at", "secret"])
 
 
 @dataclass(frozen=True)
 class Key:
-    """What never changes about a key. Whether it is still one, and its counter, the database says each time."""
+    """What never changes about a key that was believed when `newest` was the newest event about it."""
 
     pk: int
     node: str
     secret: bytes
+    newest: int | None
 
 
 _remembered: dict[str, Key] = {}
@@ -182,11 +189,17 @@ def remembered(key_id: str) -> Key | None:
 
 
 def look_up(key_id: str) -> Key:
-    """The key from the database, to be remembered. Raises BadSignature when there is none, or none any more."""
-    found = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).values_list("pk", "node__name", "secret").first()
+    """The key from the database, to be remembered. Raises BadSignature when there is none (any more), or its row or its node's is not
+    believed; KeyLost when that cannot be checked."""
+    rows = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).annotate(newest=RawSQL(NEWEST, []))
+    found = rows.values_list("pk", "node__name", "secret", "newest", "node_id").first()
     if found is None:
         raise BadSignature(NOT_ENROLLED)
-    key = Key(found[0], found[1], vault.reveal(bytes(found[2]), key_id))
+    *about, newest, node = found
+    seals.secrets()
+    if why := seals.why_not(NodeKey, pk=about[0]) or seals.why_not(Node, pk=node):
+        raise BadSignature(why)
+    key = Key(about[0], about[1], vault.reveal(bytes(about[2]), key_id), newest)
     if len(_remembered) >= KEYS_REMEMBERED:
         _remembered.clear()
     _remembered[key_id] = key
@@ -205,7 +218,17 @@ def authenticate(method: str, path: str, query: str, headers: Mapping[str, str],
         about = cursor.fetchone()
     if about is None:
         raise not_taken(key, signed, now)
-    return Caller(key.node, key.secret, signed, key.pk, *about)
+    newest, *rest = about
+    key = believed_since(key, key_id, newest)
+    return Caller(key.node, key.secret, signed, key.pk, *rest)
+
+
+def believed_since(key: Key, key_id: str, newest: int | None) -> Key:
+    """The remembered key, looked up again when the ledger has an event about it since. Raises what `look_up` raises."""
+    if newest == key.newest:
+        return key
+    _remembered.pop(key_id, None)
+    return look_up(key_id)
 
 
 def milliseconds(now: datetime) -> int:

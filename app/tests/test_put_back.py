@@ -21,7 +21,7 @@ from app.api.models import Token
 from app.fleet.models import Node
 from app.ledger.models import LedgerEvent
 from app.nodes import keys
-from app.nodes.models import EnrolToken
+from app.nodes.models import EnrolToken, NodeKey
 from app.notices import channels
 from app.notices.models import Hook
 from app.runs.models import Approval, BrokenGlass, Order, Plan, Run, TechnicianLink
@@ -95,6 +95,7 @@ CHANGE = {
     Session: (session, {"expire_date": timezone.now() + timedelta(seconds=60)}),
     Token: (token, {"revoked_at": timezone.now()}),
     EnrolToken: (enrol, {"used_at": timezone.now()}),
+    NodeKey: (lambda here: NodeKey.objects.get(), {"revoked_at": timezone.now()}),
     TechnicianLink: (link, {"revoked_at": timezone.now()}),
     Node: (lambda here: Node.objects.create(name="oss08", team=Team.objects.create(name="north")), {"team": None}),
 }  # fmt: skip

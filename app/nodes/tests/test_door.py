@@ -5,9 +5,13 @@ import time
 
 import pytest
 from django.urls import get_resolver
+from django.utils import timezone
 
 from agents.portal.wire import SKEW_SECONDS_MAX, canonical
+from app.accounts.models import Refusal, Seal
+from app.fleet.models import Node
 from app.nodes import door, keys
+from app.nodes.kinds import KEY
 from app.nodes.models import NodeKey
 from app.nodes.tests.cast import Agent, through
 
@@ -66,6 +70,27 @@ def test_it_refuses_a_clock_that_is_too_far_off(agent, off):
 def test_it_refuses_a_signature_for_another_path(agent):
     headers, _ = agent.sign("/agent/v1/orders/o1/start", b"{}")
     assert agent.post(CLAIM, b"{}", headers)[0] == 401
+
+
+def test_it_refuses_a_revoked_key_whose_old_row_was_put_back_though_it_remembers_the_key(agent):
+    assert agent.ask(CLAIM, {"digest": "d"})[0] != 401
+    old = NodeKey.objects.filter(node__name="oss01").values().get()
+    seal = Seal.objects.get(pk=KEY.name(old["id"]))
+    keys.revoke(Node.objects.get(name="oss01"), "test", timezone.now())
+    NodeKey.objects.filter(pk=old["id"]).update(revoked_at=None, secret=old["secret"])  # as SQL does it
+    Seal.objects.filter(pk=seal.pk).update(mac=seal.mac, mark=seal.mark)
+    for _ in range(2):
+        status, said = agent.ask(CLAIM, {"digest": "d"})
+        assert status == 401
+        assert "an old one that was put back" in said["reason"]
+    assert Refusal.objects.get().pk == seal.pk
+
+
+def test_it_refuses_the_key_of_a_node_that_was_renamed_past_the_portal(agent):
+    Node.objects.filter(name="oss01").update(name="oss99")
+    status, said = agent.ask(CLAIM, {"digest": "d"})
+    assert status == 401
+    assert "This node does not fit its seal" in said["reason"]
 
 
 def test_it_refuses_a_key_it_does_not_know_and_one_that_was_revoked(agent, client):
