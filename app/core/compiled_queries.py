@@ -17,11 +17,12 @@ class WrittenOnce:
     """`WrittenOnce(build)(value, ...)` gives the rows of `build(value, ...)`, a `values_list` that takes its values as they are.
 
     While the SQL is written, stand-ins take the places of the values; so `build` may compare them, by `among` with many, and nothing else.
-    What JSON columns hold comes as text.
+    What JSON columns hold comes as text. `count` is how many values there are, where `build` takes any number.
     """
 
-    def __init__(self, build: Callable[..., QuerySet]) -> None:
+    def __init__(self, build: Callable[..., QuerySet], count: int | None = None) -> None:
         self._build = build
+        self._count = build.__code__.co_argcount if count is None else count
 
     def __call__(self, *values: object) -> list[tuple]:
         return self._rows(values)
@@ -43,9 +44,21 @@ class WrittenOnce:
 
     @cached_property
     def _compiled(self) -> tuple[SQLCompiler, str, tuple]:
-        count = self._build.__code__.co_argcount
-        compiler = self._build(*(RawSQL("%s", [_Place(number)]) for number in range(count))).query.get_compiler(connection=connection)
+        compiler = self._build(*(RawSQL("%s", [_Place(number)]) for number in range(self._count))).query.get_compiler(connection=connection)
         return compiler, *compiler.as_sql()
+
+
+class ConvertedWrittenOnce(WrittenOnce):
+    """The same with values as Django gives them: what JSON columns hold comes as dicts and lists."""
+
+    def __call__(self, *values: object) -> list[tuple]:
+        rows = self._rows(values)
+        return [tuple(row) for row in self._compiled[0].apply_converters(rows, self._converters)] if self._converters else rows
+
+    @cached_property
+    def _converters(self) -> dict:
+        compiler, *_ = self._compiled
+        return compiler.get_converters([column for column, *_ in compiler.select])
 
 
 class ModelsWrittenOnce(WrittenOnce):

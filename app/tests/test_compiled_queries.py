@@ -3,7 +3,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
 from app.accounts.models import User
-from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, add, in_one_go, save, together
+from app.core.compiled_queries import ConvertedWrittenOnce, ModelsWrittenOnce, WrittenOnce, add, in_one_go, save, together
 from app.fleet.models import Node, Report, Standing
 
 pytestmark = pytest.mark.django_db
@@ -125,3 +125,10 @@ def _add_in_one_go(*rows):
     with in_one_go():
         for row in rows:
             add(row)
+
+
+def test_values_come_as_django_gives_them_where_that_is_asked_for():
+    Node.objects.create(name="oss01", asked={"zpool_status": 1.5})
+    rows = ConvertedWrittenOnce(lambda *which: Node.objects.filter(**dict(zip(["name"], which, strict=True))).values_list("asked"), count=1)
+    assert rows("oss01") == [({"zpool_status": 1.5},)]
+    assert rows("oss02") == []
