@@ -10,11 +10,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agents.collectors._vdevs import COLUMNS, COUNTER, INDENT_MAX, INTERIOR, STATES, TOO_FEW, Block, Layout, Sections, Vdev, members_least
+from agents.collectors._vdevs import (
+    COLUMNS,
+    COUNTER,
+    INDENT_MAX,
+    INTERIOR,
+    STATES,
+    TOO_FEW,
+    USUAL,
+    Block,
+    Layout,
+    Sections,
+    Vdev,
+    members_least,
+)
 from agents.collectors.base import UnreadLine
 
 NOTES_MAX, AT_END_MAX = 4, 2  # in one row: one of the vdev, of its space, of a scan; one of -i and one of -t
 SHOWN_AGAIN = "device details"  # below it Solaris 11 shows rows that stand in the tree as well
+NO_NAME, NO_CONFIG = "the line that names the pool is missing", "the line config: is missing"
 NOT_READ = "(not read)"  # the name of a vdev whose row is missing
 CROOKED = "it is not indented like a row of the vdev tree"
 ROUNDED = "the error counters are not three whole numbers; ask with -p"
@@ -109,7 +123,7 @@ class _Reader:
         if key == "pool":
             self._next([])
         elif not self.pools or (again and key in ("id", "state")) or (self._key == "errors" and key in _BEGINS):
-            self._next([UnreadLine("", "pool", "the line that names the pool is missing")])
+            self._next([UnreadLine("", "pool", NO_NAME)])
         elif again:
             self._odd(f"{key}:{value}", key, f"{key}: is printed twice for one pool")
             return
@@ -130,7 +144,7 @@ class _Reader:
         """A row counts wherever it stands; below another field than `config:` something is missing or out of place."""
         if self._key != "config":
             tree = self._fields.get("config")
-            why = "a row of the vdev tree stands outside of it" if tree else "the line config: is missing"
+            why = "a row of the vdev tree stands outside of it" if tree else NO_CONFIG
             if tree:
                 self._key, self._pieces = "config", tree
             else:
@@ -305,6 +319,10 @@ class _Tree:
                 break
             if column == "SLOW" and _WHOLE.fullmatch(value):
                 node.slow = int(value)
+            elif value not in USUAL:
+                node.columns += ((column, value),)
+                if column == "SLOW":
+                    self._unread.append(UnreadLine(line.strip(), "counters", ROUNDED, rounded=True))
             text = rest.strip()
         for _ in range(self._columns.strange or (0 if self._headed else 3)):
             value, _, rest = text.partition(" ")
@@ -318,7 +336,7 @@ class _Tree:
         note, values = _parted(text)
         cut = values.split() if len(values.split()) == len(self._columns.commands) else re.split(r" {2,}", values)
         if len(cut) == len(self._columns.commands):
-            node.columns = tuple(zip(self._columns.commands, cut))
+            node.columns += tuple(zip(self._columns.commands, cut))
         return note
 
     def _put(self, node: _Node, depth: int | None, line: str) -> None:

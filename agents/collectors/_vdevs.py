@@ -31,7 +31,9 @@ class Vdev(NamedTuple):
     note: str = ""
     children: tuple[Vdev, ...] = ()
     printed: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
-    columns: tuple[tuple[str, str], ...] = ()  # what -c adds: name of the column and value
+    columns: tuple[
+        tuple[str, str], ...
+    ] = ()  # name and value of what -c adds, and of POWER, DIO and a rounded SLOW where they show trouble
     guid: int | None = None  # only the JSON says it beside the name
 
     @property
@@ -228,11 +230,16 @@ def _counters(printed: list[str]) -> tuple[int, int, int]:
 
 def _slow_and_note(text: str, extra: tuple[str, ...]) -> tuple[int | None, str]:
     values = text.split(None, len(extra))
-    slow = dict(zip(extra, values)).get("SLOW", "-")
+    said = dict(zip(extra, values))
+    slow = said.pop("SLOW", "-")
     if len(values) < len(extra) or not (slow == "-" or COUNTER.fullmatch(slow)):
         raise _Odd("a column of the vdev tree is missing or not a whole number")
+    if not USUAL.issuperset(said.values()):
+        raise _Odd("a column of the vdev tree shows trouble")  # _rows.py keeps it
     return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash, and 0 with -p
 
+
+USUAL = frozenset(("0", "-", "on"))  # of POWER and DIO where nothing is wrong
 
 TOO_FEW = "a vdev shows fewer members than it must have, so rows are missing"
 _SURE_OF_ALL = 4  # raidz3 and draid3 have at least so many

@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from agents.collectors._passing import without_progress as lasting
-from agents.collectors._rows import blocks_by_line, root_name, tree_by_row
+from agents.collectors._rows import NO_CONFIG, NO_NAME, blocks_by_line, root_name, tree_by_row
 from agents.collectors._vdevs import (
     STATES,
     Block,
+    Fields,
     Sections,
     Vdev,
     first_line,
@@ -190,6 +191,9 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
     unread = [*odd, *_printed_twice(block)] if len(fields) < len(block) else list(odd)
     config = fields.get("config", "")
     name = lines_of(fields, "pool") or root_name(config) or NAMELESS
+    beheaded = "pool" not in fields and name != NAMELESS
+    if beheaded:
+        unread = [_beginning(fields), *(line for line in unread if line.reason not in (NO_NAME, NO_CONFIG))]
     root, sections = _tree(config, name, unread)
     if "condense" in fields and not _CONDENSE.fullmatch(lines_of(fields, "condense")):
         unread.append(UnreadLine(f"condense: {lines_of(fields, 'condense')}", "condense", "the condense: line cannot be read"))
@@ -200,7 +204,7 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
         unread.append(UnreadLine(f"id: {guid}".strip(), "id", f"the id of {name} is no number"))
     return Pool(
         name,
-        _state(lines_of(fields, "state"), name, unread),
+        "" if beheaded and "state" not in fields else _state(lines_of(fields, "state"), name, unread),
         prose_of(fields, "status"),
         prose_of(fields, "action"),
         lines_of(fields, "see"),
@@ -214,6 +218,12 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Pool:
         int(guid) if re.fullmatch("[0-9]{1,20}", guid) else None,
         tuple(unread),
     )
+
+
+def _beginning(fields: Fields) -> UnreadLine:
+    """That the beginning of a text is not there whose tree names the pool."""
+    first = next((key for key in ("state", "status", "scan", "scrub") if key in fields), "")
+    return UnreadLine("", "pool", f"what stands above {f'{first}:' if first else 'its tree'} is not here", missing=True)
 
 
 def _state(printed: str, name: str, unread: list[UnreadLine]) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from agents.collectors._passing import json_without_progress as lasting
-from agents.collectors._vdevs import COUNTER, STATES, Sections, Vdev
+from agents.collectors._vdevs import COUNTER, STATES, USUAL, Sections, Vdev
 from agents.collectors.base import Capture, Reading, Unparsed, UnreadLine, ask
 from agents.collectors.node import module_version
 from agents.collectors.zpool_status import TIMEOUT_SECONDS, Pool, Scan
@@ -233,8 +233,18 @@ def _vdev(above: _Fields, key: str, said: dict[str, Any], busy: str, depth: int 
         _note(fields, busy),
         children,
         printed,
+        _columns(fields),
         guid=fields.number("guid") if "guid" in said else None,
     )
+
+
+_COLUMNS = {"slow_ios": "SLOW", "power_state": "POWER", "dio_verify_errors": "DIO"}
+
+
+def _columns(fields: _Fields) -> tuple[tuple[str, str], ...]:
+    """Those of them that show trouble, as the text prints them; slow I/Os only where they are rounded."""
+    said = ((column, str(fields.said.get(key, "-"))) for key, column in _COLUMNS.items())
+    return tuple((column, value) for column, value in said if value not in USUAL and not (column == "SLOW" and COUNTER.fullmatch(value)))
 
 
 def _counters(fields: _Fields) -> tuple[tuple[int, int, int] | None, tuple[str, ...]]:

@@ -59,10 +59,10 @@ class Hit:
 
 
 def find(text: str) -> list[Hit]:
-    """Everything the text may mean: what is exactly that first, each thing once."""
+    """Everything the text may mean: what is exactly that first, each thing once. Whoever lists it gives it to `with_states`."""
     hits = [hit for question in parse(text) for hit in FINDERS[question.kind](question)]
     exact_first = sorted(hits, key=lambda hit: not hit.exact)
-    return _with_states(list({hit.url: hit for hit in reversed(exact_first)}.values())[::-1])
+    return list({hit.url: hit for hit in reversed(exact_first)}.values())[::-1]
 
 
 def the_one(hits: Iterable[Hit]) -> Hit | None:
@@ -104,7 +104,7 @@ def _found_disks(found: QuerySet[Disk], exact: bool = False) -> Iterator[tuple[H
         yield _disk(disk, places.get(disk.pk, "not seen now"), exact), disk
 
 
-def _with_states(hits: list[Hit]) -> list[Hit]:
+def with_states(hits: list[Hit]) -> list[Hit]:
     """Disks with what is open about them. That nothing is open does not make a disk well: its page judges that by its facts."""
     wanted = {hit.title for hit in hits if hit.kind == "disk"}
     nodes = Sighting.objects.filter(NOW, disk__wwid__in=wanted).values("node")
@@ -178,13 +178,13 @@ def _guid(asked: Question) -> Iterator[Hit]:
         yield _carrier(row, exact=row.until is None)
     for leaf in LeafHistory.objects.filter(NOW, vdev_guid=asked.value).select_related("node")[:FORMER_SHOWN]:
         yield _leaf(leaf)
-    yield from (replace(hit, exact=True) for hit in _above_the_leaves(asked) if hit.by and hit.by.text == asked.value)
+    yield from (hit for hit in _above_the_leaves(asked) if hit.exact)
 
 
 def _guid_part(asked: Question) -> Iterator[Hit]:
     """A part of the guid of a pool or vdev: pools that are imported, disks that carry or carried such a label, and members without one."""
     for row in holding(PoolNow.objects.select_related("node"), "guid", asked.value)[:SHOWN]:
-        yield replace(_imported(row), by=Match("pool guid", row.guid, asked.value))
+        yield replace(_imported(row, exact=row.guid == asked.value), by=Match("pool guid", row.guid, asked.value))
     carrying = holding(LabelSeen.objects.select_related("disk"), "vdev_guid", asked.value)
     for row in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
         yield replace(_carrier(row), by=Match("vdev guid", row.vdev_guid, asked.value))
@@ -202,7 +202,7 @@ def _above_the_leaves(asked: Question) -> Iterator[Hit]:
         return
     for row in holding(PoolNow.objects.select_related("node"), "vdevs", asked.value)[:SHOWN]:
         for guid in (guid for guid in row.vdevs.split() if asked.value in guid):
-            yield replace(_imported(row), by=Match("vdev guid", guid, asked.value))
+            yield replace(_imported(row, exact=guid == asked.value), by=Match("vdev guid", guid, asked.value))
 
 
 def _carrier(row: LabelSeen, exact: bool = False) -> Hit:

@@ -14,6 +14,7 @@ from agents.domain.wwid import normalise
 TEXT_MAX = 200
 PART_MIN = 4
 GUID_MAX = 2**64
+GUID_DIGITS_MIN = 15  # a guid is a random number below 2**64: one in 180000 is shorter, and is found by its parts
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,10 @@ def parse(text: str) -> tuple[Question, ...]:
 
 
 def _questions(asked: str) -> Iterator[Question]:
-    yield from _places(asked)
+    places = tuple(_places(asked))
+    yield from places
+    if any(place.kind != "kernel" and (place.node or place.enclosure) for place in places):
+        return  # a bay or an address on one node is the name of nothing else
     yield from _numbers(asked)
     whole = re.sub("[: -]", "", asked) if GROUPED.fullmatch(asked) else asked
     yield from _identities(whole)
@@ -81,7 +85,7 @@ def _identities(asked: str) -> Iterator[Question]:
             yield Question("port", f"0x{wwid[4:]}")
     elif re.fullmatch(r"(?:0x)?[0-9a-f]{16}", asked, re.IGNORECASE):
         yield Question("port", f"0x{asked.lower().removeprefix('0x')}")
-    if asked.isascii() and asked.isdigit() and int(asked) < GUID_MAX:
+    if asked.isascii() and asked.isdigit() and len(asked) >= GUID_DIGITS_MIN and int(asked) < GUID_MAX:
         yield Question("guid", str(int(asked)))
     if HEX.fullmatch(asked) and (asked.lower().startswith("0x") or len(asked) in (15, 16)):
         yield Question("guid", str(int(asked, 16)))

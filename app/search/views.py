@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from app.search.find import KINDS, SHOWN, find, the_one
+from app.search.find import KINDS, SHOWN, find, the_one, with_states
 from app.search.parse import TEXT_MAX
 
 TITLES = {"disk": "Disks", "node": "Nodes", "pool": "Pools", "situation": "Situations", "run": "Runs"}
@@ -18,6 +18,7 @@ def search(request: HttpRequest) -> HttpResponse:
     hits = find(asked)
     if (one := the_one(hits)) is not None:
         return redirect(one.url)
+    hits = with_states(hits)
     groups = [(TITLES[kind], [hit for hit in hits if hit.kind == kind]) for kind in KINDS]
     shown = [(title, found, len(found) >= SHOWN) for title, found in groups if found]
     return render(request, "search/search.html", {"searched_for": asked, "groups": shown, "topics": ""})

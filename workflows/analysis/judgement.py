@@ -201,11 +201,16 @@ def _frozen(node: NodeFacts, pool: PoolFacts) -> Iterator[str]:
 
 def _of_pool(pool: PoolFacts) -> Iterator[str]:
     pool = pool.shown
-    if not known(pool.tops):
+    told = [line for line in pool.unread if not line.rounded]
+    if not known(pool.tops) and not told:
         yield f"the vdevs of {pool.name}: {pool.tops.reason}"
-    for line in (line for line in pool.unread if not line.rounded):
-        yield f"a line of {pool.name} was not understood: {line.line or line.reason}"
-    if not known(pool.suspended):
+    for line in told:
+        yield (
+            f"a line of {pool.name} was not understood: {line.line}"
+            if line.line
+            else f"the text of {pool.name} is not whole: {line.reason}"
+        )
+    if not known(pool.suspended) and not told:
         yield f"whether {pool.name} is suspended: {pool.suspended.reason}"
     elif not pool.errors and known(pool.tops):
         yield f"whether {pool.name} has data errors: its text has no errors: line"

@@ -110,7 +110,7 @@ class VdevFacts:
     enc_path: str | None = None
     rounded: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
     slow: int | None = None  # slow I/Os, where the text counts them
-    columns: tuple[tuple[str, str], ...] = ()  # what `zpool status -c` adds: column and value
+    columns: tuple[tuple[str, str], ...] = ()  # name and value of what -c adds, and of what POWER, DIO and a rounded SLOW say of trouble
     gone: Known[bool] = False  # called in service by a suspended pool, whose tree stands still, while the kernel has no running disk for it
 
     @cached_property
@@ -133,6 +133,11 @@ class VdevFacts:
     def figures(self) -> tuple[str, ...]:
         """Read, write and checksum errors as printed, exact or rounded; empty where none were read."""
         return tuple(map(str, self.errors)) if known(self.errors) else self.rounded
+
+    @property
+    def slow_printed(self) -> str:
+        """Its slow I/Os as printed, exact or rounded; "" where there are none, or they were not counted."""
+        return str(self.slow) if self.slow else dict(self.columns).get("SLOW", "")
 
     @property
     def short(self) -> str:

@@ -6,11 +6,12 @@ the cures that do; the situation says what comes first, and where that stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from workflows.analysis.pool_fate import Verdict, fate
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts
 from workflows.situations._cures import REPLACING
 
@@ -20,6 +21,8 @@ REPLACEMENT = frozenset(("replace",))
 # What a pool that does not serve would refuse, or what would hide why it does not
 OF_A_POOL_THAT_SERVES = REPLACEMENT | {"clear", "detach", "attach", "add", "remove", "scrub", "resilver"}
 HANGS = OF_A_POOL_THAT_SERVES | {"online"}  # commands that wait for ever on a pool whose I/O is suspended
+HELD_BACK_BY = {"device-used-twice": HANGS}  # slug of a gating situation -> kinds of cures; of others those that replace
+_NEW_DISK = re.compile(r"(?:^|/)NEW(?:_DISK|$)")  # stands in a command for a disk that only the operator knows
 ALL = ""  # in place of a pool's name: every pool of the node
 
 
@@ -38,13 +41,13 @@ Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
 def gates(fleet: FleetFacts, found: Iterable[Situation]) -> Gates:
     """Every pool that is gated, and by what. A situation that names no pool gates all of its node."""
     standing = {(one.node, pool): one for one in reversed(tuple(found)) if one.gate for pool in _pools(one)}
-    by_name = {where: Gate(one.key, one.title) for where, one in standing.items()}
+    by_name = {where: Gate(one.key, one.title, HELD_BACK_BY.get(one.slug, REPLACEMENT)) for where, one in standing.items()}
     for node in fleet.nodes.values():
         for pool in node.pools_read:
             verdict = fate(node, pool, fleet)
             if verdict.gates:
                 said = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
-                by_name[node.node, pool.name] = replace(said, held_back=_held_back(verdict.verdict))
+                by_name[node.node, pool.name] = replace(said, held_back=said.held_back | _held_back(verdict.verdict))
     return by_name
 
 
@@ -74,7 +77,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
     """Left alone where there is nothing to hold back."""
     answers = tuple(answer for answer in one.answers if answer.runbook not in REPLACING)
     held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
-    cures = tuple(cure for cure in one.cures if cure.runbook not in REPLACING and cure.kind not in held_back)
+    cures = tuple(
+        cure
+        for cure in one.cures
+        if cure.runbook not in REPLACING and cure.kind not in held_back and not (_of_a_new_disk(cure) and not one.gate)
+    )
     subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
     if (answers, cures) == (one.answers, one.cures):
         return replace(one, subject=subject)
@@ -82,6 +89,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
         f"First: {gate.why}. Until that is settled take no disk of {one.subject.get('pool', 'this node')} out, and put none in its place."
     )
     return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
+
+
+def _of_a_new_disk(cure: Cure) -> bool:
+    """Whether it prepares or writes to a disk that comes, which only a replacement needs."""
+    return any(_NEW_DISK.search(word) for argv in cure.argv for word in argv)
 
 
 def is_gated(one: Situation) -> bool:

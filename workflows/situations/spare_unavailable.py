@@ -30,7 +30,7 @@ def _of(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation | None:
 
 def serves_another(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> str:
     """The other pool of this node that a spare in use stands in for; "" when this text names none. Pools may share a spare."""
-    if spare.state != "INUSE":
+    if spare.state != "INUSE" or holds(pool, spare):
         return ""
     named = ELSEWHERE.search(spare.note)
     if named:

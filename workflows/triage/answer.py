@@ -303,8 +303,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         return _take_pasted(read, piece, nodes)
     mended = rewrap.read(piece.source, _said(piece))
     if isinstance(mended.value, Unparsed):
-        again = f"Paste the whole output of `{AGAIN[piece.source]}`." if piece.source in AGAIN else "Paste the whole output."
-        reason = f"{mended.value.reason.rstrip('.')}. {again}"
+        reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     said = nodes.setdefault(read.node, _Said({}, {}))
     source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
@@ -317,9 +316,14 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
         said.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
-    why = mended.refused or NOT_ALL
+    cut_off = odd and not any(line.line for line in odd)
+    why = mended.refused or (f"The text is not whole: {odd[0].reason}. {_whole(source)}" if cut_off else NOT_ALL)
     how = replace(read, outcome="partly", unread=where, reason=why, line=odd[0].line) if odd else replace(read, outcome="read")
     return replace(how, source=source, key=key, notes=notes, lists=_only_lists(source, mended.value))
+
+
+def _whole(source: str) -> str:
+    return f"Paste the whole output of `{AGAIN[source]}`." if source in AGAIN else "Paste the whole output."
 
 
 def _only_lists(source: str, value: Any) -> bool:

@@ -84,6 +84,8 @@ ABOUT: Mapping[str, Mapping[str, Command]] = {
     "disk-errors": {"smart": SMART, "kernel_log": KERNEL, "zpool_events": EVENTS},
     "disk-hangs": {"kernel_log": KERNEL, "smart": SMART},
     "slow-disk": {"zpool_iostat": SLOW, "smart": SMART},
+    "slow-ios": {"zpool_iostat": SLOW, "zpool_events": EVENTS, "kernel_log": KERNEL, "smart": SMART},
+    "device-used-twice": {"zdb_label": LABELS},
     "disk-failing": {"kernel_log": KERNEL, "zpool_events": EVENTS},
     "link-crc": {"kernel_log": KERNEL},
     "path-lost": {"kernel_log": KERNEL},

@@ -14,6 +14,7 @@ from workflows import pasted
 from workflows.triage import prompts
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
+from workflows.triage.refused import refusals
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Piece:
     question: str = ""  # what was asked, where they cannot be read without it
     hint: str = ""
     said: str = ""  # the last "pool:", "config:", "errors:" ... seen
+    sure: bool = False  # whether a line of it begins an output of its source
     begun: bool = False  # whether it has a line that is not empty
     closed: bool = False  # whether the brace that ends a JSON text stands there
     pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
@@ -67,7 +69,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     for i, line in enumerate(lines):
         if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
             node = turns[i] or node
-            pieces.append(_turned(pieces[-1], node, i + 1))
+            pieces.append(_turned(pieces[-1], node, i + 1, _begun_at(lines, i)))
         if not line:
             pieces[-1].lines.append(line)
             continue
@@ -84,6 +86,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             prompt = _prompt(line, command)
             continue
         source, key = begins(lines, i)
+        if source and _is_talk(pieces[-1], source):
+            pieces.append(_turned(pieces[-1], node, i + 1, source))
         shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
@@ -91,6 +95,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         elif not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
+        pieces[-1].sure |= _family(pieces[-1].source) == source
     return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
 
 
@@ -119,11 +124,30 @@ def _named_above(lines: Sequence[str], i: int) -> str:
     return found.group(1) if found else ""
 
 
-def _turned(before: Piece, node: str, first: int) -> Piece:
-    """Where another text begins, what went before has ended; but for a command whose output has not begun."""
-    if before.begun or not before.command:
+TURN_LOOKED_AT = 4  # lines: a fence stands close to what it holds
+
+
+def _begun_at(lines: Sequence[str], i: int) -> str:
+    """The source of the output that begins here, or below a few empty lines; "" where none does."""
+    return next((begins(lines, j)[0] for j in range(i, min(i + TURN_LOOKED_AT, len(lines))) if lines[j]), "")
+
+
+def _is_talk(piece: Piece, source: str) -> bool:
+    """Whether what stands below a command is somebody's own words, as its output begins only here. What refuses it is an output, too."""
+    return (
+        bool(piece.command)
+        and piece.begun
+        and not piece.sure
+        and _family(piece.source) == source
+        and not refusals(piece.lines, piece.command)
+    )
+
+
+def _turned(before: Piece, node: str, first: int, source: str) -> Piece:
+    """Where another text begins, what went before has ended; but for a command whose output, of this source, has not begun."""
+    if not before.command or (before.begun and not _is_talk(before, source)):
         return Piece("", first, node=node)
-    again = replace(before, first=first, lines=[], node=before.node or node, pools=set(), labels=set())
+    again = replace(before, first=first, lines=[], begun=False, node=before.node or node, pools=set(), labels=set())
     before.source = before.command = before.hint = ""
     return again
 

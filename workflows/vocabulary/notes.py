@@ -82,4 +82,12 @@ IMPORTABLE = Vocabulary(
     (form(r"was .+", "was /dev/sdx1", by(IMPORT)), form(r"in use by pool '.+'", "in use by pool 'tank'", by(IMPORT))),
 )
 
-ALL = (ROW, POOL, IMPORTABLE)
+COLUMN = Vocabulary(
+    "zpool_status",
+    "columns SLOW, POWER and DIO of a row",
+    {"POWER off": by(LOSS, AUXILIARY)},
+    (form(r"SLOW \S+", "SLOW 1.2K", by("slow-ios", "slow-disk", LOSS)),),
+    note="0, a dash and on are good; a count of DIO is told as unexplained",
+)
+
+ALL = (ROW, POOL, IMPORTABLE, COLUMN)

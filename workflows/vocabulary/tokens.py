@@ -165,13 +165,16 @@ def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
 
 def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = False) -> Iterator[Token]:
     """A vdev and all below it. What stands below a top-level vdev of several is a leaf, or a vdev between."""
-    if vdev.state != "ONLINE" or vdev.note:
+    if vdev.state != "ONLINE" or vdev.note or vdev.columns:
         said, where = _Sayer(pool.name), f"{vdev.name} of {pool.name}"
         line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
         names = frozenset(_names(vdev))
         yield from said(words, vdev.state, where, line, names, grave and vdev.state != "ONLINE")
         for note in vdev.note.split("  "):
             yield from said(notes.ROW, note.strip(), where, line, names)
+        for column, value in vdev.columns:
+            if column in ("SLOW", "POWER", "DIO"):  # the others are what -c adds
+                yield from said(notes.COLUMN, f"{column} {value}", where, f"{line}  {column} {value}", names)
     for child in vdev.children:
         yield from _vdev(pool, _below(words, child), child)
 

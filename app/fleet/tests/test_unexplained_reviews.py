@@ -15,7 +15,7 @@ from app.fleet.severity import rank
 from app.fleet.tests.cast import node
 from app.ledger.models import LedgerEvent
 from app.runs.tests.cast import person
-from app.search.find import find
+from app.search.find import find, with_states
 from workflows.facts import FleetFacts, Unknown
 from workflows.tests.incident import NODE
 
@@ -82,7 +82,7 @@ def tones_on_every_list(client, row):
     fleet = client.get("/").context
     [line] = fleet["situations"]
     [on_node] = client.get(f"/nodes/{row.node.name}/").context["situations"]
-    hits = {hit.kind: hit.tone for text in (f"situation {row.pk}", WWID) for hit in find(text)}
+    hits = {hit.kind: hit.tone for text in (f"situation {row.pk}", WWID) for hit in with_states(find(text))}
     return {
         "fleet": line.tone,
         "counted": next(name for name in ("act", "watch", "reviewed") if fleet["counts"][name]),

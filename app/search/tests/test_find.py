@@ -11,7 +11,7 @@ from app.accounts.models import User
 from app.fleet import generated
 from app.fleet.models import Disk, LabelSeen, LeafHistory, Node, PoolNow, Sighting, Situation
 from app.fleet.pages.disk_search import holding, runs
-from app.search.find import find, the_one
+from app.search.find import find, the_one, with_states
 
 pytestmark = pytest.mark.django_db
 DISKS = 20
@@ -171,7 +171,7 @@ def test_the_page_says_what_matched(disk):
 
 
 def hits(text, kind):
-    return [hit for hit in find(text) if hit.kind == kind]
+    return [hit for hit in with_states(find(text)) if hit.kind == kind]
 
 
 def test_a_silent_node_and_its_pools_are_never_found_as_good(fleet):
@@ -207,3 +207,16 @@ def test_a_situation_that_is_over_is_grey(fleet):
     row.closed_at = timezone.now()
     row.save()
     assert (hits(f"situation {row.pk}", "situation")[0].tone, hits(f"situation {row.pk}", "situation")[0].state) == ("idle", "over")
+
+
+def test_a_bay_that_is_one_disk_leads_there_without_asking_how_any_disk_is(disk, django_assert_max_num_queries):
+    row, client = Sighting.objects.get(disk=disk), Client()
+    client.force_login(User.objects.create_user("ann"))
+    with django_assert_max_num_queries(4):  # session, person, who is in the bay, who was
+        answer = client.get("/search/", {"q": f"load0001 bay {row.slot}"})
+    assert answer.headers["Location"] == disk.get_absolute_url()
+
+
+def test_a_short_guid_is_exactly_found_as_well(fleet):
+    PoolNow.objects.filter(node__name="load0001").update(guid="90210")
+    assert [hit.exact for hit in find("90210") if hit.kind == "pool"] == [True]

@@ -86,3 +86,12 @@ def test_any_text_is_some_questions_that_can_be_asked(text):
     for question in parse(text):
         assert question.kind in FINDERS
         assert 0 < len(question.value) <= TEXT_MAX + 4
+
+
+@pytest.mark.parametrize("text", ["oss01 bay 7", "0x50050cc11ac016e2/7", "oss01 [6:0:176:0]"])
+def test_a_place_on_one_node_is_asked_for_once(text):
+    assert [question.kind for question in parse(text)] in (["bay"], ["hctl"])
+
+
+def test_digits_too_few_for_a_guid_are_looked_for_as_a_part_alone():
+    assert {question.kind for question in parse("245073")} & {"guid", "guid-part"} == {"guid-part"}

@@ -10,6 +10,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.situations import detect_all
 from workflows.situations._cures import REPLACING
 from workflows.situations._gating import GATED_BY, gated, gates, is_gated
+from workflows.situations.tests.texts import commands, found, status
 from workflows.tests.incident import FLEET, POOL, with_pool
 from workflows.tests.test_pool_fate import NO_SCAN, SCANS, grown
 from workflows.triage import manuals
@@ -71,3 +72,13 @@ def test_a_gate_without_a_pool_binds_every_pool_of_its_node():
 
 def test_of_a_pool_that_serves_nothing_is_gated():
     assert gates(FLEET, ()) == {}
+
+
+@pytest.mark.parametrize("member", ["/dev/disk/by-id/ata-ACME_480_S{}-part3", "ada{}p3"])
+def test_while_a_pool_is_gated_no_disk_is_prepared_for_it(member):
+    rows = ("  mirror-0 DEGRADED 0 0 0", f"    {member.format(1)} ONLINE 0 0 0", f"    {member.format(2)} REMOVED 0 0 0")
+    whole = status(*rows, state="DEGRADED")
+    assert "NEW" in " ".join(commands(found(whole)[0]))
+    beheaded = whole.partition("config:")[2]
+    assert found(beheaded)
+    assert not any("NEW" in command for one in found(beheaded) for command in commands(one))

@@ -35,6 +35,9 @@ TEXTS = {
     "two fences": f"first\n```\n# zpool status -P\n{STATUS}```\nand\n```\n# zpool import\nno pools available to import\n```\n",
     "a quoted mail that was wrapped": "\n".join(f"> {line}" for line in wrap(STATUS, 60).split("\n")),
     "tabs of two": STATUS.expandtabs(2),
+    "words below the command": f"zpool status -P\nthat is what it shows (sorry, it is long):\n{STATUS}",
+    "words between the command and a fence": f"I ran\n\nzpool status -P\n\nand it shows this on that node:\n\n```\n{STATUS}```\n\nWhat now?\n",
+    "a command in a line of code, and words": f"`# zpool status -P`\nThis is what I get:\n```\n{STATUS}```\nAny idea?\n",
 }
 
 
@@ -54,3 +57,17 @@ def test_a_table_without_its_beginning_claims_nothing():
     found = triage([("paste", "This is what I met:\n\n" + STATUS[STATUS.index("\tNAME") : STATUS.index("errors:")] + "\nWhat now?\n")])
     assert not [read for read in found.reads if read.source == "zpool_status" and read.outcome == "read"]
     assert not found.good
+
+
+def test_words_below_a_command_leave_its_key_and_its_host_to_the_output():
+    label = (step("disk-removed/2-removed") / "zdb-l-sda1.txt").read_text()
+    found = triage([("paste", f"[root@oss07 ~]# zdb -l /dev/sdc1\nhere you go\n```\n{label}```\n")])
+    assert [(read.outcome, read.source, read.key, read.node) for read in found.reads if read.source] == [
+        ("read", "zdb_label", "sdc1", "oss07")
+    ]
+
+
+@pytest.mark.parametrize("refusal", ["cannot open 'oak': no such pool", "cannot open 'oak': dataset does not exist"])
+def test_what_refuses_a_command_is_its_output_and_no_words_of_a_person(refusal):
+    found = triage([("paste", f"# zpool status oak\n{refusal}\n{STATUS}")])
+    assert found.fleet.nodes["pasted"].refusals

@@ -52,6 +52,25 @@ def test_one_odd_line_hides_no_faulted_member_and_is_named(name):
     assert not found.good
 
 
+HEADED = HEAD + "status: One or more devices are faulted.\n  scan: none requested\n" + TREE + NONE
+CUT_ABOVE = {"state:": HEADED.index(" state:"), "scan:": HEADED.index("  scan:"), "its tree": HEADED.index("\tNAME")}
+
+
+@pytest.mark.parametrize("first", CUT_ABOVE)
+def test_a_text_without_its_beginning_is_told_by_one_sentence_and_by_the_name_of_its_root(first):
+    found = triage([("paste", HEADED[CUT_ABOVE[first] :])])
+    (one,) = [read for read in found.reads if read.source]
+    assert one.outcome == "partly"
+    assert f"what stands above {first} is not here" in one.reason
+    assert [why for why in found.not_good_because if "vault" in why and "sdb" not in why] == [
+        f"the text of vault is not whole: what stands above {first} is not here"
+    ]
+    (pool,) = found.fleet.nodes["pasted"].pools_read
+    assert not known(pool.tops)
+    assert not known(pool.scans)
+    assert not known(pool.suspended)
+
+
 def test_a_line_that_was_not_understood_is_named_by_its_number():
     text = ODD["a key of tomorrow"][0]
     (one,) = [read for read in triage([("paste", text)]).reads if read.source]

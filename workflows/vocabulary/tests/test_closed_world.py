@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -16,7 +17,7 @@ from workflows.analysis.judgement import Judgement, concerns, judge_node, judge_
 from workflows.facts import FleetFacts, NodeFacts, node_facts
 from workflows.facts.tests.played import captures
 from workflows.situations import detect_all
-from workflows.triage import triage
+from workflows.triage import Triage, triage
 from workflows.vocabulary import states
 from workflows.vocabulary.tokens import WORDS_SHOWN_MAX
 
@@ -236,3 +237,44 @@ def test_two_long_words_that_begin_alike_are_reviewed_apart():
     assert len(found) == 2
     assert {len(sign) for sign in found} == {WORDS_SHOWN_MAX}
     assert unexplained._short("smart:short") == "smart:short"
+
+
+COLUMNS = {"SLOW": ("1", "7", "1.2K"), "POWER": ("off",), "DIO": ("1", "3.4K")}
+KEYS = {"SLOW": "slow_ios", "POWER": "power_state", "DIO": "dio_verify_errors"}
+
+
+def columned(column: str, value: str) -> str:
+    """A whole pool whose only trouble stands in a further column of one row."""
+    lines = []
+    for line in status().replace("replacing-2", "mirror-2").split("\n"):
+        counted = line.startswith("\t") and line.split()[-1:] == ["0"]
+        lines.append(
+            f"{line} {column}" if "CKSUM" in line else f"{line}     {value if line.split()[0] == 'sdb' else 0}" if counted else line
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("column", "value"), [(column, value) for column, values in COLUMNS.items() for value in values])
+def test_no_column_of_a_row_is_good_while_it_shows_trouble(column, value):
+    assert pasted(columned(column, "0")).tone == "good"
+    found = triage([("paste", columned(column, value))])
+    assert not found.good
+    assert any("sdb" in one.title and value in one.title for one in found.situations)
+
+
+@pytest.mark.parametrize(("column", "value"), [(column, value) for column, values in COLUMNS.items() for value in values])
+def test_nor_in_the_json(column, value):
+    def leaf(name: str, said: str) -> dict[str, str]:
+        counters = dict.fromkeys(("read_errors", "write_errors", "checksum_errors"), "0")
+        return {"name": name, "vdev_type": "disk", "state": "ONLINE", "path": f"/dev/{name}", **counters, KEYS[column]: said}
+
+    def answered(said: str) -> Triage:
+        leaves = {name: leaf(name, said if name == "sdb" else "0") for name in ("sda", "sdb")}
+        mirror = {"name": "mirror-0", "vdev_type": "mirror", "state": "ONLINE", "vdevs": leaves}
+        root = {"name": "tank", "vdev_type": "root", "state": "ONLINE", "vdevs": {"mirror-0": mirror}}
+        pool = {"name": "tank", "state": "ONLINE", "pool_guid": "1", "error_count": "0", "vdevs": {"tank": root}}
+        version = {"command": "zpool status", "vers_major": 0, "vers_minor": 1}
+        return triage([("paste", json.dumps({"output_version": version, "pools": {"tank": pool}}, indent=2))])
+
+    assert not [one for one in answered("0").situations if one.severity != "info"]
+    assert any("sdb" in one.title and value in one.title for one in answered(value).situations)
