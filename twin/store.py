@@ -76,7 +76,7 @@ class Store:
     def _save(self, node: Node) -> None:
         new = self.path.with_name(self.path.name + ".new")
         with open(new, "w", encoding="utf-8") as file:
-            json.dump(asdict(node), file)
+            file.write(json.dumps(asdict(node)))  # `json.dump` encodes in Python, piece by piece
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, self.path)

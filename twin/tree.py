@@ -19,8 +19,10 @@ Entry = dict[str, "Entry"] | bytes | Link
 class Tree:
     def __init__(self) -> None:
         self.root: dict[str, Entry] = {}
+        self._resolved: dict[str, tuple[str, Entry]] = {}  # by path, until something is added
 
     def directory(self, path: str) -> dict[str, Entry]:
+        self._resolved.clear()
         here = self.root
         for part in _parts(path):
             here = here.setdefault(part, {})  # type: ignore[assignment]
@@ -42,30 +44,35 @@ class Tree:
 
     def resolve(self, path: str) -> tuple[str, Entry]:
         """The real path of `path` and what is there, all links followed. Raises FileNotFoundError."""
-        found = self._follow(_parts(path), LINKS_MAX)
+        found = self._follow("".join(f"/{part}" for part in _parts(path)), LINKS_MAX)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-        real, entry = found
-        return "/" + "/".join(real), entry
+        return found[0] or "/", found[1]
 
-    def _follow(self, parts: list[str], links_left: int) -> tuple[list[str], Entry] | None:
-        real: list[str] = []
-        entry: Entry = self.root
-        for i, part in enumerate(parts):
-            if not isinstance(entry, dict) or part not in entry:
-                return None
-            entry = entry[part]
-            real.append(part)
-            if isinstance(entry, Link):
-                return self._follow(_parts(entry) + parts[i + 1 :], links_left - 1) if links_left else None
-        return real, entry
+    def _follow(self, path: str, links_left: int) -> tuple[str, Entry] | None:
+        """What `resolve` returns, with "" for the root; None where nothing is. `path` has no slash too many."""
+        if not path:
+            return "", self.root
+        if path in self._resolved:
+            return self._resolved[path]
+        folder, _, name = path.rpartition("/")
+        above = self._follow(folder, links_left)
+        if above is None or not isinstance(above[1], dict) or name not in above[1]:
+            return None
+        entry = above[1][name]
+        found: tuple[str, Entry] | None = (f"{above[0]}/{name}", entry)
+        if isinstance(entry, Link):
+            found = self._follow("".join(f"/{part}" for part in _parts(entry)), links_left - 1) if links_left else None
+        if found is not None:
+            self._resolved[path] = found
+        return found
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """Paths that match, sorted. As with a shell's glob, `*` does not cross a slash and a link that dangles counts."""
         return tuple(sorted(self._match("", _parts(pattern))))
 
     def _match(self, here: str, parts: list[str]) -> Iterator[str]:
-        found = self._follow(_parts(here), LINKS_MAX)
+        found = self._follow(here, LINKS_MAX)
         if found is None or not isinstance(found[1], dict):
             return
         names = found[1]
