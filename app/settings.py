@@ -29,6 +29,7 @@ DEBUG = os.environ.get("SLOTLIGHT_DEBUG") == "1"
 ALLOWED_HOSTS = os.environ.get("SLOTLIGHT_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
 
 INSTALLED_APPS = [
+    "app.accounts",  # before Django's own, so that its `changepassword` is the one that records and announces
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -44,7 +45,6 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "allauth.mfa",
     "allauth.usersessions",
-    "app.accounts",
     "app.ledger",
     "app.fleet",
     "app.nodes",

@@ -38,6 +38,10 @@ class PortalDown(Exception):
     """The portal did not give an answer that can be trusted. Nothing is known about what it did with the request."""
 
 
+class PortalRefused(PortalDown):
+    """The portal looked at what was asked and said no; it did nothing with it."""
+
+
 @dataclass(frozen=True)
 class Reply:
     status: int
@@ -186,7 +190,7 @@ def _read_trust(ca_file: str, changed: tuple[int, ...]) -> ssl.SSLContext:
 
 
 def enrol(url: str, key: bytes, request: dict[str, Any], ca_file: str = "", relay: str = "") -> dict[str, Any]:
-    """Hand a new key to the portal with a one-time token. Raises PortalDown."""
+    """Hand a new key to the portal with a one-time token. Raises PortalDown; PortalRefused when it looked at them and said no."""
     connection = connector(url, ca_file, relay)(TIMEOUT_SECONDS)
     body, headers = _body(request)
     try:
@@ -197,8 +201,10 @@ def enrol(url: str, key: bytes, request: dict[str, Any], ca_file: str = "", rela
         raise PortalDown(f"{url} does not answer: {error or type(error).__name__}") from error
     finally:
         connection.close()
+    if status == 403:
+        raise PortalRefused(f"The portal refuses to enrol this node ({status}). {_excerpt(answer)}")
     if status != 200:
-        raise PortalDown(f"The portal refuses to enrol this node ({status}). {_excerpt(answer)}")
+        raise PortalDown(f"The portal cannot enrol this node now ({status}). {_excerpt(answer)}")
     try:
         verify_answer(key, status, dict(response.headers.items()), answer, ENROL_NONCE)
     except BadSignature as error:

@@ -110,6 +110,45 @@ def test_enrolling_again_makes_a_new_key_and_keeps_the_journal(stub, tmp_path):
     assert identity.load(str(tmp_path / "a")) == second
 
 
+def test_a_key_whose_answer_was_lost_is_offered_again_and_one_that_was_refused_is_not(stub, tmp_path, monkeypatch):
+    folder, offered = str(tmp_path / "a"), []
+
+    def losing(url, key, request, *more):
+        offered.append(key)
+        real(url, key, request, *more)
+        raise PortalDown("the answer was lost")
+
+    real = identity.enrol
+    monkeypatch.setattr(identity, "enrol", losing)
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, folder, stub.url, "oss01", "good")
+    monkeypatch.setattr(identity, "enrol", real)
+    assert identity.enrol_node(HOST, folder, stub.url, "oss01", "good").key == offered[0]
+
+    monkeypatch.setattr(identity, "enrol", losing)
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, folder, stub.url, "oss01", "bad", again=True)
+    monkeypatch.setattr(identity, "enrol", real)
+    assert identity.enrol_node(HOST, folder, stub.url, "oss01", "good", again=True).key not in offered
+
+
+@pytest.mark.parametrize("whose", [("http://127.0.0.1:1", "oss01"), ("", "oss02")])
+def test_a_key_meant_for_another_portal_or_node_is_not_offered(stub, tmp_path, whose, monkeypatch):
+    folder, tried = str(tmp_path / "a"), []
+    portal, node = whose[0] or stub.url, whose[1]
+
+    def down(url, key, *more):
+        tried.append(key)
+        raise PortalDown("down")
+
+    real = identity.enrol
+    monkeypatch.setattr(identity, "enrol", down)
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, folder, portal, node, "good")
+    monkeypatch.setattr(identity, "enrol", real)
+    assert identity.enrol_node(HOST, folder, stub.url, "oss01", "good").key != tried[0]
+
+
 def test_a_portal_without_keys_leaves_an_agent_that_only_observes(stub, tmp_path, monkeypatch):
     monkeypatch.setattr(rig.Keys, "handed_over", {})
     assert not identity.enrol_node(HOST, str(tmp_path / "a"), stub.url, "oss01", "good").can_check

@@ -19,7 +19,7 @@ from agents import VERSION
 from agents.host.host import Host
 from agents.orders.journal import FILE as JOURNAL
 from agents.orders.journal import Journal
-from agents.portal.transport import connector, enrol
+from agents.portal.transport import PortalRefused, connector, enrol
 from agents.portal.wire import KEY_BYTES, fingerprint, read_canonical
 from agents.trust import order_signature
 from agents.trust.transparency_log import BadNote, read_log_key
@@ -62,7 +62,11 @@ class Identity:
 
 
 def load(folder: str) -> Identity:
-    path = Path(folder) / FILE
+    """The identity that `folder` holds. Raises NoIdentity."""
+    return _read(Path(folder) / FILE)
+
+
+def _read(path: Path) -> Identity:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise NoIdentity(f"{path} can be read by others, so its key may be known. Remove the folder and enrol again.")
@@ -70,7 +74,7 @@ def load(folder: str) -> Identity:
         more = {name: str(value.get(name, "")) for name in (*PINNED, "journal")}
         identity = Identity(value["portal"], value["node"], base64.b64decode(value["key"]), value["ca_file"], **more)
     except FileNotFoundError:
-        raise NoIdentity(f"{folder} holds no identity. Run `enrol` with a token from the portal first.") from None
+        raise NoIdentity(f"{path.parent} holds no identity. Run `enrol` with a token from the portal first.") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoIdentity(f"{path} cannot be read: {error}.") from error
     if len(identity.key) != KEY_BYTES:
@@ -83,9 +87,10 @@ def enrol_node(
 ) -> Identity:  # fmt: skip
     """Make a key, hand it to the portal with `token`, and keep it in `folder` with the keys the portal answers with.
 
-    The key is on the disk before the portal learns it; an answer lost on the way costs a new token, not a mystery. `again` replaces an
-    identity once the portal has taken the new key; the journal stays, for what was done does not change with the key.
-    Raises NoIdentity, ValueError (a URL that must not be used, keys that are none) and PortalDown.
+    The key is on the disk before the portal gets it, and stays there while no answer comes: asked again with the same token, the portal
+    answers the same key again. One that it refused is not offered again. `again` replaces an identity once the portal has taken the new
+    key; the journal stays, because what was done does not change with the key.
+    Raises NoIdentity, ValueError (a URL that must not be used, keys that are none), PortalDown, and PortalRefused when the portal says no.
     """
     connector(portal, ca_file)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -93,14 +98,29 @@ def enrol_node(
     path = Path(folder) / FILE
     if path.exists() and not again:
         raise NoIdentity(f"{folder} already holds the identity of {load(folder).node}. Enrol into an empty folder, or say --again.")
-    identity = Identity(portal, node, os.urandom(KEY_BYTES), ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
     new = path.with_suffix(".new")
+    key = _key_without_answer(new, portal, node) or os.urandom(KEY_BYTES)
+    identity = Identity(portal, node, key, ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
     _write(new, identity)
     request = {"token": token, "node": node, "key": _text(identity.key), "hostname": hostname(host), "version": VERSION}
-    identity = pinned(identity, enrol(portal, identity.key, request, ca_file, relay))
+    try:
+        answer = enrol(portal, identity.key, request, ca_file, relay)
+    except PortalRefused:
+        new.unlink()
+        raise
+    identity = pinned(identity, answer)
     _write(new, identity)
     os.replace(new, path)
     return identity
+
+
+def _key_without_answer(tried: Path, portal: str, node: str) -> bytes:
+    """The key of a try that the portal may have taken and whose answer did not come; empty where there was none for this portal and node."""
+    try:
+        identity = _read(tried)
+    except NoIdentity:
+        return b""
+    return identity.key if (identity.portal, identity.node) == (portal, node) else b""
 
 
 def _generation(folder: str, before: Identity | None) -> str:

@@ -19,6 +19,7 @@ from app.ledger import services as ledger
 from app.realtime.publish import ring, sessions_of
 
 PASSWORD_BYTES = 12
+SHUT_OUT = "what takes a right away counts at once"
 
 
 class PeopleRefused(Exception):
@@ -62,6 +63,8 @@ def take(by: User, person: User, held: Membership) -> None:
     body = {"role": held.role, "team": held.team.name if held.team else ""}
     held.delete()
     _told("person.role-taken", by, person, body)
+    if held.role in waiting.ROLES:
+        waiting.tell(person.username, f"{held.role} for {held.where}, taken by {by.username}", SHUT_OUT)
 
 
 def switch(by: User, person: User, *, on: bool) -> None:
@@ -75,6 +78,8 @@ def switch(by: User, person: User, *, on: bool) -> None:
         if not on:
             sign_out(person)
         _told("person.switched-on" if on else "person.switched-off", by, person, {}, person if changed else None)
+        if not on:
+            waiting.tell(person.username, f"switched off by {by.username}", SHUT_OUT)
 
 
 def new_password(by: User | None, person: User) -> str:

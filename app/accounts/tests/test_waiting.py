@@ -17,6 +17,7 @@ from app.accounts import confirming, people, seals, sso, waiting
 from app.accounts.kinds import MEMBERSHIP, USER
 from app.accounts.models import Membership, Seal, Team, User
 from app.accounts.rights import APPROVE, BREAK_GLASS, ENROL, MANUAL, NOTICES, OPERATE, PEOPLE, holders, may, may_somewhere, why_not
+from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.nodes import keys
 from app.notices import kinds as notices
@@ -368,6 +369,45 @@ def test_roles_and_passwords_from_the_portals_machine_count_at_once_and_are_told
     assert may(root, PEOPLE)
     assert len(said()) == 2
     assert "machine" in Happening.objects.latest("pk").said["because"]
+
+
+def test_djangos_own_command_for_a_password_is_recorded_and_told_too(real, root, monkeypatch):
+    ann, signed_in = person("ann", "operator"), Client()
+    signed_in.post(reverse("account_login"), {"login": "ann", "password": PASSWORD})
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "staple battery horse")
+    call_command("changepassword", "ann")
+    ann.refresh_from_db()
+    assert ann.check_password("staple battery horse")
+    assert seals.why_not(User, pk=ann.pk) == ""
+    assert signed_in.get("/", follow=False).status_code == 302, "signed out"
+    assert LedgerEvent.objects.filter(type="person.password-reset", actor=waiting.HOST).count() == 1
+    assert "a new password by command line" in Happening.objects.get(kind="person-changed").said["what"]
+
+
+def test_it_changes_no_password_while_the_ledger_takes_nothing(real, root, monkeypatch):
+    ann = person("ann")
+
+    def broken():
+        raise ledger.LedgerDown("The ledger is broken.")
+
+    monkeypatch.setattr(ledger, "refuse_if_broken", broken)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "staple battery horse")
+    with pytest.raises(CommandError, match="The ledger is broken"):
+        call_command("changepassword", "ann")
+    ann.refresh_from_db()
+    assert ann.check_password(PASSWORD)
+
+
+@pytest.mark.parametrize("role", ["admin", "approver"])
+def test_that_an_administrator_takes_a_right_away_is_told(real, root, zoe, role):
+    bob = person("bob", role)
+    people.take(root, bob, bob.memberships.get())
+    people.switch(root, zoe, on=False)
+    told = Happening.objects.filter(kind="person-changed").order_by("pk").values_list("said", flat=True)
+    assert [(one["of"], one["what"]) for one in told] == [
+        ("bob", f"{role} for the whole fleet, taken by root"),
+        ("zoe", "switched off by root"),
+    ]
 
 
 def test_a_first_person_made_later_is_told_of(real):
