@@ -7,10 +7,11 @@ of the log of what its `zpool` was given, and not of the portal.
 import json
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import psycopg
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from app.accounts import seals
@@ -247,3 +248,42 @@ def test_a_link_to_the_rack_that_was_inserted_opens_nothing(incident, sql):
     status, said = asked(incident.stack, "/t/mine/")
     assert status != 200, said
     told("runs_technicianlink:")
+
+
+def test_a_backup_of_the_database_put_back_runs_nothing_again(incident, ground, committed_db):
+    """In it the plan is approved and its command has not run yet. The node has seen more of the ledger than that."""
+    incident.walk_to_execute()
+    backup = f"{committed_db}_backup"
+    with stopped(incident):
+        copied(ground, committed_db, backup)
+    incident.execute()
+    until(incident.stack.replaces)
+    incident.stands("done")
+    began = started_by_the_node(incident)
+    with stopped(incident):
+        ground.drop(committed_db)
+        copied(ground, backup, committed_db)
+    ground.drop(backup)
+    incident.stands("replace", "open")
+    tries(incident, incident.ann, "execute")
+    until(lambda: [one for one in alarms.standing(timezone.now()) if one.kind == "ledger-contradicted"], "nobody is told")
+    assert "The ledger shrank" in incident.row.here.note
+    assert started_by_the_node(incident) == began
+    assert len(incident.stack.replaces()) == 1
+
+
+@contextmanager
+def stopped(incident):
+    """Nobody holds the database while it is copied; the node's agent waits."""
+    for name in ("web", "worker"):
+        incident.stack.kill(name)
+    connection.close()
+    yield
+    incident.stack.start("web", "worker")
+    until(incident.stack.answers, "web never came up", 120)
+
+
+def copied(ground, source: str, target: str) -> None:
+    with psycopg.connect(ground.postgres.url("postgres", SECRET, "postgres"), autocommit=True) as server:
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [source])
+        server.execute(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
