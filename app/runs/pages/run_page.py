@@ -23,7 +23,7 @@ from app.runs.pages import ending, look_again, panels, phases, safety
 from app.runs.people import approval_requests, run_sharing
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may, rests
 from workflows.engine import lint_paths, plan_losses
-from workflows.engine.core import END, Option, Runbook, Step, Verdict, blockers
+from workflows.engine.core import END, ApproveStep, Option, Runbook, Step, Verdict, blockers
 from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 from workflows.engine.manual_answers import correctable
 from workflows.engine.state import ENDED, Finished, RunState
@@ -136,6 +136,7 @@ def inbox(yours: list[Run], others: list[Run], user: User) -> dict[str, Any]:
 def waits(run: Run, user: User) -> dict[str, Any]:
     """A plan that waits for an approval: since when, until when it can be judged, what is new in it, and why not by this reader."""
     state = run.here
+    step = RUNBOOKS[run.runbook].step(state.step)
     until = datetime.fromtimestamp(state.planned_at, UTC) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)
     return line(run) | {
         "since": datetime.fromtimestamp(state.since, UTC),
@@ -145,7 +146,7 @@ def waits(run: Run, user: User) -> dict[str, Any]:
         "changes": panels.changes(run),
         "approvers": approval_requests.approvers(run, state),
         "given": [one.by for one in state.approvals],
-        "needed": RUNBOOKS[run.runbook].step(state.step).approvals,
+        "needed": step.approvals if isinstance(step, ApproveStep) else 1,
         **judging(run, state, user),
     }
 
