@@ -257,7 +257,7 @@ def is_read(argv: Sequence[str]) -> bool:
 def read_command(argv: Sequence[str]) -> tuple[Command | None, Sequence[str]]:
     if argv[0] in TOOLS:
         return TOOLS[argv[0]], argv[1:]
-    return SUBCOMMANDS.get(tuple(argv[:2])), argv[2:]  # type: ignore[call-overload]
+    return (SUBCOMMANDS.get((argv[0], argv[1])) if len(argv) > 1 else None), argv[2:]
 
 
 def disk_asked(view: View, argv: Sequence[str]) -> str:

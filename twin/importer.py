@@ -116,8 +116,8 @@ def _elsewhere(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
         asked = f"pool is imported on {host} (hostid: 0x{hostid})"
         return refused(1, f"cannot import '{pool.name}': {forced if '-f' in wanted.flags else asked}\n{advice}")
     if was_elsewhere(node, pool) and "-f" not in wanted.flags:
-        hostname, hostid = last_user(node, pool)
-        last = f"Last accessed by {hostname} (hostid={hostid:x}) at {ctime(WRITTEN_AT)}"
+        hostname, last_hostid = last_user(node, pool)
+        last = f"Last accessed by {hostname} (hostid={last_hostid:x}) at {ctime(WRITTEN_AT)}"
         how = "The pool can be imported, use 'zpool import -f' to import the pool."
         return refused(1, f"cannot import '{pool.name}': pool was previously in use from another system.\n{last}\n{how}")
     return None

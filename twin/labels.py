@@ -75,8 +75,9 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
     cache = next((v for v in pool.caches if v.guid == label.guid), None)
     yield 1, "version", 5000
-    if spare is not None or cache is not None:
-        yield from _aside(node, spare or cache, 3 if spare else 4)
+    aside = spare or cache
+    if aside is not None:
+        yield from _aside(node, aside, 3 if spare else 4)
         return
     top = label.top or _top(pool, label.guid)
     yield from _head(pool, top, label)
@@ -192,6 +193,6 @@ def _condition(leaf: Vdev) -> list[tuple[str, int]]:
 
 
 def features(node: Node, pool: Pool) -> Sequence[str]:
-    common = ("com.delphix:hole_birth", "com.delphix:embedded_data")
+    common: tuple[str, ...] = ("com.delphix:hole_birth", "com.delphix:embedded_data")
     common += ("org.openzfs:draid",) if any(top.type == "draid" for top in pool.tops) else ()
     return common + (("com.klarasystems:vdev_zaps_v2",) if node.release >= (2, 2) else ())

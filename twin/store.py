@@ -22,7 +22,7 @@ Stamp = tuple[int, int, int]
 
 
 class Store:
-    def __init__(self, state_path: os.PathLike[str]) -> None:
+    def __init__(self, state_path: str | os.PathLike[str]) -> None:
         self.path = Path(state_path)
         self.log_path = self.path.with_name("commands.log")
         self._cached: tuple[Stamp, View] | None = None

@@ -119,7 +119,7 @@ def _json(text: str) -> Smart | Unparsed:
     device = said.get("device")
     return Smart(
         passed if isinstance(passed, bool) else None,
-        _words(status) if isinstance(passed, bool) else "",
+        _words(status) if isinstance(status, dict) and isinstance(passed, bool) else "",
         whole,
         told[0] if told else None,
         serial,

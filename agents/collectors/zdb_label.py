@@ -136,8 +136,9 @@ def _labels(size_bytes: int) -> tuple[int, ...]:
 def parse(text: str) -> Labels | Unparsed:
     """The labels in `text`, or the first line that made no sense. Never raises."""
     before, *rest = _TITLE.split(text)
-    if _NOT_FAILURES.search(before):
-        return Unparsed("zdb -l does not print such a line", _NOT_FAILURES.search(before).group().strip())
+    strange = _NOT_FAILURES.search(before)
+    if strange:
+        return Unparsed("zdb -l does not print such a line", strange.group().strip())
     labels: list[Label] = []
     for title, body in zip(rest[::2], rest[1::2]):
         header = _HEADER.fullmatch(title)

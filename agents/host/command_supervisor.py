@@ -176,8 +176,9 @@ def mind(words: Sequence[str]) -> None:
     _write(folder / "begun", {})
     try:
         with open(folder / "stdout", "wb") as stdout, open(folder / "stderr", "wb") as stderr:
-            how = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr, "cwd": "/", "env": ENVIRONMENT}
-            child = subprocess.Popen(argv, start_new_session=True, **how)
+            child = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, cwd="/", env=ENVIRONMENT, start_new_session=True
+            )
     except OSError as error:
         _end(folder, None, _why(error), begun)
         return

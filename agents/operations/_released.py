@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Tuple
 
 from agents.operations.base import UNKNOWN
 from agents.zfs_releases import BY_MODULE, State, ruling
 
-Verdicts = tuple  # of (outcome, reason)
+Verdicts = Tuple[Tuple[str, str], ...]  # of (outcome, reason)
 FACTS = ("zfs.userland", "zfs.module")
 
 

@@ -19,6 +19,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Optional
 
 from agents import failpoints
@@ -235,8 +236,18 @@ class Executor:
         good = good_ends(operation)
         probe = None if ran.exit_code in good else operation.probe(self._host, order.params, order.preconditions)
         outcome, reason = conclude(ran, probe, good)
-        how = {"argv": order.argv, "ran": ran, "started_at": started_at, "ended_at": ended_at, "probe": probe}
-        return lambda **more: receipt(order.id, order.digest, outcome, f"{before} {reason}".strip(), **how, **more)
+        return partial(
+            receipt,
+            order.id,
+            order.digest,
+            outcome,
+            f"{before} {reason}".strip(),
+            argv=order.argv,
+            ran=ran,
+            started_at=started_at,
+            ended_at=ended_at,
+            probe=probe,
+        )
 
     def _report_left(self, entry: Entry) -> Optional[str]:
         """The receipt of what an earlier agent left; None when the agent was told to stop before that was known."""
@@ -247,8 +258,7 @@ class Executor:
             return seen
         argv, probe = self._probe_left(entry)
         reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
-        how = {"argv": argv, "started_at": entry.started_at, "probe": probe}
-        return receipt(entry.order_id, entry.digest, "unknown", reason, **how)
+        return receipt(entry.order_id, entry.digest, "unknown", reason, argv=argv, started_at=entry.started_at, probe=probe)
 
     def _see_the_end(self, entry: Entry) -> Optional[str]:
         """Wait for the command an earlier agent started, and say how it ended; None when nobody saw that."""

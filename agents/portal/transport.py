@@ -164,15 +164,16 @@ def connector(url: str, ca_file: str = "", relay: str = "") -> Callable[[float],
     """How to open a connection to `url`, through the `relay` at a socket file if there is one. Raises ValueError for a URL that must
     not be used."""
     parts = urlsplit(url)
-    if parts.path not in ("", "/") or parts.query or not parts.hostname or parts.username:
+    host = parts.hostname
+    if parts.path not in ("", "/") or parts.query or not host or parts.username:
         raise ValueError(f"{url!r} must be scheme, host and port only, such as https://portal.example:8443.")
-    if relay and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
-        return lambda timeout: RelayConnection(parts.hostname, parts.port, timeout, relay, url, ca_file)
+    if relay and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)):
+        return lambda timeout: RelayConnection(host, parts.port, timeout, relay, url, ca_file)
     if parts.scheme == "https":
         context = _trust(ca_file)
-        return lambda timeout: http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context)
-    if parts.scheme == "http" and parts.hostname in LOOPBACK:
-        return lambda timeout: http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+        return lambda timeout: http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context)
+    if parts.scheme == "http" and host in LOOPBACK:
+        return lambda timeout: http.client.HTTPConnection(host, parts.port, timeout=timeout)
     raise ValueError(f"{url!r} must start with https://; plain http is for loopback only.")
 
 
