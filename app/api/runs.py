@@ -20,7 +20,7 @@ from app.runs.models import OpenLoop, Order, Run
 from app.runs.pages import manual_start, run_page, safety
 from app.runs.people import takeover
 from workflows.engine import plan_losses
-from workflows.engine.core import Step
+from workflows.engine.core import ConfirmStep, ManualStep, Step
 from workflows.engine.manual_answers import correctable
 from workflows.engine.state import ENDED, RunState
 from workflows.runbooks import RUNBOOKS
@@ -210,7 +210,7 @@ def full(run: Run) -> Said:
         "guards": services.verdicts_now(run) if open_now else state.verdicts,
         "warnings": safety.warned(run, state, step) if step else [],
         "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
-        "asks": (step.phrase_hint or step.asks) if step else "",
+        "asks": asks(step),
         "correctable": correctable_line(can_be_corrected, state) if can_be_corrected else None,
         "steps": [step_line(line) for line in run_page.steps(book, state)] if book else [],
         "lost": safety.lost(run, state, step) if step else [],
@@ -225,7 +225,12 @@ def full(run: Run) -> Said:
     }
 
 
-def correctable_line(step: Step, state: RunState) -> Said:
+def asks(step: Step | None) -> str:
+    """What must be typed at this step; "" where nothing must."""
+    return step.phrase_hint if isinstance(step, ConfirmStep) else step.asks if isinstance(step, ManualStep) else ""
+
+
+def correctable_line(step: ManualStep, state: RunState) -> Said:
     return {"step": step.slug, "asks": step.asks, "was": state.params.get(step.param, "")}
 
 

@@ -18,7 +18,7 @@ from app.runs import services
 from app.runs.models import OpenLoop, Run
 from app.runs.rights import OPERATE, may
 from workflows.engine import events as ev
-from workflows.engine.core import Runbook
+from workflows.engine.core import Runbook, WaitStep
 from workflows.facts import FleetFacts, known
 from workflows.runbooks import RUNBOOKS
 
@@ -90,7 +90,7 @@ def _back_by(one: OpenLoop, runbook: Runbook | None) -> datetime | None:
         return None
     opener = next(i for i, step in enumerate(runbook.steps) if step.opens and step.opens.slug == one.loop)
     steps = runbook.steps[opener + 1 : runbook.place(runbook.undo)]
-    waits = [step for step in steps if step.kind == "WAIT" and step.lasts]
+    waits = [step for step in steps if isinstance(step, WaitStep) and step.lasts]
     by_itself = all(step in waits or step.kind == "VERIFY" for step in steps)
     back = all(step.unattended or step.kind == "VERIFY" for step in runbook.steps[runbook.place(runbook.undo) :])
     if not (waits and by_itself and back):

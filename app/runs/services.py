@@ -28,7 +28,7 @@ from app.runs.ordering import locks, plan_approvals, sealing
 from app.runs.rights import APPROVE, BREAK_GLASS, MANUAL, OPERATE, may
 from workflows.engine import events as ev
 from workflows.engine import plans
-from workflows.engine.core import Option, Step, Verdict, ask
+from workflows.engine.core import DecideStep, Option, Step, Verdict, ask
 from workflows.engine.decide import Refused
 from workflows.engine.lint import definition_digest
 from workflows.engine.state import RunState
@@ -315,7 +315,7 @@ def step_of(run: Run) -> Step:
 def options(run: Run) -> tuple[Option, ...]:
     """What may be chosen at a DECIDE step, and what speaks against each."""
     step = step_of(run)
-    return step.options(facts_for(run), run.here.params) if step.options else ()
+    return step.options(facts_for(run), run.here.params) if isinstance(step, DecideStep) else ()
 
 
 def verdicts_now(run: Run) -> tuple[Verdict, ...]:

@@ -33,7 +33,10 @@ Guards = dict[str, Callable[..., Verdict]]
 
 def of_step(step: Step) -> Guards:
     loops = [step.opens.over] if step.opens else []
-    return {guard.__name__: guard for guard in (*step.guards, *filter(None, (step.until, step.alarm, step.needed)), *loops)}
+    return {
+        guard.__name__: guard
+        for guard in (*step.guards, *filter(None, (getattr(step, "until", None), getattr(step, "alarm", None), step.needed)), *loops)
+    }
 
 
 def every_guard() -> Guards:

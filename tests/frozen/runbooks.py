@@ -15,6 +15,7 @@ PLAIN = (
     *("kind", "operation", "effect", "destructive", "param", "approvals", "deadline_seconds", "sources", "then", "branches", "again"),
     *("takes_out", "puts_in", "learned", "fails_to", "closes", "unattended", "undoes", "needs_approval", "at_the_rack"),
 )
+ABSENT = {"approvals": 1}  # as kept of every step when all kinds had one type
 WORDS = ("title", "why", "asks", "phrase_hint", "fails_means")
 
 
@@ -34,8 +35,8 @@ def _of(book: Runbook) -> Iterator[tuple[str, str]]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    found = {name: getattr(step, name) for name in PLAIN}
-    guards = {name: [guard.__name__ for guard in _listed(getattr(step, name))] for name in ("guards", "until", "needed", "alarm")}
+    found = {name: getattr(step, name, ABSENT.get(name)) for name in PLAIN}
+    guards = {name: [guard.__name__ for guard in _listed(getattr(step, name, None))] for name in ("guards", "until", "needed", "alarm")}
     loop = {"opens": step.opens.slug, "over": step.opens.over.__name__} if step.opens else {}
     return {name: value for name, value in (found | guards | loop).items() if value not in ("", (), [], None, False)}
 
@@ -45,5 +46,5 @@ def _listed(value: Any) -> tuple[Any, ...]:
 
 
 def _texts(book: Runbook) -> set[str]:
-    steps = (text for step in book.steps for text in (getattr(step, name) for name in WORDS))
+    steps = (text for step in book.steps for text in (getattr(step, name, "") for name in WORDS))
     return {text for text in (book.title, book.purpose, *book.params.values(), *steps) if text}

@@ -8,7 +8,22 @@ from types import SimpleNamespace
 
 from agents.collectors.base import Capture
 from agents.operations.base import UNKNOWN, Probe, check_names
-from workflows.engine.core import Option, Runbook, Step, ask, ok, refuse, unknown
+from workflows.engine.core import (
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    Option,
+    PlanStep,
+    Runbook,
+    VerifyStep,
+    WaitStep,
+    ask,
+    ok,
+    refuse,
+    unknown,
+)
 from workflows.facts import FleetFacts
 from workflows.tests import cast
 
@@ -135,13 +150,13 @@ RUNBOOK = Runbook(
     params={"node": "the node", "pool_guid": "the pool", "vdev_guid": "the member"},
     locks=lambda facts, params: (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}"),
     steps=(
-        Step("choose", "Choose", "DECIDE", "Why.", guards=(the_member_is_absent,), param="wwid", options=_disks),
-        Step("check", "Check", "CHECK", "Why.", guards=BOTH),
-        Step("plan", "Plan", "PLAN", "Why.", guards=BOTH, operation=OPERATION.NAME, params=_params, agrees=_agrees),
-        Step("confirm", "Confirm", "CONFIRM", "Why.", phrase=lambda params, plan: params["wwid"], phrase_hint="Type the disk."),
-        Step("approve", "Approve", "APPROVE", "Why."),
-        Step("replace", "Replace", "EXECUTE", "Why.", BOTH, OPERATION.NAME, effect="at_most_once", destructive=True, params=_params),
-        Step("settle", "Wait", "WAIT", "Why.", until=the_disk_is_in_its_place, deadline_seconds=3600, sources=(SOURCE,)),
-        Step("verify", "Verify", "VERIFY", "Why.", guards=(the_disk_is_in_its_place,), sources=(SOURCE,)),
+        DecideStep("choose", "Choose", "Why.", guards=(the_member_is_absent,), param="wwid", options=_disks),
+        CheckStep("check", "Check", "Why.", guards=BOTH),
+        PlanStep("plan", "Plan", "Why.", guards=BOTH, operation=OPERATION.NAME, params=_params, agrees=_agrees),
+        ConfirmStep("confirm", "Confirm", "Why.", phrase=lambda params, plan: params["wwid"], phrase_hint="Type the disk."),
+        ApproveStep("approve", "Approve", "Why."),
+        ExecuteStep("replace", "Replace", "Why.", BOTH, operation=OPERATION.NAME, effect="at_most_once", destructive=True, params=_params),
+        WaitStep("settle", "Wait", "Why.", until=the_disk_is_in_its_place, deadline_seconds=3600, sources=(SOURCE,)),
+        VerifyStep("verify", "Verify", "Why.", guards=(the_disk_is_in_its_place,), sources=(SOURCE,)),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from agents.operations.base import needs_approval
 from workflows.facts import FleetFacts
@@ -139,6 +139,8 @@ class Progress:
     lines: tuple[str, ...] = ()  # how long it still takes, told each way that is known
 
 
+Effect = Literal["idempotent", "at_most_once"]
+
 END = "end"  # where `then` and `leads_to` may lead besides a step: the run is done
 
 
@@ -152,63 +154,170 @@ class Loop:
     over: Guard  # passes when the node shows that it is closed
 
 
+OperationParams = Callable[[FleetFacts, Params], Mapping[str, str]]  # run params -> operation params
+Plan = Mapping[str, Any]  # as the node made it
+
+
+class _Absent:
+    """What the fields hold that every step can be asked for, in the kinds of step that do not declare them."""
+
+    operation: str = ""
+    destructive: bool = False
+    param: str = ""
+    sources: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
+    fails_to: str = ""
+    opens: Loop | None = None
+    unattended: bool = False
+    warns: tuple[Warns, ...] = ()
+
+
 @dataclass(frozen=True)
-class Step:
-    """One step. A step without `operation` changes nothing on a node."""
+class _Step(_Absent):
+    """What all nine kinds of step have. A step without `operation` changes nothing on a node."""
 
     slug: str
     title: str
-    kind: StepKind
     why: str  # why it is asked and why it is safe, for the page
     guards: tuple[Guard, ...] = ()
-    operation: str = ""  # EXECUTE and PLAN: name in the agent's catalogue
-    effect: str = ""  # EXECUTE: "pure", "idempotent" or "at_most_once"
-    destructive: bool = False
-    params: Callable[[FleetFacts, Params], Mapping[str, str]] | None = None  # run params -> operation params
-    param: str = ""  # DECIDE: which run parameter is chosen
-    options: Callable[[FleetFacts, Params], tuple[Option, ...]] | None = None  # DECIDE
-    phrase: Callable[[Params, Mapping[str, Any]], str] | None = None  # CONFIRM: (params, plan) -> what must be typed
-    phrase_hint: str = ""
-    agrees: Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]] | None = None  # PLAN: is the node's plan what was asked?
-    adds: Callable[[FleetFacts, Params, Mapping[str, Any]], Mapping[str, Any]] | None = None  # PLAN: what the portal adds before the digest
-    approvals: int = 1  # APPROVE: how many people, none of whom had a hand in the run
-    until: Guard | None = None  # WAIT: done when it passes
-    progress: Callable[[FleetFacts, Params], Progress] | None = None  # WAIT
-    deadline_seconds: int | None = None  # WAIT
-    sources: tuple[str, ...] = ()  # VERIFY: what the node must look at again, after the command ended; WAIT: what must be newer than it
     needed: Guard | None = None  # passes when the step is needed; where it refuses the step is passed over, a PLAN with its whole order
     then: str = ""  # slug of the step that follows, or END; "" is the next one
-    branches: tuple[str, ...] = ()  # DECIDE: every step that an option may lead to, for the linter and the docs
-    asks: str = ""  # MANUAL: what must be typed or scanned; `judges` says whether it is right, and `param` keeps it
-    judges: Callable[[FleetFacts, Params, str], tuple[Verdict, ...]] | None = None  # MANUAL
-    reads: Callable[[str], str] | None = None  # MANUAL: how what is typed or scanned is kept
-    again: str = ""  # MANUAL: its answer may be corrected until a command after this step, which is then walked again
-    takes_out: str = ""  # MANUAL, WAIT: the run parameter with the serial number of the disk that hands take out of the bay here
-    puts_in: str = ""  # MANUAL, WAIT: and of the one that they put in
-    alarm: Guard | None = None  # WAIT: asked all along; while it does not pass, its reason stands above everything and nothing is done
-    learns: Callable[[str], Mapping[str, str]] | None = None  # EXECUTE: what the command said -> run parameters, all named in `learned`
-    learned: tuple[str, ...] = ()  # EXECUTE, DECIDE for what its options fix, WAIT for what it keeps
-    fails_to: str = ""  # EXECUTE: the step that follows when the command failed without effect; "" stops the run there
-    fails_means: str = ""  # what that failure means for what comes, in a sentence; wherever `fails_to` is
-    opens: Loop | None = None  # EXECUTE, MANUAL: from now on this stands open
     closes: tuple[str, ...] = ()  # slugs of the loops that are closed when this step is finished
-    keeps: Callable[[FleetFacts, Params, float], Mapping[str, str]] | None = (
-        None  # WAIT: what each look adds to the run parameters in `learned`
-    )
-    lasts: Callable[[Params], int] | None = None  # WAIT: over after so many seconds, whatever the facts say
-    unattended: bool = False  # PLAN, EXECUTE on the way back: the portal goes on by itself, as there is nothing left to decide
     undoes: str = ""  # on the way back: the loop this step is about; passed over when that is not open
-    warns: tuple[Warns, ...] = ()  # CHECK, PLAN: said before the step, and bound into the plan; unlike a guard it never stops anybody
 
     @property
     def at_the_rack(self) -> bool:
-        """Whether this step is somebody's hands: it asks them, or it watches the bays while they work."""
-        return self.kind == "MANUAL" or (self.kind == "WAIT" and "enclosure" in self.sources)
+        """Whether somebody's hands are asked for, or the bays are watched while they work."""
+        return False
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether this step is not done on one person's word."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckStep(_Step):
+    """Asks its guards."""
+
+    kind: ClassVar[Literal["CHECK"]] = "CHECK"
+    warns: tuple[Warns, ...] = ()  # shown before the step; unlike a guard it never stops anybody
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanStep(_Step):
+    """Asks the node, which changes nothing, for the exact command and what it will do."""
+
+    kind: ClassVar[Literal["PLAN"]] = "PLAN"
+    operation: str = field()  # name in the agent's catalogue
+    params: OperationParams
+    agrees: Callable[[FleetFacts, Params, Plan], tuple[Verdict, ...]] | None = None  # is the node's plan what was asked?
+    adds: Callable[[FleetFacts, Params, Plan], Mapping[str, Any]] | None = None  # what the portal adds before the digest
+    unattended: bool = False  # on the way back: the portal goes on by itself, as there is nothing left to decide
+    warns: tuple[Warns, ...] = ()  # shown before the step, and bound into the plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmStep(_Step):
+    """Has a person type a phrase of the plan."""
+
+    kind: ClassVar[Literal["CONFIRM"]] = "CONFIRM"
+    phrase: Callable[[Params, Plan], str]  # what must be typed
+    phrase_hint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproveStep(_Step):
+    """Has other people approve the plan."""
+
+    kind: ClassVar[Literal["APPROVE"]] = "APPROVE"
+    approvals: int = 1  # how many people, none of whom had a hand in the run
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecuteStep(_Step):
+    """Gives the node one order, of the operation that was planned."""
+
+    kind: ClassVar[Literal["EXECUTE"]] = "EXECUTE"
+    operation: str = field()  # name in the agent's catalogue
+    effect: Effect  # what changes nothing is asked for by PLAN and VERIFY
+    params: OperationParams
+    destructive: bool = False
+    learns: Callable[[str], Mapping[str, str]] | None = None  # output of the command -> run parameters, all named in `learned`
+    learned: tuple[str, ...] = ()
+    fails_to: str = ""  # the step that follows when the command failed without effect; "" stops the run there
+    fails_means: str = ""  # what that failure means for what comes, in a sentence; wherever `fails_to` is
+    opens: Loop | None = None  # from now on this stands open
+    unattended: bool = False  # on the way back: the portal goes on by itself
 
     @property
     def needs_approval(self) -> bool:
         """What destroys, and what must not happen twice, is not done on one person's word. The database holds the same rule."""
-        return self.kind == "EXECUTE" and needs_approval(self.effect, self.destructive)
+        return needs_approval(self.effect, self.destructive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitStep(_Step):
+    """Waits until a fact holds."""
+
+    kind: ClassVar[Literal["WAIT"]] = "WAIT"
+    until: Guard  # done when it passes
+    deadline_seconds: int
+    progress: Callable[[FleetFacts, Params], Progress] | None = None
+    sources: tuple[str, ...] = ()  # what must be newer than the command
+    alarm: Guard | None = None  # asked all along; while it does not pass, its reason stands above everything and nothing is done
+    keeps: Callable[[FleetFacts, Params, float], Mapping[str, str]] | None = None  # what each look adds to the parameters in `learned`
+    learned: tuple[str, ...] = ()
+    lasts: Callable[[Params], int] | None = None  # over after so many seconds, whatever the facts are
+    takes_out: str = ""  # the run parameter with the serial number of the disk that is taken out of the bay here
+    puts_in: str = ""  # and of the one that is put in
+
+    @property
+    def at_the_rack(self) -> bool:
+        """Whether the bays are watched while somebody works at them."""
+        return "enclosure" in self.sources
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyStep(_Step):
+    """Asks its guards of captures that were taken after the command ended."""
+
+    kind: ClassVar[Literal["VERIFY"]] = "VERIFY"
+    sources: tuple[str, ...] = field()  # what the node must look at again
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManualStep(_Step):
+    """Has somebody do something with their hands."""
+
+    kind: ClassVar[Literal["MANUAL"]] = "MANUAL"
+    asks: str = ""  # what must be typed or scanned; `judges` decides whether it is right, and `param` keeps it
+    judges: Callable[[FleetFacts, Params, str], tuple[Verdict, ...]] | None = None
+    reads: Callable[[str], str] | None = None  # how what is typed or scanned is kept
+    param: str = ""
+    again: str = ""  # its answer may be corrected until a command after this step, which is then walked again
+    takes_out: str = ""  # the run parameter with the serial number of the disk that is taken out of the bay here
+    puts_in: str = ""  # and of the one that is put in
+    opens: Loop | None = None  # from now on this stands open
+
+    @property
+    def at_the_rack(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecideStep(_Step):
+    """Has the operator choose one of several options."""
+
+    kind: ClassVar[Literal["DECIDE"]] = "DECIDE"
+    param: str = field()  # which run parameter is chosen
+    options: Callable[[FleetFacts, Params], tuple[Option, ...]]
+    learned: tuple[str, ...] = ()  # the parameters that its options fix
+    branches: tuple[str, ...] = ()  # every step that an option may lead to, for the linter and the docs
+
+
+Step: TypeAlias = CheckStep | PlanStep | ConfirmStep | ApproveStep | ExecuteStep | WaitStep | VerifyStep | ManualStep | DecideStep
 
 
 @dataclass(frozen=True)

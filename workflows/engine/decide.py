@@ -9,11 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from workflows.engine import break_glass, going_back, manual_answers, order_outcomes, plan_losses, plans
 from workflows.engine import events as ev
-from workflows.engine.core import Runbook, Step, Verdict, ask, blockers, refuse, warnings
+from workflows.engine.core import (
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    ManualStep,
+    PlanStep,
+    Runbook,
+    Step,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    ask,
+    blockers,
+    refuse,
+    warnings,
+)
 from workflows.engine.manual_answers import bad_param
 from workflows.engine.state import ENDED, Approval, Asked, OrderSeen, RunState
 from workflows.engine.transitions import (
@@ -37,6 +54,7 @@ from workflows.facts import known
 __all__ = ["Decision", "Refused", "decide"]
 
 WARNINGS = "warnings"  # of a plan: whoever approves it has read them
+S = TypeVar("S", bound=Step)
 PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
 
 
@@ -78,11 +96,10 @@ def _start(runbook: Runbook, state: RunState, event: ev.Start) -> Outcome:
 
 
 def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
-    step = _open_step(runbook, state, "DECIDE", event)
+    step = _open_step(runbook, state, DecideStep, event)
     if isinstance(step, Refused):
         return step
-    options = step.options(event.facts, state.params) if step.options else ()
-    picked = next((o for o in options if o.value == event.value), None)
+    picked = next((o for o in step.options(event.facts, state.params) if o.value == event.value), None)
     if picked is None:
         said = f"“{event.value}”" if event.value else "An empty choice"
         return Refused(f"{said} is not among the options. Reload to see what the node has now.")
@@ -111,7 +128,7 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
 
 
 def _check_asked(runbook: Runbook, state: RunState, event: ev.CheckAsked) -> Outcome:
-    step = _open_step(runbook, state, "CHECK", event)
+    step = _open_step(runbook, state, CheckStep, event)
     if isinstance(step, Refused):
         return step
     verdicts = ask(step.guards, event.facts, state.params)
@@ -128,17 +145,17 @@ def _check_asked(runbook: Runbook, state: RunState, event: ev.CheckAsked) -> Out
 
 
 def _hands_done(runbook: Runbook, state: RunState, event: ev.HandsDone) -> Outcome:
-    step = _open_step(runbook, state, "MANUAL", event)
+    step = _open_step(runbook, state, ManualStep, event)
     if isinstance(step, Refused):
         return step
     return manual_answers.hands_done(runbook, state, step, event)
 
 
 def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcome:
-    step = _open_step(runbook, state, "CONFIRM", event)
+    step = _open_step(runbook, state, ConfirmStep, event)
     if isinstance(step, Refused):
         return step
-    if state.plan is None or step.phrase is None:
+    if state.plan is None:
         return Refused("There is no plan to confirm. Ask the node for one.")
     if event.text.strip() != step.phrase(state.params, state.plan):
         return Refused(f"What was typed is not what the plan says. {step.phrase_hint}")
@@ -160,7 +177,7 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
     verdicts = ask(step.guards, event.facts, state.params)
     if blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
-    params = dict(step.params(event.facts, state.params)) if step.params else {}
+    params = dict(step.params(event.facts, state.params))
     if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := bad_param(value))]:
         return Refused(f"{', '.join(bad)}, so the node cannot be asked for a plan. Go back and choose again.", verdicts)
     before = void(trim(runbook, state, step))
@@ -179,6 +196,8 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
     if state.status != "planning" or state.asked is None or state.asked.number != event.number:
         return Refused("Nobody waits for this plan any more.")
     step = runbook.step(state.step)
+    if not isinstance(step, PlanStep):
+        return Refused("Nobody waits for this plan any more.")
     verdicts = tuple(refuse(why) for why in plans.problems(event.plan, state.asked.operation, state.asked.params))
     if not verdicts and step.agrees is not None:
         verdicts = step.agrees(event.facts, state.params, event.plan)
@@ -209,7 +228,7 @@ def _plan_is_no_good(state: RunState, event: ev.Event, why: str, verdicts: tuple
 
 
 def _approved(runbook: Runbook, state: RunState, event: ev.Approved) -> Outcome:
-    step = _open_step(runbook, state, "APPROVE", event)
+    step = _open_step(runbook, state, ApproveStep, event)
     if isinstance(step, Refused):
         return step
     if why := _may_not_judge(state, event.by, event.plan_digest) or _plan_is_old(state, event.at):
@@ -226,7 +245,7 @@ def _approved(runbook: Runbook, state: RunState, event: ev.Approved) -> Outcome:
 
 
 def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
-    step = _open_step(runbook, state, "APPROVE", event)
+    step = _open_step(runbook, state, ApproveStep, event)
     if isinstance(step, Refused):
         return step
     if why := _may_not_judge(state, event.by, event.plan_digest):
@@ -241,7 +260,7 @@ def _denied(runbook: Runbook, state: RunState, event: ev.Denied) -> Outcome:
 
 
 def _glass_broken(runbook: Runbook, state: RunState, event: ev.GlassBroken) -> Outcome:
-    step = _open_step(runbook, state, "APPROVE", event)
+    step = _open_step(runbook, state, ApproveStep, event)
     if isinstance(step, Refused):
         return step
     why = _plan_is_old(state, event.at) or plan_losses.not_accepted(state.plan or {}, event.accepted)
@@ -266,7 +285,7 @@ def _plan_is_old(state: RunState, at: float) -> str:
 
 
 def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) -> Outcome:
-    step = _open_step(runbook, state, "EXECUTE", event)
+    step = _open_step(runbook, state, ExecuteStep, event)
     if isinstance(step, Refused):
         return step
     if why := _not_ready(runbook, state, step, event):
@@ -295,7 +314,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     return Decision(ordered, (ev.Lock(locks), seal, ev.Ring(RING_SECONDS), record))
 
 
-def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteAsked) -> str:
+def _not_ready(runbook: Runbook, state: RunState, step: ExecuteStep, event: ev.ExecuteAsked) -> str:
     """Everything but the guards that must be so before an order is sealed."""
     if state.plan is None or not state.plan_digest:
         return "There is no plan. Ask the node for one."
@@ -305,9 +324,7 @@ def _not_ready(runbook: Runbook, state: RunState, step: Step, event: ev.ExecuteA
         return "This plan has had its one order. Ask for a new plan."
     if why := _plan_is_old(state, event.at):
         return why
-    if state.plan["operation"] != step.operation or state.plan["params"] != dict(
-        step.params(event.facts, state.params) if step.params else {}
-    ):
+    if state.plan["operation"] != step.operation or state.plan["params"] != dict(step.params(event.facts, state.params)):
         return "The plan is not for what this step would do now. Ask for a new plan."
     judges = {a.by for a in state.approvals if a.plan_digest == state.plan_digest} - set(state.hands)
     if event.by in judges:
@@ -326,7 +343,7 @@ def approvals_needed(runbook: Runbook, step: Step) -> int:
     """Those asked for since the last order: what was approved before was another plan."""
     before = runbook.steps[: runbook.place(step.slug)]
     since = max((i + 1 for i, s in enumerate(before) if s.kind == "EXECUTE"), default=0)
-    asked = [s.approvals for s in before[since:] if s.kind == "APPROVE"]
+    asked = [s.approvals for s in before[since:] if isinstance(s, ApproveStep)]
     return max([*asked, 1 if step.needs_approval else 0])
 
 
@@ -337,21 +354,25 @@ def _facts_arrived(runbook: Runbook, state: RunState, event: ev.FactsArrived) ->
     if state.status != "waiting":
         return Refused("This run does not wait for facts.")
     step = runbook.step(state.step)
-    return _verify(runbook, state, step, event) if step.kind == "VERIFY" else _wait(runbook, state, step, event)
+    if isinstance(step, VerifyStep):
+        return _verify(runbook, state, step, event)
+    if isinstance(step, WaitStep):
+        return _wait(runbook, state, step, event)
+    return Refused("This run does not wait for facts.")
 
 
-def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+def _wait(runbook: Runbook, state: RunState, step: WaitStep, event: ev.FactsArrived) -> Outcome:
     if step.keeps is not None:
         state = replace(state, params={**state.params, **step.keeps(event.facts, state.params, event.at)})
     progress = step.progress(event.facts, state.params) if step.progress else None
-    verdicts = ask((step.until,) if step.until else (), event.facts, state.params)
+    verdicts = ask((step.until,), event.facts, state.params)
     after = state.order.at if state.order else state.since
     seen = replace(state, progress=progress, verdicts=verdicts, note=_CLOCK_WENT_BACK if event.at < after else state.note)
     if step.alarm is not None and (against := blockers(ask((step.alarm,), event.facts, state.params))):
         return going_back.alarmed(seen, step, against, event.number)
     seen = replace(seen, alarm="")
     looked = state.asked is not None and event.number == state.asked.number and event.taken_after >= after
-    if verdicts and not blockers(verdicts) and (looked or _asked_after(event, state.params, after, step.sources)):
+    if not blockers(verdicts) and (looked or _asked_after(event, state.params, after, step.sources)):
         return finish(
             runbook, seen, event, verdicts[0].reason, verdicts, ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         )
@@ -359,7 +380,7 @@ def _wait(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived)
         record = ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         return finish(runbook, seen, event, "The time for this is over.", verdicts, record)
     told: tuple[ev.Record, ...] = ()
-    late = step.deadline_seconds is not None and event.at - state.since > step.deadline_seconds
+    late = event.at - state.since > step.deadline_seconds
     if late and not state.overdue:
         seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
         told = (ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)}),)
@@ -379,7 +400,7 @@ def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: floa
     return all(source in ages and event.at - ages[source] > moment for source in sources)
 
 
-def _verify(runbook: Runbook, state: RunState, step: Step, event: ev.FactsArrived) -> Outcome:
+def _verify(runbook: Runbook, state: RunState, step: VerifyStep, event: ev.FactsArrived) -> Outcome:
     if state.asked is None:
         return look(state, step)
     if event.number != state.asked.number:
@@ -403,11 +424,11 @@ def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Out
     return Decision(replace(state, asked=None, note=note), (ev.Ring(RING_SECONDS),))
 
 
-def _open_step(runbook: Runbook, state: RunState, kind: str, event: ev.Event) -> Step | Refused:
+def _open_step(runbook: Runbook, state: RunState, kind: type[S], event: ev.Event) -> S | Refused:
     step = runbook.step(state.step)
     if not event.by and not step.unattended:
         return Refused("This step needs a person.")
-    if step.kind != kind or state.status != "open":
+    if not isinstance(step, kind) or state.status != "open":
         return Refused(f"This run is at the step “{step.title}” and cannot do that now. Reload to see what it asks for.")
     return step
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from agents.portal.wire import canonical
 from workflows.engine import lint_paths
-from workflows.engine.core import Loop, Runbook, Step, StepKind
+from workflows.engine.core import ExecuteStep, Loop, Runbook, Step
 
-EFFECTS = ("idempotent", "at_most_once")  # what changes nothing is asked for by PLAN and VERIFY
 Operations = Mapping[str, Any]  # the agent's catalogue: name -> module
 
 
@@ -53,18 +52,12 @@ def _of_the_whole(runbook: Runbook) -> Iterator[str]:
 
 
 def _of_a_step(runbook: Runbook, step: Step, operations: Operations) -> Iterator[str]:
-    if step.kind not in get_args(StepKind):
-        yield f"{step.kind} is no kind of step"
-        return
     if not (step.slug and step.title and step.why):
         yield "slug, title and why are all needed"
     if step.kind in ("CHECK", "PLAN", "EXECUTE", "VERIFY") and not step.guards:
         yield f"a {step.kind} step needs guards"
-    for name in _NEEDS.get(step.kind, ()):
-        if not getattr(step, name):
-            yield f"a {step.kind} step needs {name}"
-    if step.kind != "EXECUTE" and (step.effect or step.destructive):
-        yield "only an EXECUTE step has an effect"
+    if (name := _NEEDS.get(step.kind)) and not getattr(step, name):
+        yield f"a {step.kind} step needs {name}"
     if step.kind in ("CONFIRM", "APPROVE") and not any(s.kind == "PLAN" for s in _since(_before(runbook, step), "EXECUTE")):
         yield f"a {step.kind} step follows a PLAN, with no EXECUTE between them"
     if step.kind in ("PLAN", "EXECUTE") and step.operation not in operations:
@@ -73,24 +66,14 @@ def _of_a_step(runbook: Runbook, step: Step, operations: Operations) -> Iterator
         yield from _of_an_execute(runbook, step, operations[step.operation])
 
 
-_NEEDS = {
-    "PLAN": ("operation", "params"),
-    "CONFIRM": ("phrase", "phrase_hint"),
-    "APPROVE": ("approvals",),
-    "EXECUTE": ("operation", "params", "effect"),
-    "WAIT": ("until", "deadline_seconds"),
-    "VERIFY": ("sources",),
-    "DECIDE": ("param", "options"),
-}
+_NEEDS = {"CONFIRM": "phrase_hint", "APPROVE": "approvals", "WAIT": "deadline_seconds", "VERIFY": "sources", "DECIDE": "param"}
 
 
-def _of_an_execute(runbook: Runbook, step: Step, operation: Any) -> Iterator[str]:
+def _of_an_execute(runbook: Runbook, step: ExecuteStep, operation: Any) -> Iterator[str]:
     after = _until(runbook.steps[runbook.place(step.slug) + 1 :], "EXECUTE")
     since_last = _since(_before(runbook, step), "EXECUTE")
     plans = [s for s in since_last if s.kind == "PLAN"]
-    if step.effect not in EFFECTS:
-        yield "an EXECUTE step declares its effect: idempotent or at_most_once"
-    elif (step.effect, step.destructive) != (operation.EFFECT, operation.DESTRUCTIVE):
+    if (step.effect, step.destructive) != (operation.EFFECT, operation.DESTRUCTIVE):
         yield f"the agent's catalogue says {operation.EFFECT}, destructive {operation.DESTRUCTIVE}"
     if step.effect == "at_most_once" and not callable(getattr(operation, "probe", None)):
         yield "an at_most_once operation needs a probe"
@@ -133,8 +116,20 @@ def definition_digest(runbook: Runbook) -> str:
     return hashlib.sha256(canonical(declared)).hexdigest()
 
 
+# What a kind of step declares for the fields it does not have. It is hashed, so it stays as it is.
+_TEXTS = ("operation", "effect", "param", "phrase_hint", "asks", "again", "takes_out", "puts_in", "fails_to", "fails_means")
+_FUNCTIONS = ("params", "options", "phrase", "agrees", "adds", "until", "progress", "judges", "reads", "alarm", "learns", "keeps", "lasts")
+_NOT_DECLARED: dict[str, Any] = {
+    **dict.fromkeys(_TEXTS, ""),
+    **dict.fromkeys((*_FUNCTIONS, "deadline_seconds", "opens"), None),
+    **dict.fromkeys(("sources", "branches", "learned", "warns"), ()),
+    **dict.fromkeys(("destructive", "unattended"), False),
+    "approvals": 1,
+}
+
+
 def _declared(step: Step) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in vars(step).items()}
+    return {name: _plain(value) for name, value in {**_NOT_DECLARED, **vars(step), "kind": step.kind}.items()}
 
 
 def _plain(value: Any) -> Any:

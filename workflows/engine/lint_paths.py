@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import END, Runbook, Step
+from workflows.engine.core import END, ExecuteStep, ManualStep, Runbook, Step, WaitStep
 
 WITH_FACTS = ("DECIDE", "CHECK", "PLAN", "MANUAL", "WAIT", "VERIFY")  # steps that facts finish, so that the next can be judged by them
 ORDER_STEPS = ("CONFIRM", "APPROVE", "EXECUTE")
@@ -31,48 +31,32 @@ def _of_a_step(runbook: Runbook, place: int, step: Step) -> Iterator[str]:
             yield f"a {step.kind} step cannot be passed over by itself; say of its PLAN when it is needed"
         if before is None or before.kind not in WITH_FACTS:
             yield "a step that may be passed over follows one that facts finish"
-    if step.again and (not step.param or step.again not in [s.slug for s in runbook.steps[place + 1 :] if s.kind in ("DECIDE", "WAIT")]):
+    if (
+        isinstance(step, ManualStep)
+        and step.again
+        and (not step.param or step.again not in [s.slug for s in runbook.steps[place + 1 :] if s.kind in ("DECIDE", "WAIT")])
+    ):
         yield "an answer that can be corrected is kept, and what is walked again with it is a later DECIDE or WAIT"
     for to in (*filter(None, (step.then,)), *step.branches):
         if why := leads(runbook, place, to):
             yield why
     if step.fails_to:
-        if step.kind != "EXECUTE" or step.destructive:
+        if step.destructive:
             yield "fails_to is for EXECUTE steps that are not destructive"
         if why := "it ends the run" if step.fails_to == END else leads(runbook, place, step.fails_to):
             yield f"when it fails, {why}"
-    if bool(step.fails_to) != bool(step.fails_means):
+    if isinstance(step, ExecuteStep) and bool(step.fails_to) != bool(step.fails_means):
         yield "where a failure leads is told together with what it means"
     if (step.then or step.branches) and (within_an_order(runbook, place) or _awaits_its_look(runbook, place)):
         yield "no way leads out of an order, or past the VERIFY after a destructive one"
 
 
 def _fields(step: Step) -> Iterator[str]:
-    for name, kinds in _ONLY.items():
-        if getattr(step, name) and step.kind not in kinds:
-            yield f"{name} is for {' and '.join(kinds)} steps"
-    if (step.judges is not None or (step.kind == "MANUAL" and step.param)) and not (step.asks and step.judges):
+    if isinstance(step, ManualStep) and (step.judges or step.param) and not (step.asks and step.judges):
         yield "a MANUAL step that takes an answer says what it asks for and who judges it"
-    if bool(step.learns or step.keeps) != bool(step.learned) and step.kind != "DECIDE":
+    learner = step.learns if isinstance(step, ExecuteStep) else step.keeps if isinstance(step, WaitStep) else None
+    if bool(learner) != bool(step.learned) and step.kind != "DECIDE":
         yield "what a step learns is named in `learned`"
-
-
-_ONLY = {
-    "asks": ("MANUAL",),
-    "judges": ("MANUAL",),
-    "param": ("DECIDE", "MANUAL"),
-    "reads": ("MANUAL",),
-    "again": ("MANUAL",),
-    "takes_out": ("MANUAL", "WAIT"),
-    "puts_in": ("MANUAL", "WAIT"),
-    "alarm": ("WAIT",),
-    "branches": ("DECIDE",),
-    "learns": ("EXECUTE",),
-    "opens": ("EXECUTE", "MANUAL"),
-    "lasts": ("WAIT",),
-    "keeps": ("WAIT",),
-    "unattended": ("PLAN", "EXECUTE"),
-}
 
 
 def ahead(runbook: Runbook, slug: str) -> frozenset[str]:
@@ -142,7 +126,7 @@ def _of_the_way_back(runbook: Runbook) -> Iterator[str]:
         yield f"{', '.join(strange)} is no loop of this runbook"
     if unsaid := [s.slug for s in back if s.kind in ("PLAN", "WAIT", "VERIFY", "MANUAL") and not s.undoes]:
         yield f"{', '.join(unsaid)}: a step of the way back says what it undoes"
-    if any(s.unattended and (s not in back or s.effect not in ("", "idempotent")) for s in runbook.steps):
+    if any(s.unattended and (s not in back or (isinstance(s, ExecuteStep) and s.effect != "idempotent")) for s in runbook.steps):
         yield "only what may be repeated, and only on the way back, is done without anybody"
     if any(s.destructive for s in back):
         yield "nothing on the way back is destructive"

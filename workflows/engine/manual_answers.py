@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from workflows.engine import events as ev
-from workflows.engine.core import Runbook, Step, Verdict, ask, blockers, refuse
+from workflows.engine.core import ManualStep, Runbook, Verdict, ask, blockers, refuse
 from workflows.engine.state import ENDED, RunState
 from workflows.engine.transitions import Decision, Refused, enter, finish, lines, trim, void, with_hand
 
@@ -18,7 +18,7 @@ def bad_param(value: str | None) -> str:
     return "holds a wildcard" if set(value) & set("*?") else ""
 
 
-def hands_done(runbook: Runbook, state: RunState, step: Step, event: ev.HandsDone) -> Decision | Refused:
+def hands_done(runbook: Runbook, state: RunState, step: ManualStep, event: ev.HandsDone) -> Decision | Refused:
     said, params = _read(step, state.params, event.evidence)
     if not said:
         return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
@@ -49,9 +49,9 @@ def corrected(runbook: Runbook, state: RunState, event: ev.Corrected) -> Decisio
     return enter(runbook, void(trim(runbook, noted, again)), again, event, record)
 
 
-def correctable(runbook: Runbook, state: RunState) -> Step | None:
+def correctable(runbook: Runbook, state: RunState) -> ManualStep | None:
     """The step whose answer may still be corrected; None when there is none, or when a command rests on it."""
-    step = next((step for step in runbook.steps if step.again and step.param in state.params), None)
+    step = next((step for step in runbook.steps if isinstance(step, ManualStep) and step.again and step.param in state.params), None)
     if step is None or state.ending or state.status in ENDED:
         return None
     since = runbook.steps[runbook.place(step.again) : runbook.place(state.step) + 1]
@@ -60,12 +60,12 @@ def correctable(runbook: Runbook, state: RunState) -> Step | None:
     return None if given else step
 
 
-def _read(step: Step, params: Mapping[str, str], evidence: str) -> tuple[str, Mapping[str, str]]:
+def _read(step: ManualStep, params: Mapping[str, str], evidence: str) -> tuple[str, Mapping[str, str]]:
     said = step.reads(evidence) if step.reads else evidence.strip()
     return said, {**params, step.param: said} if step.param else params
 
 
-def _judged(step: Step, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], said: str) -> tuple[Verdict, ...]:
+def _judged(step: ManualStep, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], said: str) -> tuple[Verdict, ...]:
     verdicts = step.judges(event.facts, params, event.evidence.strip()) if step.judges else ()
     if step.param and (bad := bad_param(said)):
         return (*verdicts, refuse(f"What was typed {bad}. Type it as it is printed."))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workflows.engine import events as ev
-from workflows.engine.core import Runbook, Step
+from workflows.engine.core import ExecuteStep, Runbook, Step
 from workflows.engine.state import ORDER_HAD_NO_EFFECT, ORDER_MOVES, RunState, Statement
 from workflows.engine.transitions import RING_SECONDS, Decision, Refused, back, failed, finish, plan_behind
 
@@ -43,13 +43,16 @@ def order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outc
 
 def _goes_on_without(step: Step, status: str) -> bool:
     """A failed command may lead elsewhere. So may a refused one that only tries: a node's owner may never have allowed it by name."""
-    return bool(step.fails_to) and (status == "FAILED" or (status == "REFUSED" and step.effect == "idempotent"))
+    if not isinstance(step, ExecuteStep) or not step.fails_to:
+        return False
+    return status == "FAILED" or (status == "REFUSED" and step.effect == "idempotent")
 
 
 def _learnt(runbook: Runbook, state: RunState, said: str) -> RunState:
     """With what the command's own words tell. A later guard refuses where they told nothing."""
     step = runbook.step(state.step)
-    return replace(state, params={**state.params, **step.learns(said)}) if step.learns else state
+    learns = step.learns if isinstance(step, ExecuteStep) else None
+    return replace(state, params={**state.params, **learns(said)}) if learns else state
 
 
 _UNDER_WAY = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from workflows.engine import events as ev
-from workflows.engine.core import Runbook, Step, Verdict, ask, blockers
+from workflows.engine.core import ExecuteStep, PlanStep, Runbook, Step, Verdict, ask, blockers
 from workflows.engine.state import Asked, Finished, OpenLoop, RunState
 
 RING_SECONDS = 15
@@ -68,7 +68,8 @@ def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.R
     note = f"{said}: {event.reason}"
     done = replace(state, finished=(*state.finished, Finished(step.slug, _actor(state, event), event.at, note, failed=True)), note=note)
     onward = _onward(runbook, done, runbook.step(step.fails_to), event, (record,))
-    means = f"“{step.title}” did not succeed: {(event.reason or 'no reason was given').rstrip('.')}. {step.fails_means}"
+    consequence = step.fails_means if isinstance(step, ExecuteStep) else ""
+    means = f"“{step.title}” did not succeed: {(event.reason or 'no reason was given').rstrip('.')}. {consequence}"
     return replace(onward, state=replace(onward.state, note=means))
 
 
@@ -199,10 +200,10 @@ def lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:
     return [[v.guard, v.outcome, v.reason] for v in verdicts]
 
 
-def plan_behind(runbook: Runbook, state: RunState) -> Step | None:
+def plan_behind(runbook: Runbook, state: RunState) -> PlanStep | None:
     """The PLAN step a plan asked for now would belong to: this one, or the last before it with no EXECUTE between."""
     for step in reversed(runbook.steps[: runbook.place(state.step) + 1]):
-        if step.kind == "PLAN":
+        if isinstance(step, PlanStep):
             return step
         if step.kind == "EXECUTE" and step.slug != state.step:
             return None

@@ -18,7 +18,23 @@ from twin.model import Node
 from workflows.analysis.rewind_points import timeline
 from workflows.engine import events as ev
 from workflows.engine import plan_losses
-from workflows.engine.core import Option, Runbook, Step, Verdict, blockers, warnings
+from workflows.engine.core import (
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    ManualStep,
+    Option,
+    PlanStep,
+    Runbook,
+    Step,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    blockers,
+    warnings,
+)
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts
@@ -223,8 +239,8 @@ class Play:
 
     # --- steps of people
 
-    def _decide(self, step: Step, act: Act) -> None:
-        options = step.options(self._facts(), self.params) if step.options else ()
+    def _decide(self, step: DecideStep, act: Act) -> None:
+        options = step.options(self._facts(), self.params)
         value = self.asked.choices.get(step.slug, "")
         if not any(option.value == value for option in options):
             value = self._only(options) or self._which(step, options)
@@ -244,10 +260,10 @@ class Play:
         self.told.asks = step.slug
         raise Over("asks", f"{step.title}: pick one below, and the rehearsal goes on.")
 
-    def _check(self, step: Step, act: Act) -> None:
+    def _check(self, step: CheckStep, act: Act) -> None:
         self._ask(act, ev.CheckAsked, by=OPERATOR)
 
-    def _manual(self, step: Step, act: Act) -> None:
+    def _manual(self, step: ManualStep, act: Act) -> None:
         said = self._by_hand(step, act)
         self._ask(act, ev.HandsDone, by=OPERATOR, evidence=said)
 
@@ -256,12 +272,12 @@ class Play:
         act.supposed = hand.supposes
         return hand.does(self) if hand.supposes else SAID
 
-    def _confirm(self, step: Step, act: Act) -> None:
-        phrase = step.phrase(self.params, self.state.plan or {}) if step.phrase else ""
+    def _confirm(self, step: ConfirmStep, act: Act) -> None:
+        phrase = step.phrase(self.params, self.state.plan or {})
         act.note = f"Read off the plan and typed. {step.phrase_hint}"
         self._must(ev.Confirmed, by=OPERATOR, text=phrase)
 
-    def _approve(self, step: Step, act: Act) -> None:
+    def _approve(self, step: ApproveStep, act: Act) -> None:
         needed = max(1, step.approvals)
         act.note = f"{needed} other {'person' if needed == 1 else 'people'} must read and approve the plan. It is taken for approved."
         for number in range(needed):
@@ -275,7 +291,7 @@ class Play:
 
     # --- the node
 
-    def _plan(self, step: Step, act: Act) -> None:
+    def _plan(self, step: PlanStep, act: Act) -> None:
         act.lost = plan_losses.lost(step.adds(self._facts(), self.params, {})) if step.adds else ()
         self._ask(act, ev.PlanAsked, by=self._by(step))
         asked = self.state.asked
@@ -290,7 +306,7 @@ class Play:
         act.argv, act.lost = tuple((self.state.plan or {}).get("argv", ())), plan_losses.lost(self.state.plan or {})
         act.note = "The node would run this."
 
-    def _execute(self, step: Step, act: Act) -> None:
+    def _execute(self, step: ExecuteStep, act: Act) -> None:
         self._ask(act, ev.ExecuteAsked, by=self._by(step), accepted=self._accepted(act))
         seal = next(effect for effect in self._effects if isinstance(effect, ev.Seal))
         act.argv, act.supposed = seal.argv, MADE_UP.get(seal.operation, "")
@@ -320,10 +336,10 @@ class Play:
         act.note = f"`{' '.join(ran.argv)}` would exit {ran.exit_code}. {probe.reason}"
         return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=said)
 
-    def _wait(self, step: Step, act: Act) -> None:
+    def _wait(self, step: WaitStep, act: Act) -> None:
         self._by_hand(step, act)
         lasts = step.lasts(self.params) if step.lasts else 0
-        pause = max(min(LOOK_SECONDS_MAX, (step.deadline_seconds or 3600) / LOOKS), 1.2 * lasts / LOOKS)
+        pause = max(min(LOOK_SECONDS_MAX, step.deadline_seconds / LOOKS), 1.2 * lasts / LOOKS)
         for look in range(LOOKS):
             self.stage.clock.sleep(pause)
             if look >= LOOKS // 2 and not lasts:
@@ -341,7 +357,7 @@ class Play:
         if ends:
             self.stage.clock.sleep(max(0.0, max(ends) - self.stage.clock.at) + 1)
 
-    def _verify(self, step: Step, act: Act) -> None:
+    def _verify(self, step: VerifyStep, act: Act) -> None:
         self.stage.clock.sleep(2)
         asked = self.state.asked
         if asked is None:
@@ -361,7 +377,7 @@ class Play:
         return decode(ran.stdout) if ran.exit_code == 0 else f"{name} is not imported.\n"
 
 
-_STEPS: dict[str, Callable[[Play, Step, Act], None]] = {
+_STEPS: dict[str, Callable[[Play, Any, Act], None]] = {  # each takes the kind of step it is listed for
     "DECIDE": Play._decide,
     "CHECK": Play._check,
     "PLAN": Play._plan,

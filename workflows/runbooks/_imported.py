@@ -45,8 +45,8 @@ def let_go(slug: str = "export") -> tuple[Step, ...]:
 def let_go_and_verify(*also: Guard, sources: tuple[str, ...] = AFTERWARDS, then: str = "") -> tuple[Step, ...]:
     """The order, and that the node shows it."""
     guards = (the_pool_is_not_imported_here, *also)
-    more = {"sources": sources, "closes": (HELD.slug,), "then": then}
-    return (*let_go(), verify("verify-export", "Verify that it is let go of", "The node looks again.", guards, **more))
+    why = "The node looks again."
+    return (*let_go(), verify("verify-export", "Verify that it is let go of", why, guards, sources, closes=(HELD.slug,), then=then))
 
 
 def who_has_taken_over(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:

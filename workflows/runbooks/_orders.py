@@ -6,7 +6,21 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from workflows.engine.core import Guard, Loop, Params, Step, Verdict, Warns, ok, refuse
+from workflows.engine.core import (
+    ApproveStep,
+    ConfirmStep,
+    ExecuteStep,
+    Guard,
+    Loop,
+    Params,
+    PlanStep,
+    Step,
+    Verdict,
+    VerifyStep,
+    Warns,
+    ok,
+    refuse,
+)
 from workflows.facts import FleetFacts
 from workflows.guards.policy import allowed
 from workflows.guards.releases import gates, tellings
@@ -26,7 +40,7 @@ def order(
     why: str,
     *,
     also: tuple[ModuleType, ...] = (),  # what the node must allow too, as the way back needs it
-    confirm: Step | None = None,
+    confirm: ConfirmStep | None = None,
     approvals: int = 0,
     needed: Guard | None = None,
     adds: Callable[[FleetFacts, Params, Mapping[str, Any]], Mapping[str, Any]] | None = None,
@@ -41,10 +55,9 @@ def order(
     warns: tuple[Warns, ...] = (),
 ) -> tuple[Step, ...]:
     guards = (*guards, allowed(operation, *also), *gates(operation, *also))
-    plan = Step(
+    plan = PlanStep(
         slug=f"plan-{slug}",
         title=f"Have the node plan it: {title[0].lower()}{title[1:]}",
-        kind="PLAN",
         why=PLAN_WHY,
         guards=guards,
         warns=(*warns, *tellings(operation)),
@@ -55,11 +68,10 @@ def order(
         agrees=agrees or argv_is_ours(operation, params),
         undoes=undoes,
     )
-    approve = Step(f"approve-{slug}", "Have another person approve the plan", "APPROVE", APPROVE_WHY, approvals=approvals)
-    execute = Step(
+    approve = ApproveStep(f"approve-{slug}", "Have another person approve the plan", APPROVE_WHY, approvals=approvals)
+    execute = ExecuteStep(
         slug=slug,
         title=title,
-        kind="EXECUTE",
         why=why,
         guards=guards,
         operation=operation.NAME,
@@ -77,8 +89,18 @@ def order(
     return (plan, *((confirm,) if confirm else ()), *((approve,) if approvals else ()), execute)
 
 
-def verify(slug: str, title: str, why: str, guards: tuple[Guard, ...], sources: tuple[str, ...] = POOL_SOURCES, **more: Any) -> Step:
-    return Step(slug=slug, title=title, kind="VERIFY", why=why, guards=guards, sources=sources, **more)
+def verify(
+    slug: str,
+    title: str,
+    why: str,
+    guards: tuple[Guard, ...],
+    sources: tuple[str, ...] = POOL_SOURCES,
+    *,
+    then: str = "",
+    closes: tuple[str, ...] = (),
+    undoes: str = "",
+) -> VerifyStep:
+    return VerifyStep(slug=slug, title=title, why=why, guards=guards, sources=sources, then=then, closes=closes, undoes=undoes)
 
 
 def argv_is_ours(operation: ModuleType, params: Build) -> Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]]:

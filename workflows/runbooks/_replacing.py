@@ -9,7 +9,7 @@ from agents.operations import zpool_replace
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
 from workflows.engine.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, known, lookup
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import size, title
 from workflows.guards import CANDIDATE_GUARDS
 from workflows.guards.member import the_member_serves_again
@@ -121,7 +121,7 @@ def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:
         return Progress(pool.reason)
     if not known(pool.scans):
         return Progress(pool.scans.reason)
-    running = [scan for scan in pool.scans if scan.function in redundancy.REPAIRS and scan.state in ("running", "paused")]
+    running = [scan for scan in pool.scans if scan.function in REPAIRS and scan.state in ("running", "paused")]
     if not running:
         return Progress(pool.scans[0].text if pool.scans else f"{pool.name} shows no scan.")
     told = eta.of(facts.nodes[params["node"]], pool)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import set_tunable
-from workflows.engine.core import Guard, Loop, Params, Step, Verdict, ok, refuse, unknown
+from workflows.engine.core import ExecuteStep, Guard, Loop, Params, PlanStep, Step, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards import tuning
 from workflows.guards.releases import released
@@ -80,20 +80,18 @@ def way_back(guards: tuple[Guard, ...], closes: tuple[str, ...] = ()) -> tuple[S
         "undoes": "raised",
     }
     return (
-        Step(
+        PlanStep(
             slug="plan-back",
             title="Plan to put it back",
-            kind="PLAN",
             why="The value before is known from this run. Nobody is asked, as this only takes back what the run did.",
             agrees=plan_is_for_putting_back,
             **ours,
         ),
-        Step(
+        ExecuteStep(
             slug="put-back",
             title="Put it back",
-            kind="EXECUTE",
             why="Only when the node still shows what this run set: what somebody else set since is theirs.",
-            effect=set_tunable.EFFECT,
+            effect="idempotent",
             **ours,
         ),
         verify(

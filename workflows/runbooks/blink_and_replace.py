@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
 from workflows.analysis.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
-from workflows.engine.core import Loop, Params, Progress, Runbook, Step
+from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Params, Progress, Runbook, WaitStep
 from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks
@@ -172,8 +172,8 @@ CONFIRM_WHY = "You type what you believe is taken out: it must be the disk you m
 CONFIRM_HINT = "Type the last 6 characters of the old disk's serial number, a space, and the pool's name."
 
 
-def _confirm(slug: str, title: str) -> Step:
-    return Step(slug, title, "CONFIRM", CONFIRM_WHY, phrase=serial_end_and_pool, phrase_hint=CONFIRM_HINT)
+def _confirm(slug: str, title: str) -> ConfirmStep:
+    return ConfirmStep(slug, title, CONFIRM_WHY, phrase=serial_end_and_pool, phrase_hint=CONFIRM_HINT)
 
 
 RUNBOOK = Runbook(
@@ -196,10 +196,9 @@ RUNBOOK = Runbook(
     locks=what_must_be_held,
     undo="seat",
     steps=(
-        Step(
+        ManualStep(
             slug="spare",
             title="Scan the new disk",
-            kind="MANUAL",
             why="The new disk is in somebody's hand before anything is taken away. Only this disk will be accepted in the bay later.",
             guards=(facts_are_fresh, nothing_of_the_pool_comes_first),
             asks="Scan or type the serial number on the new disk.",
@@ -208,10 +207,9 @@ RUNBOOK = Runbook(
             reads=serial_of,
             again="insert",
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check pool, member, disk and bay",
-            kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
             guards=(*LEAVING_GUARDS, no_other_bay_is_lit, allowed(locate_led, zpool_replace), released(zpool_offline, zpool_replace)),
             warns=(the_last_scrub_is_long_ago,),
@@ -256,20 +254,18 @@ RUNBOOK = Runbook(
             (exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
             sources=BAY_SOURCES,
         ),
-        Step(
+        ManualStep(
             slug="blinks",
             title="Say which bay blinks",
-            kind="MANUAL",
             why="A light is never trusted alone. You read the number off the bay that blinks, or scan the disk in it; nothing tells you the "
             "answer. Pull nothing before this is right.",
             guards=(exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
             asks="Type the number of the bay that blinks, or scan the serial number on the disk in it.",
             judges=the_bay_that_blinks,
         ),
-        Step(
+        WaitStep(
             slug="pull",
             title="Pull the disk from the lit bay",
-            kind="WAIT",
             why="The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back.",
             until=the_bay_is_empty,
             takes_out="old_serial",
@@ -278,10 +274,9 @@ RUNBOOK = Runbook(
             sources=BAY_SOURCES,
             deadline_seconds=AT_THE_RACK_SECONDS,
         ),
-        Step(
+        WaitStep(
             slug="insert",
             title="Put the new disk into the same bay",
-            kind="WAIT",
             why="Only the disk that was scanned is accepted, and only in this bay. It may take a minute to spin up. Another disk can be "
             "scanned in its place at any moment.",
             until=the_planned_disk_is_in_the_bay,
@@ -298,10 +293,9 @@ RUNBOOK = Runbook(
             (the_planned_disk_is_in_the_bay,),
             sources=NEW_DISK_SOURCES,
         ),
-        Step(
+        DecideStep(
             slug="take",
             title="Take the new disk",
-            kind="DECIDE",
             why="The disk in the bay is checked: blank, large enough, blocks and protection type as its siblings, healthy, and used by nobody. "
             "Every other disk is listed with why it is not this one.",
             guards=(facts_are_fresh, nothing_else_was_pulled, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings),
@@ -322,10 +316,9 @@ RUNBOOK = Runbook(
             agrees=plan_is_for_what_was_chosen,
             closes=(OFFLINE.slug,),
         ),
-        Step(
+        WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            kind="WAIT",
             why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
@@ -369,10 +362,9 @@ RUNBOOK = Runbook(
             BAY_SOURCES,
         ),
         # the way back
-        Step(
+        WaitStep(
             slug="seat",
             title="Put the old disk back into its bay",
-            kind="WAIT",
             why="The member comes back with its own disk and catches up on what it missed. If it was never pulled, this is so already.",
             until=the_old_disk_is_in_its_bay,
             puts_in="old_serial",

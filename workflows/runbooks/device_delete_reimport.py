@@ -23,7 +23,24 @@ from agents.operations import (
     zpool_import_writable,
     zpool_replace,
 )
-from workflows.engine.core import END, Loop, Option, Params, Runbook, Step, Verdict, ask, ok, refuse, unknown
+from workflows.engine.core import (
+    END,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    Guard,
+    Loop,
+    ManualStep,
+    Option,
+    Params,
+    Runbook,
+    Verdict,
+    WaitStep,
+    ask,
+    ok,
+    refuse,
+    unknown,
+)
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.divergence import Row, rows
@@ -198,17 +215,19 @@ PULL_ASKS = "Scan or type the serial number on the disk that was pulled."
 RESCAN_WHY = "Every SCSI host is asked what is there now. What is new is found, and the disk that was pulled must stay away."
 
 
-def _pull(slug: str, **more: Any) -> Step:
-    return Step(
+def _pull(slug: str, *, needed: Guard | None = None, then: str = "", closes: tuple[str, ...] = (), undoes: str = "") -> ManualStep:
+    return ManualStep(
         slug=slug,
         title="Pull the deleted disk",
-        kind="MANUAL",
         why=PULL_WHY,
         guards=(it_is_gone, it_is_out_of_its_bay),
         asks=PULL_ASKS,
         judges=the_serial_of_the_old_disk,
         takes_out="old_serial",
-        **more,
+        needed=needed,
+        then=then,
+        closes=closes,
+        undoes=undoes,
     )
 
 
@@ -236,10 +255,9 @@ RUNBOOK = Runbook(
             (what_can_be_imported_is_fresh,),
             sources=(*SOURCES, "enclosure", "dbgmsg", "kernel_log"),
         ),
-        Step(
+        DecideStep(
             slug="suspect",
             title="Choose the disk that blocks it",
-            kind="DECIDE",
             why="Only a disk that stands out alone may be taken away, and only where its vdev can do without it. Two kinds of evidence are asked "
             "for before it goes: its label, its uberblocks, its silence, ZFS's own log, and a trial without it, which is next.",
             guards=(what_can_be_imported_is_fresh,),
@@ -260,20 +278,18 @@ RUNBOOK = Runbook(
             fails_to="weigh",
             fails_means="The pool was not tried out, so what follows is weighed without that evidence.",
         ),
-        Step(
+        DecideStep(
             slug="weigh",
             title="Take it away, or hand over",
-            kind="DECIDE",
             why="Two kinds of evidence must speak against this disk alone, and no trial for it. Else nothing is taken away.",
             guards=(what_can_be_imported_is_fresh,),
             param="weighed",
             options=what_speaks_against_it,
             branches=("hand-over",),
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check that nobody has the pool, and that the disk can be spared",
-            kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
             guards=(
                 *GUARDS,
@@ -320,10 +336,9 @@ RUNBOOK = Runbook(
             (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read, the_pool_lacks_exactly_this_disk, it_is_gone),
             sources=(*AFTERWARDS, "block"),
         ),
-        Step(
+        ManualStep(
             slug="use",
             title="Look, and compare",
-            kind="MANUAL",
             why="How far the pool goes without this disk, in seconds, stands in the plan that deleted it. See whether the data is what you "
             "expect, and copy out what must not be risked, before anybody writes.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
@@ -331,10 +346,9 @@ RUNBOOK = Runbook(
             judges=what_was_seen,
         ),
         *let_go_and_verify(what_can_be_imported_is_fresh, the_listing_shows_the_pool_once, sources=SOURCES),
-        Step(
+        DecideStep(
             slug="next",
             title="Choose whether it is imported for writing",
-            kind="DECIDE",
             why="What only the deleted disk told is given up by that, and the pool cannot go back as far as before.",
             guards=(the_pool_is_not_imported_here, it_is_gone),
             param="next",
@@ -348,10 +362,9 @@ RUNBOOK = Runbook(
             write_params,
             WRITE_GUARDS,
             "By guid, without any force or rewind, with no cache file and no mounts. Labels are written, and the pool's log is replayed.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm-write",
                 title="Confirm what is given up",
-                kind="CONFIRM",
                 why="You type how much of time the deleted disk told more than the others.",
                 phrase=pool_and_loss,
                 phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",
@@ -389,10 +402,9 @@ RUNBOOK = Runbook(
             sources=(*BAY_SOURCES, *AFTERWARDS, "mounts", "node"),
             closes=(DELETED.slug,),
         ),
-        Step(
+        DecideStep(
             slug="choose",
             title="Choose the new disk",
-            kind="DECIDE",
             why="Put a new disk into the empty bay, or take one that is here. Every disk the node sees is listed, with what speaks for and "
             "against it. The old one counts as new when its labels were cleared on another machine.",
             guards=(facts_are_fresh,),
@@ -407,10 +419,9 @@ RUNBOOK = Runbook(
             REPLACE_GUARDS,
             "The node checks everything once more and runs the one command of the plan, at most once. All content of the new disk is "
             "overwritten; what the pool holds stays readable meanwhile.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm-replace",
                 title="Confirm what is replaced",
-                kind="CONFIRM",
                 why="You type what you believe is being replaced.",
                 phrase=serial_end_and_pool,
                 phrase_hint="Type the last 6 characters of the old disk's serial number, a space, and the pool's name.",
@@ -419,10 +430,9 @@ RUNBOOK = Runbook(
             adds=what_is_left_meanwhile,
             agrees=plan_is_for_what_was_chosen,
         ),
-        Step(
+        WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            kind="WAIT",
             why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
@@ -438,10 +448,9 @@ RUNBOOK = Runbook(
             then=END,
         ),
         _pull("leave", closes=(DELETED.slug,), then=END),
-        Step(
+        ManualStep(
             slug="hand-over",
             title="It does not come in without it either: hand over",
-            kind="MANUAL",
             why="Then it was not this disk, or not this disk alone. If it was taken away, the way back brings it back. Where no disk stands "
             "out, rewind-import shows what the disks still hold; image them before anything is tried for writing.",
             asks="Say who has taken over, and where the images of the disks are.",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import set_drive_mode, zpool_offline, zpool_online
-from workflows.engine.core import Loop, Option, Params, Runbook, Step
+from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, Option, Params, Runbook, WaitStep
 from workflows.facts import FleetFacts, known
 from workflows.facts.fleet.mode_drift import MODES
 from workflows.guards import modes
@@ -106,17 +106,15 @@ RUNBOOK = Runbook(
     locks=what_must_be_held,
     undo="plan-back",
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check disk and pool",
-            kind="CHECK",
             why="Each question must be answered with yes: which disk it is, and whether its vdev can do without it for some minutes.",
             guards=(*AUDIT_GUARDS, allowed(set_drive_mode), released(set_drive_mode)),
         ),
-        Step(
+        DecideStep(
             slug="change",
             title="Choose what is switched",
-            kind="DECIDE",
             why="Only towards what most disks of this model and firmware have. A policy is for a model, never for one disk, and never a repair.",
             guards=(modes.what_the_audit_reads_is_fresh,),
             param="change",
@@ -135,10 +133,9 @@ RUNBOOK = Runbook(
             adds=what_is_left_without_it,
             opens=RESTING,
         ),
-        Step(
+        CheckStep(
             slug="rests",
             title="Check that it serves nothing",
-            kind="CHECK",
             why="What a disk acknowledges while its cache is switched must not be anybody's data.",
             guards=(modes.what_the_audit_reads_is_fresh, modes.the_disk_rests, modes.the_switch_is_towards_its_like),
         ),
@@ -149,10 +146,9 @@ RUNBOOK = Runbook(
             switch_params,
             SWITCH_GUARDS,
             "The disk is named by its WWID, takes the mode at once, and keeps it over a power cut.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm",
                 title="Confirm disk and mode",
-                kind="CONFIRM",
                 why="You type which disk gets which mode, as you believe it to be.",
                 phrase=serial_end_and_change,
                 phrase_hint="Type the last 6 characters of the disk's serial number, a space, the mode, a space, and 0 or 1.",
@@ -176,10 +172,9 @@ RUNBOOK = Runbook(
             "It catches up with what was written meanwhile.",
             undoes="resting",
         ),
-        Step(
+        WaitStep(
             slug="catch-up",
             title="Wait until it has caught up",
-            kind="WAIT",
             why="Until then the vdev survives one loss less. ZFS begins to bring it what it missed only after a pause.",
             until=the_member_holds_its_share,
             keeps=since_when_it_serves,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub
 from agents.operations._pool import IO
 from workflows.analysis.links import look_again, paths_and_phys, read_quiet
-from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine.core import CheckStep, DecideStep, ManualStep, Option, Params, Progress, Runbook, Verdict, WaitStep, ok, refuse
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import mass
 from workflows.guards.modes import no_scan_runs_on_the_pool
@@ -117,10 +117,9 @@ RUNBOOK = Runbook(
     params={"node": "the node that has the pool imported", "pool": "the pool's name", "pool_guid": "the pool's guid"},
     locks=what_must_be_held,
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check that they were lost together",
-            kind="CHECK",
             why="One lost disk is replaced; many are brought back. While this stands, no runbook replaces a disk of this node.",
             guards=(
                 mass.what_a_mass_event_reads_is_fresh,
@@ -129,28 +128,25 @@ RUNBOOK = Runbook(
                 released(zpool_bring_back),
             ),
         ),
-        Step(
+        DecideStep(
             slug="cause",
             title="Name what they share",
-            kind="DECIDE",
             why="By HBA, expander, enclosure, bays side by side, or the minute in which they went. The farther up, the earlier.",
             guards=(mass.what_a_mass_event_reads_is_fresh,),
             param="suspect",
             options=causes_there_are,
         ),
-        Step(
+        ManualStep(
             slug="mend",
             title="Mend it at the rack",
-            kind="MANUAL",
             why="Power, cable, plug, I/O module, HBA: one change at a time. Pull no disk and put none in.",
             asks="Say what you changed and at which end.",
             judges=what_was_mended,
             param="mended",
         ),
-        Step(
+        WaitStep(
             slug="back",
             title="Wait until the disks are back and quiet",
-            kind="WAIT",
             why="Every lost member needs its own disk, running and with its label. Then ten minutes without a new error: what flaps goes again.",
             until=mass.the_disks_are_back_and_everything_is_quiet,
             keeps=watch_it,
@@ -169,10 +165,9 @@ RUNBOOK = Runbook(
             approvals=1,
             needed=mass.the_pool_is_suspended,
         ),
-        Step(
+        WaitStep(
             slug="resumed",
             title="Check that it takes writes",
-            kind="WAIT",
             why="A pool that is suspended again at once has not got its disks back.",
             until=the_pool_is_not_suspended,
             sources=("zpool_status", "zpool_status_guid", "kstat_pools"),
@@ -187,10 +182,9 @@ RUNBOOK = Runbook(
             "The vdev that survives least comes first. A member that serves already stays as it is.",
             needed=mass.some_members_are_away,
         ),
-        Step(
+        WaitStep(
             slug="whole",
             title="Wait until all have caught up",
-            kind="WAIT",
             why="Each catches up with what was written while it was away. No disk is touched meanwhile.",
             until=mass.every_member_serves,
             sources=("zpool_status", "zpool_status_guid"),
@@ -205,10 +199,9 @@ RUNBOOK = Runbook(
             SCRUB_GUARDS,
             "Everything the pool holds is read and checked. It takes a day or more on a large pool, which serves meanwhile.",
         ),
-        Step(
+        WaitStep(
             slug="scrubbed",
             title="Wait for the scrub",
-            kind="WAIT",
             why="“No known data errors” says nothing of what was not read since. Only a scrub that found nothing does.",
             until=mass.the_scrub_found_nothing,
             alarm=mass.the_scrub_goes_well,

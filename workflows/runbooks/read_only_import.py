@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_export_readonly, zpool_import_dry_run, zpool_import_readonly, zpool_import_rewind
-from workflows.engine.core import END, Option, Params, Runbook, Step, ask, ok, refuse
+from workflows.engine.core import END, CheckStep, ConfirmStep, DecideStep, ManualStep, Option, Params, Runbook, ask, ok, refuse
 from workflows.facts import FleetFacts
 from workflows.guards.importing import (
     IMPORT_GUARDS,
@@ -143,10 +143,9 @@ RUNBOOK = Runbook(
             (what_can_be_imported_is_fresh,),
             sources=SOURCES,
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check that nobody has it and enough of it is here",
-            kind="CHECK",
             why="Importing a pool that somebody else has destroys it, read-only or not. What cannot be told counts as no.",
             guards=(*GUARDS, allowed(zpool_import_readonly, zpool_export_readonly), released(zpool_import_readonly, zpool_export_readonly)),
         ),
@@ -177,10 +176,9 @@ RUNBOOK = Runbook(
             (what_can_be_imported_is_fresh, the_pool_is_not_imported_here),
             sources=SOURCES,
         ),
-        Step(
+        DecideStep(
             slug="why",
             title="Choose how to go on",
-            kind="DECIDE",
             why="If one disk tells another story, the pool is whole without it, and a rewind would follow the wrong disk.",
             guards=(what_can_be_imported_is_fresh,),
             param="way",
@@ -206,10 +204,9 @@ RUNBOOK = Runbook(
             (what_can_be_imported_is_fresh,),
             sources=SOURCES,
         ),
-        Step(
+        DecideStep(
             slug="offer",
             title="Choose by what it said",
-            kind="DECIDE",
             why="The state it would go back to, and what is left out, stand beside each choice.",
             guards=(what_can_be_imported_is_fresh,),
             param="offer",
@@ -223,10 +220,9 @@ RUNBOOK = Runbook(
             import_params,
             (*GUARDS, no_disk_tells_another_story, a_rewind_is_offered),
             "Two transaction groups back at the most, and nothing is written: what is left out stays on the disks.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm-rewind",
                 title="Confirm what is left out",
-                kind="CONFIRM",
                 why="You type what will be missing from what you see.",
                 phrase=pool_and_loss,
                 phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",
@@ -244,10 +240,9 @@ RUNBOOK = Runbook(
             (the_pool_is_imported_here, the_pool_is_read_only, the_pool_can_be_read),
             sources=AFTERWARDS,
         ),
-        Step(
+        ManualStep(
             slug="use",
             title="Look, and copy out what is needed",
-            kind="MANUAL",
             why="Datasets can be listed, read, and sent. A read-only pool cannot be scrubbed, repaired, or turned into a writable one.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             asks="Say what was looked at or copied, and what the next step is.",
@@ -262,10 +257,9 @@ RUNBOOK = Runbook(
             sources=AFTERWARDS,
             closes=(HELD.slug,),
         ),
-        Step(
+        ManualStep(
             slug="image",
             title="Image the disks and hand over",
-            kind="MANUAL",
             why="No way in was found that writes nothing. Whatever is tried next may be the last try, so every disk is imaged first.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=who_has_taken_over,

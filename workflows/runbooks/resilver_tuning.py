@@ -15,7 +15,24 @@ from agents.collectors.zpool_status import HISTORY_SECONDS
 from agents.domain.tunables import HOUR, SCAN_KNOBS, TUNABLES, Tunable, number
 from agents.operations import set_tunable
 from workflows.analysis import scan_speed
-from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import (
+    CheckStep,
+    DecideStep,
+    ExecuteStep,
+    Option,
+    Params,
+    PlanStep,
+    Progress,
+    Runbook,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    ask,
+    blockers,
+    ok,
+    refuse,
+    unknown,
+)
 from workflows.facts import FleetFacts, TunablesFacts, known
 from workflows.facts.read.versions import release_numbers
 from workflows.guards import tuning
@@ -141,47 +158,42 @@ RUNBOOK = Runbook(
     locks=what_must_be_held,
     undo="plan-back",
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check that tuning can help",
-            kind="CHECK",
             why="A scan must run, nothing may stop it, and no single disk may hold it up: tuning makes a slow disk slower. Nobody else may "
             "be tuning this node, or nobody will know what helped.",
             guards=(*tuning.MAY_TUNE_GUARDS, allowed(set_tunable), released(set_tunable)),
         ),
-        Step(
+        DecideStep(
             slug="choose",
             title="Choose one tunable and its value",
-            kind="DECIDE",
             why="Every tunable of scans is listed, with what it does, what others pay for it, and why it cannot be chosen where it cannot. "
             "One at a time, the gentlest first.",
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="setting",
             options=settings_there_are,
         ),
-        Step(
+        DecideStep(
             slug="measure",
             title="Take the measure of now",
-            kind="DECIDE",
             why="How fast the scan goes and how long reads wait is written down, so that afterwards nobody has to believe that it helped.",
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="measured",
             options=the_measure_of_now,
             learned=("baseline",),
         ),
-        Step(
+        DecideStep(
             slug="window",
             title="Choose for how long",
-            kind="DECIDE",
             why="When the time is over the value is put back, whether or not anybody is there.",
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="window_seconds",
             options=windows_there_are,
         ),
-        Step(
+        PlanStep(
             slug="plan",
             title="Have the node plan it",
-            kind="PLAN",
             why="The node reads the value it has now and says what it would write. It changes nothing.",
             guards=(*tuning.SET_GUARDS, allowed(set_tunable), released(set_tunable)),
             operation="set_tunable",
@@ -189,10 +201,9 @@ RUNBOOK = Runbook(
             agrees=plan_is_for_this_setting,
             adds=what_it_costs,
         ),
-        Step(
+        ExecuteStep(
             slug="set",
             title="Set the tunable",
-            kind="EXECUTE",
             why="One value is written and read back. It counts at once, for all pools of the node, until it is put back or the node reboots.",
             guards=(*tuning.SET_GUARDS, allowed(set_tunable), released(set_tunable)),
             operation="set_tunable",
@@ -200,18 +211,16 @@ RUNBOOK = Runbook(
             params=set_params,
             opens=RAISED,
         ),
-        Step(
+        VerifyStep(
             slug="read-back",
             title="Read it back",
-            kind="VERIFY",
             why="A kernel may take a value without a word and keep another; and a name it does not know is ignored in silence.",
             guards=(tuning.the_tunable_reads_as_set, tuning.nothing_else_is_tuned),
             sources=SET_SOURCES,
         ),
-        Step(
+        WaitStep(
             slug="compare",
             title="Measure what it does",
-            kind="WAIT",
             why="Half an hour shows whether the scan gains a fifth at least, and whether others wait more than twice as long. If they do, it "
             "ends at once.",
             until=tuning.the_reason_to_tune_is_over,
@@ -219,10 +228,9 @@ RUNBOOK = Runbook(
             lasts=measure_seconds,
             deadline_seconds=2 * MEASURE_SECONDS,
         ),
-        Step(
+        WaitStep(
             slug="keep",
             title="Keep it while it helps",
-            kind="WAIT",
             why="It stays while the scan runs and others can bear it, and no longer than was chosen. To put it back now, end the run.",
             needed=it_is_worth_keeping,
             until=tuning.the_reason_to_tune_is_over,

@@ -16,7 +16,24 @@ from typing import Any
 
 from agents.operations import zpool_export_readonly, zpool_import_txg, zpool_rewind
 from workflows.analysis.rewind_points import Point, Timeline, date
-from workflows.engine.core import END, Loop, Option, Params, Progress, Runbook, Step, Verdict, ask, ok, refuse
+from workflows.engine.core import (
+    END,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    Guard,
+    Loop,
+    ManualStep,
+    Option,
+    Params,
+    Progress,
+    Runbook,
+    Verdict,
+    WaitStep,
+    ask,
+    ok,
+    refuse,
+)
 from workflows.facts import FleetFacts, known
 from workflows.guards.importing import (
     the_pool_can_be_read,
@@ -179,18 +196,18 @@ at_the_point = named(*zpool_import_txg.PARAMS)
 for_good = named(*zpool_rewind.PARAMS)
 
 
-def _passed(slug: str, **more: Any) -> Step:
-    return Step(
+def _passed(slug: str, *, alarm: Guard | None = None, undoes: str = "") -> WaitStep:
+    return WaitStep(
         slug=slug,
         title="Wait until it has written past what it left behind",
-        kind="WAIT",
         why=PASSED_WHY,
         until=it_has_passed_what_it_left_behind,
         progress=how_far_it_has_come,
         sources=PASSING,
         deadline_seconds=PASSING_SECONDS,
         closes=(YOUNG.slug,),
-        **more,
+        alarm=alarm,
+        undoes=undoes,
     )
 
 
@@ -217,18 +234,16 @@ RUNBOOK = Runbook(
             (what_can_be_imported_is_fresh,),
             sources=SOURCES,
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check that nobody has it, and that there is no other way",
-            kind="CHECK",
             why="A rewind is for a pool that comes in by no other way. While one disk tells another story it is taken away instead, and a pool "
             "that somebody else has, or may have, is left alone. What cannot be told counts as no.",
             guards=(*BEFORE_GUARDS, allowed(zpool_import_txg, zpool_export_readonly), released(zpool_import_txg, zpool_export_readonly)),
         ),
-        Step(
+        DecideStep(
             slug="point",
             title="Choose the point in time",
-            kind="DECIDE",
             why="Each point that a disk still holds, what would be missing, and which disks hold it. The one that loses least is tried first. "
             "Choosing writes nothing, and neither does the next step.",
             guards=(what_can_be_imported_is_fresh,),
@@ -258,10 +273,9 @@ RUNBOOK = Runbook(
             (*HELD_HERE, the_log_says_where_it_came_in),
             sources=RESULT,
         ),
-        Step(
+        DecideStep(
             slug="landed",
             title="It came in further back than was chosen: look at that, or let go of it",
-            kind="DECIDE",
             why="What was chosen could not be loaded, and ZFS took the next that could. What that costs stands beside the choice.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             param="landed",
@@ -270,29 +284,26 @@ RUNBOOK = Runbook(
             needed=it_landed_further_back,
             learned=("took", "took_loss"),
         ),
-        Step(
+        ManualStep(
             slug="compare",
             title="Look at the data, and compare",
-            kind="MANUAL",
             why="Datasets can be listed, read and sent. See whether this is the state you want before anything is decided.",
             guards=LOOKED_AT,
             asks="Say what was looked at, whether it is whole, and what is missing.",
             judges=what_was_seen,
         ),
-        Step(
+        DecideStep(
             slug="way",
             title="Choose what to do with it",
-            kind="DECIDE",
             why="Copying out writes nothing and can be repeated. Going back for good cannot.",
             guards=LOOKED_AT,
             param="way",
             options=what_to_do_with_it,
             branches=("plan-let-go",),
         ),
-        Step(
+        ManualStep(
             slug="evacuate",
             title="Copy the data out",
-            kind="MANUAL",
             why="`zfs send` of snapshots and a copy of heads both work from a read-only pool. Make the pool anew only from a copy that was "
             "compared, and on other disks while these are still needed.",
             guards=LOOKED_AT,
@@ -309,20 +320,18 @@ RUNBOOK = Runbook(
             sources=SOURCES,
             closes=(HELD.slug,),
         ),
-        Step(
+        ManualStep(
             slug="image",
             title="Stop: image every disk first",
-            kind="MANUAL",
             why="Whatever is tried next for writing may be the last try. An image of every member, made before, is the only way back from it.",
             guards=(the_pool_is_not_imported_here,),
             asks="Say how many disks are imaged, by whom, and where the images are.",
             judges=every_disk_was_imaged,
             param="images",
         ),
-        Step(
+        DecideStep(
             slug="after",
             title="Choose whether to go back for good",
-            kind="DECIDE",
             why="From here only two ways lead on, and one of them destroys what is newer.",
             guards=(the_pool_is_not_imported_here,),
             param="after",
@@ -336,10 +345,9 @@ RUNBOOK = Runbook(
             for_good,
             FOR_GOOD,
             "By guid, with -F: two transaction groups back at the most. What is newer is discarded for ever. Nothing is forced or mounted.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm-rewind",
                 title="Confirm what is lost",
-                kind="CONFIRM",
                 why="You type what will be gone for ever.",
                 phrase=pool_and_loss,
                 phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",

@@ -11,7 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workflows.analysis.links import Link, links, look_again, read_quiet, told, watched_seconds
-from workflows.engine.core import END, Option, Params, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine.core import (
+    END,
+    CheckStep,
+    DecideStep,
+    ManualStep,
+    Option,
+    Params,
+    Progress,
+    Runbook,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    ok,
+    refuse,
+)
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import links as guards
 
@@ -118,56 +132,50 @@ RUNBOOK = Runbook(
     point_of_no_return="",
     params={"node": "the node whose links count errors"},
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check that the counters are read",
-            kind="CHECK",
             why="Both ends of every link are needed, and counters that are asked as often as they should be.",
             guards=(guards.what_link_triage_reads_is_fresh, guards.the_counters_are_known),
         ),
-        Step(
+        WaitStep(
             slug="watch",
             title="Watch how they grow",
-            kind="WAIT",
             why="A counter keeps its number until a reset, so its number says nothing about today. Two looks some time apart do.",
             until=guards.growth_was_watched,
             progress=how_long_it_was_watched,
             sources=("sas_phys",),
             deadline_seconds=WATCH_SECONDS,
         ),
-        Step(
+        DecideStep(
             slug="weakest",
             title="Name the weakest link",
-            kind="DECIDE",
             why="The links whose errors grow, the weakest first, with both ends. Whoever begins elsewhere changes two things at once.",
             guards=(guards.what_link_triage_reads_is_fresh, guards.growth_was_watched),
             param="link",
             options=links_there_are,
             branches=(END,),
         ),
-        Step(
+        DecideStep(
             slug="change",
             title="Decide what is changed",
-            kind="DECIDE",
             why="One thing. What has no other way than this link goes with it, so every vdev behind it is asked whether it survives that.",
             guards=(guards.what_link_triage_reads_is_fresh,),
             param="what",
             options=things_to_change,
             branches=(END,),
         ),
-        Step(
+        ManualStep(
             slug="hands",
             title="Reseat or replace the cable",
-            kind="MANUAL",
             why="One end, then look. Disks that go and come back with it catch up by themselves.",
             asks="Type the end that you touched, as it is called here: the HBA (host…) or the expander.",
             judges=the_end_that_was_touched,
             param="touched",
         ),
-        Step(
+        WaitStep(
             slug="quiet",
             title="Wait until it is quiet",
-            kind="WAIT",
             why="Ten minutes without a new error. A phy that was reset counts from nothing, and the ten minutes begin anew.",
             until=guards.the_link_is_quiet,
             keeps=watch_it,
@@ -175,10 +183,9 @@ RUNBOOK = Runbook(
             progress=how_quiet_it_is,
             deadline_seconds=QUIET_DEADLINE_SECONDS,
         ),
-        Step(
+        VerifyStep(
             slug="verify",
             title="Verify that everything behind it is there",
-            kind="VERIFY",
             why="The node looks again: every disk behind the link runs, and no pool has lost a member.",
             guards=(guards.the_link_is_quiet, guards.every_disk_behind_it_is_there),
             sources=("sas_phys", "block", "zpool_status", "zpool_status_guid", "zdb_label"),

@@ -12,7 +12,21 @@ from collections.abc import Mapping
 
 from agents.operations import smart_self_test
 from workflows.analysis import slowness
-from workflows.engine.core import Option, Params, Progress, Runbook, Step, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import (
+    CheckStep,
+    DecideStep,
+    Option,
+    Params,
+    Progress,
+    Runbook,
+    Verdict,
+    WaitStep,
+    ask,
+    blockers,
+    ok,
+    refuse,
+    unknown,
+)
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import slow
 from workflows.guards.modes import the_disk_is_the_one_meant
@@ -106,17 +120,15 @@ RUNBOOK = Runbook(
     },
     locks=what_must_be_held,
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check that it can be measured",
-            kind="CHECK",
             why="The member must serve and have peers that do the same work at the same time; a number alone says nothing.",
             guards=(*slow.TRIAGE_GUARDS, the_disk_is_the_one_meant),
         ),
-        Step(
+        DecideStep(
             slug="test",
             title="Test the disk, or not",
-            kind="DECIDE",
             why="A short self-test reads a part of the disk by the disk alone. One at a time in a vdev, and none where its result cannot be read.",
             guards=(slow.what_triage_reads_is_fresh,),
             param="test",
@@ -131,19 +143,17 @@ RUNBOOK = Runbook(
             (*slow.TRIAGE_GUARDS, the_disk_is_the_one_meant, slow.the_disk_may_be_tested),
             "The disk reads a part of itself for about two minutes and goes on serving.",
         ),
-        Step(
+        WaitStep(
             slug="tested",
             title="Wait for the self-test",
-            kind="WAIT",
             why="A failed self-test convicts a disk by itself; one that passes acquits it of nothing but the medium.",
             until=slow.the_self_test_has_ended,
             sources=("sg_logs",),
             deadline_seconds=SELF_TEST_SECONDS,
         ),
-        Step(
+        WaitStep(
             slug="sample",
             title="Take samples",
-            kind="WAIT",
             why="One look may be chance. Three looks at least, each compared with the peers in the same vdev in the same seconds.",
             until=slow.there_are_enough_samples,
             keeps=take_a_sample,
@@ -151,10 +161,9 @@ RUNBOOK = Runbook(
             progress=how_many_samples,
             deadline_seconds=SAMPLE_SECONDS,
         ),
-        Step(
+        DecideStep(
             slug="verdict",
             title="Read the verdict",
-            kind="DECIDE",
             why="Every number is shown, for whatever it speaks. The way to the disk is asked before the disk: a bad link makes any disk look bad.",
             guards=(slow.what_triage_reads_is_fresh, slow.there_are_enough_samples),
             param="verdict",

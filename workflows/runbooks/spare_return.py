@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_detach
-from workflows.engine.core import END, Option, Params, Runbook, Step, ask, ok
+from workflows.engine.core import END, CheckStep, ConfirmStep, DecideStep, Option, Params, Runbook, WaitStep, ask, ok
 from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
@@ -114,20 +114,18 @@ RUNBOOK = Runbook(
     },
     locks=what_must_be_held,
     steps=(
-        Step(
+        DecideStep(
             slug="way",
             title="Choose how it ends",
-            kind="DECIDE",
             why="What speaks for and against each end is listed. Only a half that is whole may stay alone.",
             guards=(facts_are_fresh, the_spare_stands_in_for_the_member, nothing_of_the_pool_comes_first),
             param="way",
             options=three_ways,
             branches=("wait",),
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check pool, member and spare",
-            kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
             guards=(*DETACH_GUARDS, allowed(zpool_detach), released(zpool_detach)),
         ),
@@ -138,10 +136,9 @@ RUNBOOK = Runbook(
             detach_params,
             DETACH_GUARDS,
             "The node asks once more which of the two is whole, and detaches the other one by its guid. Its label is wiped.",
-            confirm=Step(
+            confirm=ConfirmStep(
                 slug="confirm",
                 title="Confirm what is detached",
-                kind="CONFIRM",
                 why="The two differ in one number. You type the end of the one that goes.",
                 phrase=guid_end_and_pool,
                 phrase_hint="Type the last 6 digits of the guid that is detached, a space, and the pool's name.",
@@ -155,10 +152,9 @@ RUNBOOK = Runbook(
             RETURNED_GUARDS,
             then=END,
         ),
-        Step(
+        WaitStep(
             slug="wait",
             title="Wait until the spare is back",
-            kind="WAIT",
             why="The member is replaced in another run. ZFS gives the spare back when the new disk is filled.",
             until=the_spare_is_where_it_belongs,
             progress=how_far_the_resilver_is,

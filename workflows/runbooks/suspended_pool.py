@@ -14,7 +14,22 @@ from collections.abc import Mapping
 from agents.domain.tunables import TUNABLES, number
 from agents.operations import set_tunable, zpool_clear
 from agents.operations._pool import MMP
-from workflows.engine.core import END, Option, Params, Progress, Runbook, Step, Verdict, blockers, ok, refuse, unknown
+from workflows.engine.core import (
+    END,
+    CheckStep,
+    DecideStep,
+    ManualStep,
+    Option,
+    Params,
+    Progress,
+    Runbook,
+    Verdict,
+    WaitStep,
+    blockers,
+    ok,
+    refuse,
+    unknown,
+)
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.guards import suspended, tuning
@@ -176,60 +191,53 @@ RUNBOOK = Runbook(
     locks=what_must_be_held,
     undo="plan-back",
     steps=(
-        Step(
+        CheckStep(
             slug="check",
             title="Check that it is suspended",
-            kind="CHECK",
             why="By the kernel's own word, which answers when `zpool` hangs. No other command is sent to a suspended pool.",
             guards=(suspended.what_a_suspension_reads_is_fresh, the_pool_is_suspended),
         ),
-        Step(
+        DecideStep(
             slug="kind",
             title="Say what suspended it",
-            kind="DECIDE",
             why="I/O errors and multihost need opposite answers. What is not known is taken for multihost.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="kind",
             options=kinds_there_are,
             branches=(END,),
         ),
-        Step(
+        DecideStep(
             slug="sick",
             title="Name the disk that began it",
-            kind="DECIDE",
             why="One disk that stalls holds up its whole HBA. While it is there, the pool is suspended again as soon as it runs.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="sick",
             options=disks_that_may_have_begun_it,
         ),
-        Step(
+        ManualStep(
             slug="attest",
             title="Answer for the other hosts",
-            kind="MANUAL",
             why="Whoever can reach these disks may have taken the pool over. Stop automatic import there (the HA resource) and look on each: "
             "`zpool list`. The portal asks those that report; for the others you answer.",
             asks="Type the names of all other hosts that can reach these disks, with blanks between them, or: none.",
             judges=suspended.the_partners_are_named,
             param="partners",
         ),
-        Step(
+        CheckStep(
             slug="proof",
             title="Prove that nobody else has the pool",
-            kind="CHECK",
             why="Two hosts that write to one pool destroy it. Not knowing is a refusal.",
             guards=PROOF_GUARDS,
         ),
-        Step(
+        ManualStep(
             slug="pull",
             title="Take the sick disk out",
-            kind="MANUAL",
             why="`zpool offline` hangs on a suspended pool, so the disk is pulled: bay and serial number as shown. If none was named, mend "
             "the cable or the HBA that stalled.",
         ),
-        Step(
+        DecideStep(
             slug="way",
             title="Resume, or reboot",
-            kind="DECIDE",
             why="What `zpool clear` does to a multihost suspension differs by release, and in one of them it destroys pools.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="way",
@@ -248,53 +256,47 @@ RUNBOOK = Runbook(
             fails_to="others",
             fails_means="The pool stays suspended, and clearing it is not tried twice: it takes a reboot of the node.",
         ),
-        Step(
+        WaitStep(
             slug="resumed",
             title="Check that it goes on",
-            kind="WAIT",
             why="The kernel says so within seconds.",
             until=suspended.the_pool_is_imported_and_runs,
             sources=("kstat_pools",),
             deadline_seconds=600,
             then="steady",
         ),
-        Step(
+        ManualStep(
             slug="others",
             title="Tell the owners of what else lives here",
-            kind="MANUAL",
             why="A reboot takes every pool of the node down.",
             asks="Type the names of the other pools of this node, with blanks between them, or: none.",
             judges=suspended.the_other_pools_are_named,
             param="told",
         ),
-        Step(
+        ManualStep(
             slug="reboot",
             title="Reboot the node",
-            kind="MANUAL",
             why="A clean shutdown hangs on the suspended pool; use the management controller when it does. Automatic import stays off. Say how "
             "it was done.",
         ),
-        Step(
+        WaitStep(
             slug="rebooted",
             title="Wait for the node",
-            kind="WAIT",
             why="Its boot id tells a new boot from a long silence.",
             until=suspended.the_node_has_rebooted,
             sources=("node",),
             deadline_seconds=REBOOT_SECONDS,
         ),
-        Step(
+        ManualStep(
             slug="import",
             title="Import the pool",
-            kind="MANUAL",
             why="Without the sick disk, by its guid, with no cache file. The import watches for other hosts for ten seconds and more; do not "
             "shorten that.",
             guards=(suspended.the_pool_is_imported_and_runs, suspended.no_other_node_has_the_pool, suspended.the_sick_disk_is_out),
         ),
-        Step(
+        WaitStep(
             slug="steady",
             title="Watch it for ten minutes",
-            kind="WAIT",
             why="If it is suspended a second time, something still stalls, and trying again is no answer.",
             until=suspended.its_signs_of_life_get_through,
             alarm=suspended.it_is_not_suspended_again,
@@ -304,10 +306,9 @@ RUNBOOK = Runbook(
             sources=("kstat_pools",),
             deadline_seconds=3600,
         ),
-        Step(
+        DecideStep(
             slug="tune",
             title="Give it more time, or not",
-            kind="DECIDE",
             why="With more intervals a stall suspends later, and another host waits longer before it may import. For a while only, and on all "
             "hosts alike. The sick disk being out, it is seldom needed.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
@@ -316,10 +317,9 @@ RUNBOOK = Runbook(
             branches=(END,),
             learned=("setting",),
         ),
-        Step(
+        DecideStep(
             slug="hold",
             title="Choose for how long",
-            kind="DECIDE",
             why="When the time is over it is put back, whether or not anybody is there.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="hold_days",
@@ -342,18 +342,16 @@ RUNBOOK = Runbook(
             (tuning.the_tunable_reads_as_set,),
             SET_SOURCES,
         ),
-        Step(
+        ManualStep(
             slug="alike",
             title="Set it alike on the partners",
-            kind="MANUAL",
             why="An importer goes by what the last host had, and the last host may be any of them.",
             asks="Say on which hosts it was set, or: none.",
             judges=it_was_done_on_the_partners,
         ),
-        Step(
+        WaitStep(
             slug="held",
             title="Hold it",
-            kind="WAIT",
             why="Until the time is over. This stands among the open loops meanwhile.",
             until=it_may_be_put_back,
             alarm=suspended.it_is_not_suspended_again,
@@ -362,10 +360,9 @@ RUNBOOK = Runbook(
         ),
         # the way back
         *way_back(BACK_GUARDS),
-        Step(
+        ManualStep(
             slug="alike-again",
             title="Put it back on the partners",
-            kind="MANUAL",
             why="Both hosts must be alike again.",
             asks="Say on which hosts it was put back, or: none.",
             judges=it_was_done_on_the_partners,

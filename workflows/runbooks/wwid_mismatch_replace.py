@@ -16,7 +16,22 @@ from dataclasses import replace
 from typing import Any
 
 from agents.operations import zpool_online, zpool_replace, zpool_set_path
-from workflows.engine.core import END, Option, Params, Runbook, Step, ask, blockers
+from workflows.engine.core import (
+    END,
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    Option,
+    Params,
+    PlanStep,
+    Runbook,
+    VerifyStep,
+    WaitStep,
+    ask,
+    blockers,
+)
 from workflows.facts import FleetFacts, known
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
@@ -123,10 +138,9 @@ RUNBOOK = Runbook(
     },
     locks=what_must_be_held,
     steps=(
-        Step(
+        DecideStep(
             slug="choose",
             title="Choose the new disk",
-            kind="DECIDE",
             why="Every disk the node sees is listed, with what speaks for and against it. A disk that is the lost member itself is brought "
             "back; else only a blank disk of fitting size in a known bay can be chosen. Nothing changes on the node.",
             guards=(facts_are_fresh,),
@@ -134,17 +148,15 @@ RUNBOOK = Runbook(
             options=disks_there_are,
             branches=(BACK,),
         ),
-        Step(
+        CheckStep(
             slug="check",
             title="Check pool, lost member and new disk",
-            kind="CHECK",
             why="Each question must be answered with yes. What cannot be told counts as no.",
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
         ),
-        Step(
+        PlanStep(
             slug="plan",
             title="Have the node plan it",
-            kind="PLAN",
             why="The node reads everything again and says the exact command, what goes, what comes, and how the pool will look. "
             "It changes nothing, and holds itself to these facts when the command runs.",
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
@@ -153,26 +165,23 @@ RUNBOOK = Runbook(
             agrees=plan_is_for_what_was_chosen,
             adds=what_is_left_meanwhile,
         ),
-        Step(
+        ConfirmStep(
             slug="confirm",
             title="Confirm what is replaced",
-            kind="CONFIRM",
             why="You type what you believe is being replaced. It is the guid and not a serial number, because the lost disk cannot "
             "be asked for its serial, and the disk that has its name today is another one.",
             phrase=guid_end_and_pool,
             phrase_hint="Type the last 6 digits of the lost member's guid, a space, and the pool's name.",
         ),
-        Step(
+        ApproveStep(
             slug="approve",
             title="Have another person approve the plan",
-            kind="APPROVE",
             why="Somebody who had no hand in this run reads the plan. The approval is for this plan only; a new plan needs a new one.",
             approvals=1,
         ),
-        Step(
+        ExecuteStep(
             slug="replace",
             title="Replace the disk",
-            kind="EXECUTE",
             why="The node checks everything once more and runs the one command of the plan, at most once. All content of the new "
             "disk is overwritten; what the pool holds stays readable meanwhile.",
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
@@ -181,20 +190,18 @@ RUNBOOK = Runbook(
             destructive=True,
             params=replace_params,
         ),
-        Step(
+        WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            kind="WAIT",
             why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
             progress=how_far_the_resilver_is,
             deadline_seconds=RESILVER_SECONDS_MAX,
         ),
-        Step(
+        VerifyStep(
             slug="verify",
             title="Verify that the new disk has taken over",
-            kind="VERIFY",
             why="The node looks again, and every answer rests on what it says after the command has ended.",
             guards=REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
@@ -240,10 +247,9 @@ RUNBOOK = Runbook(
             needed=returning.the_member_is_still_away,
             warns=(the_running_resilver_begins_anew,),
         ),
-        Step(
+        WaitStep(
             slug="caught-up",
             title="Wait until it has caught up",
-            kind="WAIT",
             why="Only what was written while it was away is resilvered. If it never serves, end the run: nothing has been replaced, and "
             "nothing wiped.",
             until=returning.the_member_holds_its_share,

@@ -6,7 +6,23 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 from workflows.engine import events as ev
-from workflows.engine.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine.core import (
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    ManualStep,
+    Option,
+    PlanStep,
+    Progress,
+    Runbook,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    ok,
+    refuse,
+)
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import RunState
 from workflows.facts import FleetFacts, NodeFacts, Unknown
@@ -65,22 +81,20 @@ RUNBOOK = Runbook(
     params={"node": "the node", "pool": "the pool"},
     locks=lambda facts, params: ("pool:1", f"disk:{params['wwid']}"),
     steps=(
-        Step("choose", "Choose a disk", "DECIDE", "Why.", guards=(target,), param="wwid", options=disks),
-        Step("check", "Check", "CHECK", "Why.", guards=(target, candidate)),
-        Step("plan", "Plan", "PLAN", "Why.", guards=(target, candidate), operation="replace", params=replace_params),
-        Step(
+        DecideStep("choose", "Choose a disk", "Why.", guards=(target,), param="wwid", options=disks),
+        CheckStep("check", "Check", "Why.", guards=(target, candidate)),
+        PlanStep("plan", "Plan", "Why.", guards=(target, candidate), operation="replace", params=replace_params),
+        ConfirmStep(
             "confirm",
             "Confirm",
-            "CONFIRM",
             "Why.",
             phrase=lambda params, plan: f"{params['pool']} 123456",
             phrase_hint="Type pool and number.",
         ),
-        Step("approve", "Approve", "APPROVE", "Why."),
-        Step(
+        ApproveStep("approve", "Approve", "Why."),
+        ExecuteStep(
             "execute",
             "Replace",
-            "EXECUTE",
             "Why.",
             (target, candidate),
             operation="replace",
@@ -88,9 +102,9 @@ RUNBOOK = Runbook(
             destructive=True,
             params=replace_params,
         ),
-        Step("wait", "Wait", "WAIT", "Why.", until=settled, deadline_seconds=3600, progress=lambda facts, params: Progress("12 %", 12.0)),
-        Step("verify", "Verify", "VERIFY", "Why.", guards=(verified,), sources=("zpool_status",)),
-        Step("swap", "Label the disk", "MANUAL", "Why.", guards=(swapped,)),
+        WaitStep("wait", "Wait", "Why.", until=settled, deadline_seconds=3600, progress=lambda facts, params: Progress("12 %", 12.0)),
+        VerifyStep("verify", "Verify", "Why.", guards=(verified,), sources=("zpool_status",)),
+        ManualStep("swap", "Label the disk", "Why.", guards=(swapped,)),
     ),
 )
 OPERATIONS = {"replace": SimpleNamespace(EFFECT="at_most_once", DESTRUCTIVE=True, probe=lambda host, params, pre: None)}

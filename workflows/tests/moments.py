@@ -49,7 +49,7 @@ class Moment:
 
 
 def guards_of(step: Step) -> dict[str, Any]:
-    return {guard.__name__: guard for guard in (*step.guards, *filter(None, (step.until, step.alarm)))}
+    return {guard.__name__: guard for guard in (*step.guards, *filter(None, (getattr(step, "until", None), getattr(step, "alarm", None))))}
 
 
 def verdicts(outcome: Outcome) -> tuple[Verdict, ...]:

@@ -14,7 +14,24 @@ from hypothesis import strategies as st
 from agents.collectors import COLLECTORS
 from agents.operations import OPERATIONS
 from workflows.engine import lint
-from workflows.engine.core import Option, Progress, Runbook, Step, Verdict, ok, refuse
+from workflows.engine.core import (
+    ApproveStep,
+    CheckStep,
+    ConfirmStep,
+    DecideStep,
+    ExecuteStep,
+    ManualStep,
+    Option,
+    PlanStep,
+    Progress,
+    Runbook,
+    Step,
+    Verdict,
+    VerifyStep,
+    WaitStep,
+    ok,
+    refuse,
+)
 from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import cast
@@ -78,20 +95,21 @@ def puppet(runbook: Runbook) -> Runbook:
 
     def stringed(step: Step) -> Step:
         """PLAN and EXECUTE share one function for their parameters, and so must the puppets."""
-        if step.params is not None and id(step.params) not in known:
-            known[id(step.params)] = lambda facts, params, of=step.operation: {"of": of, **params}
-        return replace(
-            step,
-            **STRAIGHT,
+        params = getattr(step, "params", None)
+        if params is not None and id(params) not in known:
+            known[id(params)] = lambda facts, params, of=step.operation: {"of": of, **params}
+        strings = dict(
+            STRAIGHT,
             guards=tuple(turned(guard.__name__) for guard in step.guards),
-            options=options if step.options else None,
-            params=known[id(step.params)] if step.params else None,
-            phrase=phrase if step.phrase else None,
-            agrees=(lambda facts, params, plan: (turned("agrees")(facts, params),)) if step.agrees else None,
-            adds=(lambda facts, params, plan: {"redundancy": {"margin_now": "1"}}) if step.adds else None,
-            until=turned("until") if step.until else None,
-            progress=(lambda facts, params: Progress("12 %", 12.0)) if step.progress else None,
+            options=options,
+            params=known.get(id(params)),
+            phrase=phrase,
+            agrees=(lambda facts, params, plan: (turned("agrees")(facts, params),)) if getattr(step, "agrees", None) else None,
+            adds=(lambda facts, params, plan: {"redundancy": {"margin_now": "1"}}) if getattr(step, "adds", None) else None,
+            until=turned("until"),
+            progress=(lambda facts, params: Progress("12 %", 12.0)) if getattr(step, "progress", None) else None,
         )
+        return replace(step, **{name: value for name, value in strings.items() if name in vars(step)})
 
     return replace(runbook, steps=tuple(map(stringed, there)), undo="", locks=locks if runbook.locks else None)
 
@@ -104,6 +122,17 @@ def plan_for(state, **over) -> dict:
     return {**plan, **over}
 
 
+KINDS = {
+    "CHECK": CheckStep,
+    "DECIDE": DecideStep,
+    "MANUAL": ManualStep,
+    "WAIT": WaitStep,
+    "VERIFY": VerifyStep,
+    "CONFIRM": ConfirmStep,
+    "APPROVE": ApproveStep,
+}
+
+
 def step(number: int, kind: str, **over) -> Step:
     given = {
         "CHECK": {"guards": (turned("sound"), turned("fresh"))},
@@ -114,15 +143,15 @@ def step(number: int, kind: str, **over) -> Step:
         "CONFIRM": {"phrase": phrase, "phrase_hint": "Type the node and the round."},
         "APPROVE": {},
     }
-    return Step(f"{kind.lower()}-{number}", f"{kind.title()} {number}", kind, "Why.", **{**given.get(kind, {}), **over})
+    return KINDS[kind](f"{kind.lower()}-{number}", f"{kind.title()} {number}", "Why.", **{**given.get(kind, {}), **over})
 
 
 def order(number: int, operation: str, between: tuple[Step, ...]) -> tuple[Step, ...]:
     """PLAN, what stands between, EXECUTE."""
     of = CATALOGUE[operation]
     same = {"operation": operation, "params": lambda facts, params: {"of": operation, **params}, "guards": (turned("sound"),)}
-    plan = Step(f"plan-{number}", f"Plan {number}", "PLAN", "Why.", **same)
-    last = Step(f"execute-{number}", f"Execute {number}", "EXECUTE", "Why.", effect=of.EFFECT, destructive=of.DESTRUCTIVE, **same)
+    plan = PlanStep(f"plan-{number}", f"Plan {number}", "Why.", **same)
+    last = ExecuteStep(f"execute-{number}", f"Execute {number}", "Why.", effect=of.EFFECT, destructive=of.DESTRUCTIVE, **same)
     return (plan, *between, last)
 
 

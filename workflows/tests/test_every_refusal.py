@@ -122,13 +122,15 @@ ANSWERS = {
     "where_it_was_copied": "Say what was copied",
     "who_has_taken_over": "Say who has taken over",
 }
-JUDGED = sorted({(slug, step.judges.__name__) for slug, runbook in RUNBOOKS.items() for step in runbook.steps if step.judges})
+JUDGED = sorted(
+    {(slug, step.judges.__name__) for slug, runbook in RUNBOOKS.items() for step in runbook.steps if getattr(step, "judges", None)}
+)
 
 
 @pytest.mark.parametrize(("slug", "judge"), JUDGED)
 def test_a_wrong_answer_is_refused_in_a_walk_and_the_run_stands_still(slug, judge, moments):
     """Where facts judge and not the words, the node is not as it was said to be."""
-    asked = [moment for moment in moments(slug) if moment.step.judges and moment.step.judges.__name__ == judge]
+    asked = [moment for moment in moments(slug) if getattr(moment.step, "judges", None) and moment.step.judges.__name__ == judge]
     assert asked, f"no walk of {slug} comes to {judge}"
     for moment in asked:
         wrong = replace(moment, said={**moment.said, "evidence": WRONG}).again(tunable("zfs_multihost_fail_intervals", "7"))

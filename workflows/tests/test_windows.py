@@ -10,7 +10,7 @@ import pytest
 
 from workflows.engine import events as ev
 from workflows.engine import lint
-from workflows.engine.core import Loop, Option, Runbook, Step, ok
+from workflows.engine.core import DecideStep, ExecuteStep, Loop, Option, PlanStep, Runbook, Step, WaitStep, ok
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import RunState
 from workflows.tests.cast import ANN, facts, turned
@@ -36,8 +36,8 @@ def looks(facts, params, at):
 
 def order(name: str, **more) -> tuple[Step, ...]:
     given = {"operation": "raise", "params": same, **{k: v for k, v in more.items() if k in ("unattended", "undoes")}}
-    plan = Step(f"plan-{name}", "Plan", "PLAN", "Why.", (turned("sound"),), **given)
-    return (plan, Step(name, "Do", "EXECUTE", "Why.", (turned("sound"),), effect="idempotent", **{**given, **more}))
+    plan = PlanStep(f"plan-{name}", "Plan", "Why.", (turned("sound"),), **given)
+    return (plan, ExecuteStep(name, "Do", "Why.", (turned("sound"),), effect="idempotent", **{**given, **more}))
 
 
 RUNBOOK = Runbook(
@@ -50,12 +50,11 @@ RUNBOOK = Runbook(
     locks=lambda facts, params: ("pool:1",),
     undo="plan-back",
     steps=(
-        Step("for", "For how long?", "DECIDE", "Why.", param="window", options=choices, learned=("seconds",)),
+        DecideStep("for", "For how long?", "Why.", param="window", options=choices, learned=("seconds",)),
         *order("raise", opens=RAISED),
-        Step(
+        WaitStep(
             "keep",
             "Keep it",
-            "WAIT",
             "Why.",
             until=turned("over"),
             keeps=looks,
@@ -155,9 +154,6 @@ def changed(which: str, **over):
     ("runbook", "words"),
     [
         (changed("plan-raise", unattended=True), "only on the way back, is done without anybody"),
-        (changed("for", unattended=True), "unattended is for PLAN and EXECUTE steps"),
-        (changed("for", lasts=lambda params: 1), "lasts is for WAIT steps"),
-        (changed("for", keeps=looks), "keeps is for WAIT steps"),
         (changed("keep", learned=()), "is named in `learned`"),
     ],
 )

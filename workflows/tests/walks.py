@@ -292,7 +292,7 @@ class Walk:
             self._hand()
         for _ in range(PATIENCE):
             lasts = self.step.lasts(self.state.params) if self.step.lasts else 0
-            self.clock.at += max(min(1800.0, (self.step.deadline_seconds or 3600) / PATIENCE), lasts / PATIENCE)
+            self.clock.at += max(min(1800.0, self.step.deadline_seconds / PATIENCE), lasts / PATIENCE)
             self.look()
             if self.state.step != here or self.state.status in ENDED:
                 return

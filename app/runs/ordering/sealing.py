@@ -17,7 +17,7 @@ from app.ledger import services as ledger
 from app.runs.models import Order, Plan, Run
 from app.runs.ordering import plan_approvals
 from workflows.engine import events as ev
-from workflows.engine.core import Step
+from workflows.engine.core import ExecuteStep
 
 PURE_SECONDS = 90  # a node that does not answer a question in this time is not answering
 ORDER_SECONDS = 300  # to be taken and started; the command itself may take longer
@@ -55,7 +55,9 @@ def look(key: Key | None, node: str, sources: str, person: User | None, now: dat
     return _seal(node, said, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
 
 
-def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
+def execute(
+    run: Run, step: ExecuteStep, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None
+) -> Order:
     """The one order of a plan, for as long as what stands behind it holds. Nobody's order only on the way back; see `unattended`."""
     if person is None and not step.unattended:
         raise CannotSeal(f"Nobody gave the order for “{step.title}”, and that step needs a person.")

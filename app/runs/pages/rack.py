@@ -10,7 +10,7 @@ from app.runs import services
 from app.runs.models import Run
 from app.runs.pages import run_page
 from app.runs.rights import MANUAL, may
-from workflows.engine.core import Params, Runbook, Step, blockers
+from workflows.engine.core import ManualStep, Params, Runbook, Step, WaitStep, blockers
 from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts, known
 from workflows.guards.answers import the_bay_that_blinks
@@ -40,7 +40,7 @@ def shown(run: Run) -> dict[str, Any]:
     step = runbook.step(state.step)
     words, tone = run_page.standing(state, runbook)
     here = state.status not in ENDED and step.at_the_rack
-    by_eye = here and step.judges in ASKED_OF_THE_EYE
+    by_eye = here and isinstance(step, ManualStep) and step.judges in ASKED_OF_THE_EYE
     told = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
     disk = in_hand(step, state.params) if told else None
     waits = here and step.kind == "WAIT"
@@ -71,6 +71,8 @@ def shown(run: Run) -> dict[str, Any]:
 
 def in_hand(step: Step, params: Params) -> tuple[str, str] | None:
     """What is done with which disk at this step, by the serial number on its label."""
+    if not isinstance(step, ManualStep | WaitStep):
+        return None
     found = (("Take out", step.takes_out), ("Put back" if step.undoes else "Put in", step.puts_in))
     return next(((words, params[name]) for words, name in found if name and params.get(name)), None)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.runs.pages import runbook_page
 from app.settings import BASE_DIR
-from workflows.engine.core import END, Runbook, Step
+from workflows.engine.core import END, ApproveStep, ConfirmStep, ExecuteStep, ManualStep, Runbook, Step
 from workflows.runbooks import RUNBOOKS
 
 FOLDER = Path(BASE_DIR) / "docs" / "runbooks"
@@ -88,11 +88,11 @@ def _step(line: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _facts(line: Mapping[str, Any], step: Step) -> Iterator[str]:
-    if step.kind == "EXECUTE":
+    if isinstance(step, ExecuteStep):
         yield f"Effect: {step.effect}{', destructive' if step.destructive else ''}."
-    for asks in filter(None, (step.asks, step.phrase_hint)):
+    if asks := step.asks if isinstance(step, ManualStep) else step.phrase_hint if isinstance(step, ConfirmStep) else "":
         yield f"Asks: {_plain(asks)}"
-    if step.approvals > 1:
+    if isinstance(step, ApproveStep) and step.approvals > 1:
         yield f"{step.approvals} people."
     if line["needed"]:
         yield f"Passed over when it is not so: {_plain(line['needed']['sentence'])}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.operations import OPERATIONS
 from app.runs.pages import guard_refusals
-from workflows.engine.core import END, Guard, Runbook, Step, Warns
+from workflows.engine.core import END, ExecuteStep, Guard, PlanStep, Runbook, Step, WaitStep, Warns
 from workflows.engine.lint import definition_digest
 from workflows.facts import FleetFacts
 from workflows.rehearsal.play import WHO
@@ -47,13 +47,13 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
         "argv": argv(runbook, step),
         "guards": [said(guard) for guard in step.guards],
         "warns": [said(warns) for warns in step.warns],
-        "until": said(step.until) if step.until else None,
-        "alarm": said(step.alarm) if step.alarm else None,
+        "until": said(step.until) if isinstance(step, WaitStep) else None,
+        "alarm": said(step.alarm) if isinstance(step, WaitStep) and step.alarm else None,
         "needed": said(step.needed) if step.needed else None,
         "leads": [_title(runbook, slug) for slug in step.branches],
         "then": _title(runbook, step.then) if step.then else "",
         "fails_to": _title(runbook, step.fails_to) if step.fails_to else "",
-        "hours": round(step.deadline_seconds / 3600, 1) if step.deadline_seconds else None,
+        "hours": round(step.deadline_seconds / 3600, 1) if isinstance(step, WaitStep) else None,
         "no_return": step.slug == runbook.point_of_no_return,
     }
 
@@ -71,7 +71,7 @@ def _title(runbook: Runbook, slug: str) -> str:
 
 def argv(runbook: Runbook, step: Step) -> str:
     """The command of a step, with names where a run puts its parameters."""
-    if step.kind not in ("EXECUTE", "PLAN") or not step.operation:
+    if not isinstance(step, ExecuteStep | PlanStep):
         return ""
     operation = OPERATIONS[step.operation]
     asked = {name: value for name, value in _asked(runbook, step).items() if value}
@@ -84,8 +84,8 @@ def _named(text: str) -> str:
     return text.replace(WWID, "<wwid>").replace(WWID[4:], "<wwid>")
 
 
-def _asked(runbook: Runbook, step: Step) -> Mapping[str, str]:
-    return step.params(NOBODY, _names(runbook)) if step.params else {}
+def _asked(runbook: Runbook, step: ExecuteStep | PlanStep) -> Mapping[str, str]:
+    return step.params(NOBODY, _names(runbook))
 
 
 def _names(runbook: Runbook) -> dict[str, str]:

@@ -10,7 +10,7 @@ from app.runs import services
 from app.runs.models import Order, Run
 from workflows.analysis import verdict_evidence
 from workflows.engine import plan_losses
-from workflows.engine.core import Runbook, Step, warnings
+from workflows.engine.core import PlanStep, Runbook, Step, warnings
 from workflows.engine.decide import WARNINGS
 from workflows.engine.state import RunState
 from workflows.runbooks import RUNBOOKS
@@ -61,7 +61,7 @@ def lost(run: Run, state: RunState, step: Step) -> list[str]:
     return list(plan_losses.lost(plan.adds(services.facts_for(run), state.params, {}))) if plan is not None and plan.adds else []
 
 
-def _plan_that_comes(runbook: Runbook, step: Step) -> Step | None:
+def _plan_that_comes(runbook: Runbook, step: Step) -> PlanStep | None:
     """The PLAN that this step is, or leads to at once: then all that the plan adds can be told already."""
     after = runbook.following(step) if step.kind == "CHECK" else None
     return step if step.kind == "PLAN" else after if after is not None and after.kind == "PLAN" else None
