@@ -66,6 +66,18 @@ def trees_known(here: NodeFacts) -> bool:
     return not why_trees_unknown(here)
 
 
+def trees(here: NodeFacts) -> Known[tuple[tuple[PoolFacts, tuple[tuple[str, VdevFacts], ...]], ...]]:
+    """Every imported pool with the roles and top-level vdevs of its tree; Unknown where the tree of one is not known."""
+    if not known(here.pools):
+        return here.pools
+    found = []
+    for pool in here.pools:
+        if not known(pool.tops):
+            return pool.tops
+        found.append((pool, pool.tops))
+    return tuple(found)
+
+
 def why_trees_unknown(here: NodeFacts) -> str:
     """Empty when they are known."""
     if not known(here.pools):

@@ -20,12 +20,14 @@ def a_disk_from_the_shelf(facts: FleetFacts, params: Params, said: str) -> tuple
         return (refuse(f"“{said}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)
     if _is_the_old_disk(params, said):
         return (refuse(f"{serial} is the disk that is to go. Scan the new one."),)
-    blind = [node for node in facts.nodes.values() if not known(node.disks)]
-    if blind:
-        return (unknown(f"Whether {blind[0].node} has this disk in a bay is not known: {blind[0].disks.reason}"),)
+    seen = []
+    for here in facts.nodes.values():
+        if not known(here.disks):
+            return (unknown(f"Whether {here.node} has this disk in a bay is not known: {here.disks.reason}"),)
+        seen += [(here.node, disk) for disk in here.disks]
     before = [one for one in facts.ever if _named(said, one)]
     known_as = {one.wwid for one in before}  # a disk that says another serial number now is found by its WWID
-    found = [(node.node, disk) for node in facts.nodes.values() for disk in node.disks if names(said, disk) or disk.wwid in known_as]
+    found = [(node, disk) for node, disk in seen if names(said, disk) or disk.wwid in known_as]
     if any(not _is_in_the_bay_meant(params, node, disk) for node, disk in found):
         node, disk = next(one for one in found if not _is_in_the_bay_meant(params, *one))
         where = f" in bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else ""

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 
 from agents.domain.wwid import normalise
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, Gone, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import (
+    BayFacts,
+    DiskFacts,
+    FleetFacts,
+    Gone,
+    Known,
+    LeafChange,
+    NodeFacts,
+    PoolFacts,
+    Unknown,
+    VdevFacts,
+    known,
+    lookup,
+)
 from workflows.facts.fleet.census import title
 from workflows.guards.scanned import names
 
@@ -127,8 +140,10 @@ def _not_asked(bay: BayFacts, params: Params) -> str:
 def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     """The enclosure calls it empty, no disk is linked to it, and the disk that was in it is not seen any more."""
     bay, inside = the_bay(facts, params), disks_in(facts, params)
-    if not known(bay) or not known(inside):
-        return unknown(inside.reason if known(bay) else bay.reason)
+    if not known(bay):
+        return unknown(bay.reason)
+    if not known(inside):
+        return unknown(inside.reason)
     if not known(bay.status):
         return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
     if inside:
@@ -159,14 +174,16 @@ def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
     node = lookup.node(facts, params.get("node", ""))
     if not known(node):
         return unknown(node.reason)
-    if not lookup.trees_known(node) or not known(node.disks):
-        why = node.disks.reason if lookup.trees_known(node) and not known(node.disks) else lookup.why_trees_unknown(node)
-        return unknown(f"Whether another disk of {node.node} was pulled is not known: {why}")
+    trees = lookup.trees(node)
+    if not known(trees):
+        return unknown(f"Whether another disk of {node.node} was pulled is not known: {trees.reason}")
+    if not known(node.disks):
+        return unknown(f"Whether another disk of {node.node} was pulled is not known: {node.disks.reason}")
     if not known(node.leaf_changes):
         return unknown(f"Which disks of {node.node} left service lately is not known: {node.leaf_changes.reason}")
-    for pool in node.pools:
+    for pool, _ in trees:
         for _, leaf in lookup.pool_leaves(pool):
-            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, pool, leaf):
+            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, node.leaf_changes, pool, leaf):
                 return refuse(_put_it_back(facts, params, pool, leaf))
     return ok("No other disk was pulled.")
 
@@ -210,17 +227,20 @@ def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
     bay = the_bay(facts, params)
     if not known(bay):
         return bay
-    shelf = [b for b in facts.nodes[params.get("node", "")].bays if b.enclosure_id == params.get("enclosure", "")]
-    unread = next((b for b in shelf if not known(b.locate)), None)
-    if unread is not None:
-        return Unknown(f"Whether bay {unread.slot} of enclosure {params.get('enclosure', '')} is lit is not known: {unread.locate.reason}")
+    bays = facts.nodes[params.get("node", "")].bays
+    if not known(bays):
+        return bays
+    shelf = [b for b in bays if b.enclosure_id == params.get("enclosure", "")]
+    for one in shelf:
+        if not known(one.locate):
+            return Unknown(f"Whether bay {one.slot} of enclosure {params.get('enclosure', '')} is lit is not known: {one.locate.reason}")
     return tuple(b for b in shelf if b.locate)
 
 
-def _was_pulled(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
+def _was_pulled(node: NodeFacts, leaf_changes: tuple[LeafChange, ...], pool: PoolFacts, leaf: VdevFacts) -> bool:
     if leaf.state in lookup.IN_SERVICE and leaf.name.startswith("/dev/disk/by-id/"):
         return lookup.at_path(node, leaf.name) is None
-    changes = (c for c in node.leaf_changes if (c.pool_guid, c.vdev_guid) == (pool.guid, leaf.guid))
+    changes = (c for c in leaf_changes if (c.pool_guid, c.vdev_guid) == (pool.guid, leaf.guid))
     return leaf.state in ("REMOVED", "UNAVAIL", "FAULTED") and any(c.age_seconds <= PULLED_SECONDS for c in changes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, identify, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
@@ -78,9 +78,12 @@ def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
 def the_disk_carries_no_label(facts: FleetFacts, params: Params) -> Verdict:
     pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
     disk = the_disk(facts, params)
-    for value in (pool_guid, vdev_guid, disk):
-        if not known(value):
-            return unknown(value.reason)
+    if not known(pool_guid):
+        return unknown(pool_guid.reason)
+    if not known(vdev_guid):
+        return unknown(vdev_guid.reason)
+    if not known(disk):
+        return unknown(disk.reason)
     case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
     if not known(case):
         return unknown(case.reason)
@@ -129,8 +132,10 @@ def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
     """Compared with the smallest sibling we can see, which is stricter than ZFS; one sector less is too small."""
     disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk) or not known(target):
-        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(target):
+        return unknown(target.reason)
     if not known(disk.size_bytes):
         return unknown(f"The size of {name_of(disk)} is not known: {disk.size_bytes.reason}")
     needed = _smallest_sibling(target)
@@ -145,8 +150,10 @@ def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
     disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk) or not known(target):
-        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(target):
+        return unknown(target.reason)
     if not known(disk.logical_block_bytes):
         return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
     if not known(target.top.ashift):
@@ -188,7 +195,7 @@ CANDIDATE_GUARDS = (
 )
 
 
-def _use_on(facts: FleetFacts, node, wwid: str) -> Verdict:
+def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:
     """What another node that sees the disk says of it."""
     disk = lookup.disk(facts, node.node, wwid)
     if why := stale(node, OF_OTHERS):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agents.collectors import COLLECTORS
 from workflows.engine.core import Params, Verdict, ok, unknown
 from workflows.facts import FleetFacts, NodeFacts, known, lookup
@@ -30,23 +32,26 @@ def stale(node: NodeFacts, sources: tuple[str, ...]) -> str:
         return f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent."
     if not known(node.ages):
         return f"{node.node}: {node.ages.reason} Have the node look again."
-    return next((why for source in sources if (why := _too_old(node, source))), "")
+    return next((why for source in sources if (why := _too_old(node.node, node.ages, source))), "")
 
 
 def age_seconds_max(source: str) -> float:
     """How long ago a source may have been asked: as long as it is left alone, and what a report may be late."""
-    return COLLECTORS[source].EVERY_SECONDS + FACTS_AGE_SECONDS_MAX
+    return float(COLLECTORS[source].EVERY_SECONDS) + FACTS_AGE_SECONDS_MAX
 
 
-def _too_old(node: NodeFacts, source: str) -> str:
-    seconds = node.ages.get(source)
+def _too_old(node: str, ages: Mapping[str, float], source: str) -> str:
+    seconds = ages.get(source)
     if seconds is None:
-        return f"{node.node} has not been asked for {source} yet. Wait for its next report, or have it look."
+        return f"{node} has not been asked for {source} yet. Wait for its next report, or have it look."
     if 0 <= seconds <= age_seconds_max(source):
         return ""
-    return f"{source} of {node.node} was read {seconds:.0f} s ago; {age_seconds_max(source):.0f} s is the limit. Have the node look at it again."
+    return f"{source} of {node} was read {seconds:.0f} s ago; {age_seconds_max(source):.0f} s is the limit. Have the node look at it again."
 
 
 def _oldest(node: NodeFacts) -> str:
-    source = max(SOURCES, key=lambda source: node.ages[source])
-    return f"The oldest of what is asked here, {source}, was read {node.ages[source]:.0f} s ago."
+    if not known(node.ages):
+        return node.ages.reason
+    ages = node.ages
+    source = max(SOURCES, key=lambda source: ages[source])
+    return f"The oldest of what is asked here, {source}, was read {ages[source]:.0f} s ago."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, known
+from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known
 from workflows.guards.subject import name_of, the_disk
 
 
@@ -17,10 +17,10 @@ def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
     if not known(disk.condition):
         return unknown(f"What {name_of(disk)} logged is not known: {disk.condition.reason}")
-    return _by_its_logs(disk, disk.condition)
+    return _by_its_logs(disk, disk.health, disk.condition)
 
 
-def _by_its_logs(disk: DiskFacts, said: ConditionFacts) -> Verdict:
+def _by_its_logs(disk: DiskFacts, health: HealthFacts, said: ConditionFacts) -> Verdict:
     """A disk that keeps no list of pending defects is common and no worse for it. Its self-tests must be readable."""
     name = name_of(disk)
     if not known(said.pending_defects):
@@ -38,7 +38,7 @@ def _by_its_logs(disk: DiskFacts, said: ConditionFacts) -> Verdict:
     if test is not None and test.failed:
         return refuse(f"The last self-test of {name} failed: {test.said}. Choose another disk.")
     tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"
-    return ok(f"{name} says of itself: {disk.health.text}; {tested}.")
+    return ok(f"{name} says of itself: {health.text}; {tested}.")
 
 
 def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Verdict:

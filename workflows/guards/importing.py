@@ -8,7 +8,7 @@ from __future__ import annotations
 from agents.operations._importing import OF_NOBODY
 from workflows.analysis.rewind_points import spare
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, Suspect, Unknown, known, lookup, suspects
+from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, PoolFacts, Suspect, Unknown, known, lookup, suspects
 from workflows.facts.fleet.divergence import rows
 from workflows.guards.fresh import stale
 from workflows.guards.subject import number, sharing_nodes
@@ -30,8 +30,10 @@ def what_can_be_imported_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_pool_is_not_imported_here(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     if not known(node.pools):
         return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
     for pool in node.pools:
@@ -76,8 +78,10 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
 def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
     """Every node that can see one of its disks says that it has not imported it, and so does the host that used it last."""
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     table = rows(node, guid)
     if not table:
         return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', guid)}.")
@@ -96,8 +100,10 @@ def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdi
 def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Verdict:
     """A cache file that names the pool imports it at the next boot of that node."""
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     table = rows(node, guid)
     sharing = sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid)))
     if not known(sharing):
@@ -112,8 +118,10 @@ def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Ver
 
 def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     if not known(node.pools):
         return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
     if any(pool.name == params.get("pool") and known(pool.guid) and pool.guid != guid for pool in node.pools):
@@ -200,8 +208,10 @@ def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
 
 def diverging(facts: FleetFacts, params: Params) -> Known[tuple[Suspect, ...]]:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return guid if known(node) else node
+    if not known(node):
+        return node
+    if not known(guid):
+        return guid
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     if not known(node.timelines):
@@ -235,8 +245,10 @@ IMPORT_GUARDS = (
 
 def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return guid if known(node) else node
+    if not known(node):
+        return node
+    if not known(guid):
+        return guid
     if not known(node.importable):
         return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
     found = [pool for pool in node.importable if pool.guid == guid]
@@ -246,7 +258,7 @@ def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
     return Unknown(f"`zpool import` on {node.node} {times}. Check that its disks are seen.")
 
 
-def _imported(facts: FleetFacts, params: Params):
+def _imported(facts: FleetFacts, params: Params) -> Known[PoolFacts]:
     guid = number(params, "pool_guid")
     if not known(guid):
         return guid

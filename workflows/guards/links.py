@@ -64,16 +64,19 @@ def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdi
     if not known(link):
         return unknown(link.reason)
     node, cut = link.node, behind(link)
-    if not known(node.disks) or not lookup.trees_known(node):
+    trees = lookup.trees(node)
+    if not known(node.disks) or not known(trees):
         return unknown(f"Which members hang on this link is not known: {lookup.why_trees_unknown(node)}")
-    for pool in node.pools:
-        for role, top in pool.tops:
+    for pool, tops in trees:
+        for role, top in tops:
             gone = [leaf for leaf in top.leaves() if known(leaf.wwid) and leaf.wwid in cut and redundancy.leaf_counts(leaf)]
             blind = [leaf for leaf in top.leaves() if not known(leaf.wwid) and leaf.state in lookup.IN_SERVICE]
             margin = redundancy.top_margin(pool, top)
-            if gone and (blind or not known(margin)):
+            if not gone:
+                continue
+            if blind or not known(margin):
                 return unknown(f"Whether {top.name} of {pool.name} survives without this link is not known.")
-            if gone and role != "log" and len(gone) > margin:
+            if role != "log" and len(gone) > margin:
                 return refuse(
                     f"{len(gone)} disks of {top.name} in {pool.name} have no other way, and it survives {margin} losses. Taking this cable out "
                     "stops the pool. Plan a window: stop its users, export it, and then do it."
@@ -109,9 +112,10 @@ def every_disk_behind_it_is_there(facts: FleetFacts, params: Params) -> Verdict:
             return refuse(
                 f"The kernel calls {bad[0].name} behind this link {bad[0].state if known(bad[0].state) else 'unreadable'}. Look at it first."
             )
-    if not lookup.trees_known(link.node):
-        return unknown(f"The pools of {link.node.node} are not known: {lookup.why_trees_unknown(link.node)}")
-    lost = [leaf for pool in link.node.pools for _, leaf in lookup.pool_leaves(pool) if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED")]
+    trees = lookup.trees(link.node)
+    if not known(trees):
+        return unknown(f"The pools of {link.node.node} are not known: {trees.reason}")
+    lost = [leaf for pool, _ in trees for _, leaf in lookup.pool_leaves(pool) if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED")]
     if lost:
         return refuse(f"{lost[0].name} is {lost[0].state}. Bring it back with many-disks-offline, or replace it.")
     return ok("Every disk behind it runs, and no pool has lost a member.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
@@ -73,8 +73,10 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
     if not known(pool):
         return unknown(pool.reason)
     node = facts.nodes[params["node"]]
-    if not known(pool.tops) or not known(node.disks):
-        return unknown(f"Which members of {pool.name} are away is not known: {(node.disks if known(pool.tops) else pool.tops).reason}")
+    if not known(pool.tops):
+        return unknown(f"Which members of {pool.name} are away is not known: {pool.tops.reason}")
+    if not known(node.disks):
+        return unknown(f"Which members of {pool.name} are away is not known: {node.disks.reason}")
     untold = next((leaf.gone for _, top in pool.tops for leaf in top.leaves() if not known(leaf.gone)), None)
     if untold is not None:
         return unknown(untold.reason)
@@ -146,9 +148,9 @@ def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
     margins = {id(top): redundancy.top_margin(pool, top) for top, _ in away(pool)}
     place = {d.wwid: (d.bay.enclosure_id, d.bay.slot) for d in (node.disks if known(node.disks) else ()) if known(d.wwid) and known(d.bay)}
 
-    def key(pair: tuple[VdevFacts, VdevFacts]) -> tuple:
+    def key(pair: tuple[VdevFacts, VdevFacts]) -> tuple[int, tuple[str, int], str]:
         margin = margins[id(pair[0])]
-        return (margin if known(margin) else 99, place.get(wwid_of(pair[1]), ("~", 0)), pair[1].name)
+        return (margin if known(margin) else 99, place.get(wwid_of(pair[1]) or "", ("~", 0)), pair[1].name)
 
     return tuple(leaf.guid for _, leaf in sorted(away(pool), key=key) if known(leaf.guid) and is_back(node, leaf))
 
@@ -157,12 +159,14 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
     if not known(pool):
         return unknown(pool.reason)
-    if not known(pool.tops) or not known(pool.scans):
-        return unknown(f"How {pool.name} stands is not known: {(pool.scans if known(pool.tops) else pool.tops).reason}")
+    if not known(pool.tops):
+        return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
+    if not known(pool.scans):
+        return unknown(f"How {pool.name} stands is not known: {pool.scans.reason}")
     gone = [leaf for _, leaf in away(pool)]
     if gone:
         return refuse(f"{plural(len(gone), 'member')} of {pool.name} still do not serve: {_names(gone)}.")
-    if any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+    if any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
         return refuse(f"{pool.name} is resilvering: its members catch up.")
     return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
 
@@ -182,8 +186,10 @@ def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
 def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
     """Asked all along: what was lost together may have been written to when it went, and nothing but a scrub finds that."""
     pool = the_pool(facts, params)
-    if not known(pool) or not known(pool.scans):
-        return unknown(pool.reason if not known(pool) else pool.scans.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.scans):
+        return unknown(pool.scans.reason)
     bad = [s for s in pool.scans if s.function == "scrub" and ((s.errors or 0) > 0 or s.state == "canceled")]
     if bad and bad[0].state == "canceled":
         return refuse(f"The scrub of {pool.name} was canceled. Nothing is proven; begin it again.")
@@ -196,8 +202,10 @@ def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_scrub_found_nothing(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
-    if not known(pool) or not known(pool.scans):
-        return unknown(pool.reason if not known(pool) else pool.scans.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(pool.scans):
+        return unknown(pool.scans.reason)
     scrubs = [s for s in pool.scans if s.function == "scrub"]
     if not scrubs:
         return refuse(f"{pool.name} shows no scrub.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviation
 from workflows.guards.fresh import stale
 from workflows.guards.margin import left
@@ -48,12 +48,14 @@ def the_disk_meant(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
 def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
     """By the label it carries and by the serial number it says."""
     found, disk = the_leaf(facts, params), the_disk_meant(facts, params)
-    if not known(found) or not known(disk):
-        return unknown(disk.reason if known(found) else found.reason)
+    if not known(found):
+        return unknown(found.reason)
+    if not known(disk):
+        return unknown(disk.reason)
     leaf = found[2]
-    if not known(leaf.wwid) or not known(disk.serial):
-        why = leaf.wwid.reason if not known(leaf.wwid) else disk.serial.reason
-        return unknown(f"Whether {leaf.guid} sits on {name_of(disk)} is not known: {why}")
+    for value in (leaf.wwid, disk.serial):
+        if not known(value):
+            return unknown(f"Whether {leaf.guid} sits on {name_of(disk)} is not known: {value.reason}")
     if leaf.wwid != params["old_wwid"]:
         return refuse(f"{leaf.guid} sits on {leaf.wwid}, not on {params['old_wwid']}. Begin again from the situation.")
     if disk.serial != params["old_serial"]:
@@ -91,7 +93,7 @@ def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
         return ok(f"{leaf.guid} is a hot spare; no vdev has to do without it.")
     if role == "log":
         return refuse(f"{leaf.guid} is a log device. It is not taken out of service for a mode.")
-    line = lookup.pool_lineage(pool, leaf.guid)
+    line = lookup.pool_lineage(pool, leaf.guid) if known(leaf.guid) else leaf.guid
     if not known(line) or line is None:
         return unknown(f"Where {leaf.guid} stands in {pool.name} is not known.")
     if any(vdev.kind in ("replacing", "spare") for vdev in line[:-1]):
@@ -195,7 +197,7 @@ def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"{leaf.guid} is {leaf.state}. Check its disk, and bring it back with `zpool online`.")
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    if not redundancy.leaf_counts(leaf) or any(s.function in redundancy.REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+    if not redundancy.leaf_counts(leaf) or any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
         return refuse(f"{leaf.guid} is {leaf.state} and still catches up.")
     return ok(f"{leaf.guid} is {leaf.state} in {pool.name} and holds its share.")
 

@@ -11,8 +11,10 @@ PLAIN_BLOCKS = (512, 4096)  # others carry checksums of a RAID controller, and o
 
 def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Params) -> Verdict:
     disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk) or not known(target):
-        return unknown(target.reason if known(disk) else disk.reason)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(target):
+        return unknown(target.reason)
     if not known(disk.logical_block_bytes):
         return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
     if disk.logical_block_bytes not in PLAIN_BLOCKS:

@@ -81,8 +81,10 @@ def _of_the_site(node: NodeFacts, operation: ModuleType) -> Iterator[str]:
 
 def _ruling(facts: FleetFacts, node: NodeFacts, params: Params, operation: ModuleType) -> Known[Ruling]:
     tools, module = node.zfs_userland, node.zfs_module
-    if not known(tools) or not known(module):
-        return Unknown(f"The ZFS versions of {node.node} are not known: {(module if known(tools) else tools).reason}")
+    if not known(tools):
+        return Unknown(f"The ZFS versions of {node.node} are not known: {tools.reason}")
+    if not known(module):
+        return Unknown(f"The ZFS versions of {node.node} are not known: {module.reason}")
     pool = {MULTIHOST: _guarded(facts, node, params), CHECKED: _checked(node, params) if asks(CHECKED, module) else False}
     return ruling(operation.NAME, tools, module, pool)
 

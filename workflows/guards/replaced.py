@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
 
-REPAIRS_AND_SCRUB = (*redundancy.REPAIRS, "scrub")  # a scrub that came after reads every block, and hides the resilver's line
+REPAIRS_AND_SCRUB = (*REPAIRS, "scrub")  # a scrub that came after reads every block, and hides the resilver's line
 
 
 def the_old_member_is_gone(facts: FleetFacts, params: Params) -> Verdict:
     pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool) or not known(guid):
-        return unknown(guid.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     line = lookup.pool_lineage(pool, guid)
     if not known(line):
         return unknown(line.reason)
@@ -78,8 +80,10 @@ def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verd
 def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
     """The margin this replacement was for. Other disks that are still lost are another run's matter, and said here."""
     pool, line = the_pool(facts, params), the_new_line(facts, params)
-    if not known(pool) or not known(line):
-        return unknown(line.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(line):
+        return unknown(line.reason)
     margin = redundancy.top_margin(pool, line[0])
     if not known(margin):
         return unknown(margin.reason)

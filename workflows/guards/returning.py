@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, known
+from workflows.facts import REPAIRS, FleetFacts, known
 from workflows.facts.fleet.census import candidate_case, census
 from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target
@@ -17,9 +17,12 @@ def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Ver
     """By the guid in its label, and no other disk claims the same. Whatever else it carries makes it another case."""
     pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
     disk = the_disk(facts, params)
-    for value in (pool_guid, vdev_guid, disk):
-        if not known(value):
-            return unknown(value.reason)
+    if not known(pool_guid):
+        return unknown(pool_guid.reason)
+    if not known(vdev_guid):
+        return unknown(vdev_guid.reason)
+    if not known(disk):
+        return unknown(disk.reason)
     case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
     if not known(case):
         return unknown(case.reason)
@@ -61,7 +64,7 @@ def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
         return again
     if not known(target.pool.scans):
         return unknown(f"The scan lines of {target.pool.name} are not known: {target.pool.scans.reason}")
-    repairs = [scan for scan in target.pool.scans if scan.function in redundancy.REPAIRS]
+    repairs = [scan for scan in target.pool.scans if scan.function in REPAIRS]
     if not redundancy.leaf_counts(target.leaf) or any(scan.state in ("running", "paused") for scan in repairs):
         return refuse(f"{target.leaf.guid} is {target.leaf.state} and still catches up.")
     since, _, until = params.get("serving", "").partition(":")
@@ -80,7 +83,7 @@ def it_caught_up_without_errors(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(target.reason)
     if not known(target.pool.scans):
         return unknown(f"How it caught up is not known: {target.pool.scans.reason}")
-    bad = [scan for scan in target.pool.scans if scan.function in redundancy.REPAIRS and scan.state == "finished" and scan.errors != 0]
+    bad = [scan for scan in target.pool.scans if scan.function in REPAIRS and scan.state == "finished" and scan.errors != 0]
     if bad and bad[0].errors is None:
         return unknown(f"With how many errors the {bad[0].function} of {target.pool.name} ended is not known.")
     if bad:

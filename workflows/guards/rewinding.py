@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agents.collectors.kstat_txgs import Txg
 from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, lookup
@@ -40,8 +41,10 @@ def it_does_not_come_in_as_it_is(facts: FleetFacts, params: Params) -> Verdict:
 def no_force_is_needed(facts: FleetFacts, params: Params) -> Verdict:
     """Nothing that is forced is done from here for writing or back in time."""
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     if not known(node.hostid):
         return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
     table = rows(node, guid)
@@ -77,8 +80,10 @@ def no_checkpoint_stands(facts: FleetFacts, params: Params) -> Verdict:
 
 def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return unknown(guid.reason if known(node) else node.reason)
+    if not known(node):
+        return unknown(node.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     version = release_numbers(node.zfs_module)
     if not known(version):
         return unknown(f"The ZFS version of {node.node} is not known: {version.reason}")
@@ -88,14 +93,15 @@ def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
     chosen, written = number({"txg": agreed(params)}, "txg"), [row.label.txg for row in rows(node, guid)]
     if not known(chosen):
         return unknown(chosen.reason)
-    if not written or None in written:
+    known_txgs = [txg for txg in written if txg is not None]
+    if not written or len(known_txgs) < len(written):
         return unknown(
             f"OpenZFS {said} cannot go back before a label was written, and of {params.get('pool', guid)} not every label says when. "
             "Read the disks on a node with 0.8 or newer."
         )
-    if max(written) > chosen:
+    if max(known_txgs) > chosen:
         return refuse(
-            f"OpenZFS {said} cannot go back before a label was written (txg {max(written)}). Read the disks on a node with 0.8 or newer."
+            f"OpenZFS {said} cannot go back before a label was written (txg {max(known_txgs)}). Read the disks on a node with 0.8 or newer."
         )
     return ok(f"No label is newer than txg {chosen}, so OpenZFS {said} can go back to it.")
 
@@ -149,8 +155,10 @@ def the_log_says_where_it_came_in(facts: FleetFacts, params: Params) -> Verdict:
 
 def it_landed_further_back(facts: FleetFacts, params: Params) -> Verdict:
     took, chosen = _taken(facts, params), number(params, "txg")
-    if not known(took) or not known(chosen):
-        return unknown(chosen.reason if known(took) else took.reason)
+    if not known(took):
+        return unknown(took.reason)
+    if not known(chosen):
+        return unknown(chosen.reason)
     if took == chosen:
         return refuse(f"{params.get('pool', '')} came in at txg {took}, as it was chosen.")
     if took > chosen or str(took) not in older_points(params):
@@ -178,8 +186,10 @@ def what_it_took(facts: FleetFacts, params: Params) -> str:
 
 def it_lost_no_more_than_was_agreed(facts: FleetFacts, params: Params) -> Verdict:
     took, least = _taken(facts, params), number({"txg": agreed(params)}, "txg")
-    if not known(took) or not known(least):
-        return unknown(least.reason if known(took) else took.reason)
+    if not known(took):
+        return unknown(took.reason)
+    if not known(least):
+        return unknown(least.reason)
     if took < least:
         return refuse(
             f"{params.get('pool', '')} came in at txg {took}, older than the {least} that was agreed to. Write nothing more; compare with the images."
@@ -225,8 +235,10 @@ def the_pool_is_imported_for_writing(facts: FleetFacts, params: Params) -> Verdi
 def it_has_passed_what_it_left_behind(facts: FleetFacts, params: Params) -> Verdict:
     """Until then the rings hold newer uberblocks of the timeline that was left, and the next import may follow those (OpenZFS #19163)."""
     here, newest = the_pool_is_imported_here(facts, params), number(params, "newest_txg")
-    if here.outcome != "pass" or not known(newest):
-        return unknown(newest.reason if here.outcome == "pass" else _gone(params, here.reason))
+    if here.outcome != "pass":
+        return unknown(_gone(params, here.reason))
+    if not known(newest):
+        return unknown(newest.reason)
     writes = _writes(facts, params)
     if not known(writes):
         return unknown(writes.reason)
@@ -282,7 +294,7 @@ def _taken(facts: FleetFacts, params: Params) -> Known[int]:
     return loads.get(pool.name, Unknown(f"ZFS's own log does not say any more from which txg {pool.name} came in."))
 
 
-def _writes(facts: FleetFacts, params: Params):
+def _writes(facts: FleetFacts, params: Params) -> Known[tuple[Txg, ...]]:
     pool: Known[PoolFacts] = the_pool(facts, params)
     if not known(pool):
         return pool

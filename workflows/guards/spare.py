@@ -11,8 +11,10 @@ from workflows.guards.subject import name_of, the_disk
 
 def the_new_disk_sits_where_the_old_one_was(facts: FleetFacts, params: Params) -> Verdict:
     disk, inside = the_disk(facts, params), disks_in(facts, params)
-    if not known(disk) or not known(inside):
-        return unknown(inside.reason if known(disk) else disk.reason)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(inside):
+        return unknown(inside.reason)
     if any(known(d.wwid) and d.wwid == params.get("wwid", "") for d in inside):
         return ok(f"{name_of(disk)} sits in {words(params)}.")
     return refuse(f"{name_of(disk)} is not in {words(params)}, which the old disk left. Choose the disk in that bay.")

@@ -81,8 +81,10 @@ def _may_get_nothing(facts: FleetFacts, params: Params, pool: PoolFacts) -> bool
 
 def the_one_that_goes_is_gone(facts: FleetFacts, params: Params) -> Verdict:
     pool, line = the_pool(facts, params), _line(facts, params, _goes(params))
-    if not known(pool) or not known(line):
-        return unknown(line.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(line):
+        return unknown(line.reason)
     if line:
         return refuse(f"{_goes(params)} is still in {line[-2].name if len(line) > 1 else pool.name}.")
     return ok(f"{_goes(params)} is not in the tree of {pool.name} any more.")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.fleet.census import title
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,14 @@ def nameless(facts: FleetFacts, params: Params) -> DiskFacts | None:
 def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[tuple[NodeFacts, ...]]:
     """Other nodes that see, or may see, at least one of these disks; Unknown when a node does not say which disks it sees."""
     others = [other for name, other in facts.nodes.items() if name != node]
-    blind = [other for other in others if not known(other.disks)]
-    if blind:
-        return Unknown(f"{blind[0].node} may see the same disks, and which disks it sees is not known: {blind[0].disks.reason}")
+    seen = []
+    for other in others:
+        if not known(other.disks):
+            return Unknown(f"{other.node} may see the same disks, and which disks it sees is not known: {other.disks.reason}")
+        seen.append((other, other.disks))
     here = [lookup.disk(facts, node, wwid) for wwid in wwids]
     sizes = [d.size_bytes if known(d) and d is not None else None for d in here]
-    return tuple(other for other in others if any(_may_be(d, wwids, sizes) for d in other.disks))
+    return tuple(other for other, disks in seen if any(_may_be(d, wwids, sizes) for d in disks))
 
 
 def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | None]) -> bool:
@@ -92,5 +97,5 @@ def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | Non
     return not known(disk.size_bytes) or any(size is None or not known(size) or size == disk.size_bytes for size in sizes)
 
 
-def _present(found, otherwise: str):
+def _present(found: Known[T | None], otherwise: str) -> Known[T]:
     return Unknown(otherwise) if found is None else found

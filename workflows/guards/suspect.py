@@ -70,8 +70,10 @@ def names_of(disk: DiskFacts) -> set[str]:
 
 def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
     pool, disk = listed_pool(facts, params), the_disk(facts, params)
-    if not known(pool) or not known(disk):
-        return unknown(disk.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(disk):
+        return unknown(disk.reason)
     names = names_of(disk)
     top = next((top for _, top in pool.tops if any(leaf.name.rsplit("/", 1)[-1] in names for leaf in top.leaves())), None)
     if top is None:
@@ -103,8 +105,10 @@ def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Kn
 
 def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
     disk, guid = the_disk(facts, params), number(params, "pool_guid")
-    if not known(disk) or not known(guid):
-        return unknown(guid.reason if known(disk) else disk.reason)
+    if not known(disk):
+        return unknown(disk.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     if not known(disk.in_use) or not known(disk.labels):
         return unknown(f"Whether something else uses {title(disk)} is not known.")
     if disk.in_use:
@@ -141,8 +145,10 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
 def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
     """Guids of the members whose disks are here, by their labels, without the one that is taken away."""
     node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return guid if known(node) else node
+    if not known(node):
+        return node
+    if not known(guid):
+        return guid
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
@@ -246,8 +252,10 @@ def it_is_back_or_out(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_pool_lacks_exactly_this_disk(facts: FleetFacts, params: Params) -> Verdict:
     pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool) or not known(guid):
-        return unknown(guid.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     lost = [leaf for _, top in pool.tops for leaf in top.leaves() if leaf.state not in lookup.IN_SERVICE]

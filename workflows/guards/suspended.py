@@ -90,9 +90,9 @@ def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> 
     for _, top in pool.tops:
         leaf = next((v for v in top.leaves() if known(v.wwid) and v.wwid == sick), None)
         margin = redundancy.top_margin(pool, top)
-        if leaf is not None and not known(margin):
-            return unknown(margin.reason)
         if leaf is not None:
+            if not known(margin):
+                return unknown(margin.reason)
             after = margin - (1 if redundancy.leaf_counts(leaf) else 0)
             return (
                 left(after, f"Without it {top.name}")
@@ -248,8 +248,10 @@ def its_signs_of_life_get_through(facts: FleetFacts, params: Params) -> Verdict:
 def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
     """An importer goes by the values of the last host, and the last host may be either of them."""
     here = lookup.node(facts, params.get("node", ""))
-    if not known(here) or not known(here.tunables):
-        return unknown(here.reason if not known(here) else here.tunables.reason)
+    if not known(here):
+        return unknown(here.reason)
+    if not known(here.tunables):
+        return unknown(here.tunables.reason)
     for name in partners(facts, params):
         other = facts.nodes.get(name)
         if other is None:

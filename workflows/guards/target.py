@@ -6,7 +6,7 @@ from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import FleetFacts, PoolFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.fate import nothing_of_the_pool_comes_first
@@ -54,8 +54,10 @@ def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
 
 def the_lost_member_is_one_known_vdev(facts: FleetFacts, params: Params) -> Verdict:
     pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool) or not known(guid):
-        return unknown(guid.reason if known(pool) else pool.reason)
+    if not known(pool):
+        return unknown(pool.reason)
+    if not known(guid):
+        return unknown(guid.reason)
     line = lookup.pool_lineage(pool, guid)
     if not known(line):
         return unknown(line.reason)
@@ -172,9 +174,12 @@ def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
 def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:
     """A warning for who brings a member back: that is never refused, as it gains a copy, but it may cost the time of the resilver that runs."""
     target = the_target(facts, params)
-    scans = target.pool.scans if known(target) else target
+    not_told = "Whether a resilver runs that begins anew when the member is back is not known"
+    if not known(target):
+        return f"{not_told}: {target.reason}"
+    scans = target.pool.scans
     if not known(scans):
-        return f"Whether a resilver runs that begins anew when the member is back is not known: {scans.reason}"
+        return f"{not_told}: {scans.reason}"
     if "resilver" not in _resilver.not_over(scans):
         return ""
     why = _defers(target).why_not(target.pool.name)
@@ -258,10 +263,10 @@ def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
     if not known(target):
         return unknown(target.reason)
     others = [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid and leaf.state in lookup.IN_SERVICE]
-    unread = next((leaf for leaf in others if not known(leaf.errors)), None)
-    if unread is not None:
-        return unknown(f"How many wrong checksums {unread.name} counts is not known: {unread.errors.reason}")
-    wrong = [leaf for leaf in others if leaf.errors[2]]
+    for leaf in others:
+        if not known(leaf.errors):
+            return unknown(f"How many wrong checksums {leaf.name} counts is not known: {leaf.errors.reason}")
+    wrong = [leaf for leaf in others if known(leaf.errors) and leaf.errors[2]]
     if len(wrong) > WRONG_SIBLINGS_MAX:
         names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in wrong[:WRONG_NAMED])
         if len(wrong) > WRONG_NAMED:
@@ -290,7 +295,7 @@ TARGET_GUARDS = (
 )
 
 
-def _wwids(pool) -> frozenset[str]:
+def _wwids(pool: PoolFacts) -> frozenset[str]:
     return frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid))
 
 
@@ -301,7 +306,8 @@ def _is_log(target: Target) -> bool:
 
 def _elsewhere(target: Target) -> bool:
     """Whether the running resilver names its disk, and it is under another top-level vdev."""
-    return any(redundancy.being_rebuilt(top, target.pool.scans) for _, top in target.pool.tops)
+    tops, scans = target.pool.tops, target.pool.scans
+    return known(tops) and known(scans) and any(redundancy.being_rebuilt(top, scans) for _, top in tops)
 
 
 def _defers(target: Target) -> _resilver.Defers:

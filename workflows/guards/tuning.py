@@ -120,15 +120,15 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(tunables.reason)
     mine = setting.tunable.name if known(setting) else ""
     others = [t for t in tunables.known_names if t.name != mine and t.name in SCAN_KNOBS]
-    unread = [t for t in others if not known(t.differs)]
     raised = [t for t in others if known(t.differs) and t.differs]
     if raised:
         return refuse(
             f"{raised[0].name} is {raised[0].value} and {raised[0].later}: somebody tunes already. "
             "Put it back, or write it down for the boot if it is meant to stay."
         )
-    if unread:
-        return unknown(f"Whether {unread[0].name} was changed is not known: {unread[0].differs.reason}")
+    for other in others:
+        if not known(other.differs):
+            return unknown(f"Whether {other.name} was changed is not known: {other.differs.reason}")
     return ok("No other tunable of scans was changed.")
 
 
