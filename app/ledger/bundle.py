@@ -20,7 +20,7 @@ from agents.portal.wire import canonical
 from app.core import job_progress
 from app.ledger import checkpoints, keyring, notes, stored, verify
 from app.ledger.forms import LedgerDown
-from app.ledger.models import Blob, LedgerCheckpoint, LedgerEvent
+from app.ledger.models import Blob, LedgerCheckpoint, LedgerEvent, LedgerSent
 from app.ledger.proving import inclusion
 from app.ledger.services import blob, record
 
@@ -90,12 +90,14 @@ def line(event: LedgerEvent, withheld: set[str]) -> bytes:
 
 
 def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list[LedgerCheckpoint]:
-    """For each event the checkpoint that covered it first, but for the closing one. Only those whose signatures can still be checked."""
+    """For each event the checkpoint that covered it first, and those that were sent outside last, but for the closing one, smallest first.
+    Only those whose signatures can still be checked."""
     begin = max(events[0].chain.seq, keyring.lost_at())
     signed = list(LedgerCheckpoint.objects.filter(size__gte=begin, size__lte=closing.size).order_by("size").defer("frontier"))
     sizes = [row.size for row in signed]
-    first = {bisect_left(sizes, event.chain.seq) for event in events}
-    return [signed[place] for place in sorted(first) if sizes[place] < closing.size]
+    taken = {signed[bisect_left(sizes, event.chain.seq)].size for event in events}
+    taken |= set(LedgerSent.objects.filter(size__gte=max(1, keyring.lost_at())).values_list("size", flat=True))
+    return list(LedgerCheckpoint.objects.filter(size__in=taken, size__lt=closing.size).order_by("size").defer("frontier"))
 
 
 def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:

@@ -45,7 +45,7 @@ class Piece:
         self.closed = self.closed or line == "}"
         found = KEY.match(line)
         self.said = found.group(1) if found else self.said
-        if self.source.startswith("zpool_") and line.strip().startswith(("pool: ", "no pools")):
+        if self.source.startswith(("zpool_", "zdb_")) and line.strip().startswith(("pool: ", "no pools")):
             self.pools.add(line.strip())
         if self.source == "smart" and (section := _SECTION.match(line)):
             self.sections.add(section.group())
@@ -133,9 +133,11 @@ def _begun_at(lines: Sequence[str], i: int) -> str:
 
 
 def _is_talk(piece: Piece, source: str) -> bool:
-    """Whether what stands below a command is somebody's own words, as its output begins only here. What refuses it is an output, too."""
+    """Whether what stands below a command is somebody's own words, as its output begins only here. What refuses it is an output, too.
+    Only zpool and zdb begin with a line that tells what they print; others print one about themselves or the device first."""
     return (
-        bool(piece.command)
+        source.startswith(("zpool_", "zdb_"))
+        and bool(piece.command)
         and piece.begun
         and not piece.sure
         and _family(piece.source) == source

@@ -72,6 +72,18 @@ def test_it_goes_to_a_file_a_syslog_and_a_mailbox_and_is_a_pin_in_each(cast, set
         assert audit(kept(tmp_path / name)).exit_code == 0
 
 
+def test_an_export_has_the_checkpoint_that_was_sent_last_also_where_the_run_came_later(cast, settings, tmp_path):
+    settings.CHECKPOINTS_TO = (f"file://{tmp_path}/kept",)
+    sent = cast.checkpoint_now()
+    outside.send_out()
+    cast.record("run.started", {"pool": "ost_3"}, "ann", run="9", node="oss01")
+    cast.checkpoint_now()
+    (tmp_path / "run.zip").write_bytes(bundle("9", "ann"))
+    report = verify.verify(tmp_path / "run.zip", verify.Pins(kept=tuple(verify.read_kept(tmp_path / "kept"))))
+    assert (report.exit_code, report.tampered, report.incomplete) == (0, [], [])
+    assert ("kept", f"the checkpoint over {sent.size} events agrees with the bundle's") in report.facts
+
+
 def test_a_place_that_takes_nothing_is_recorded_without_its_password(cast, settings, tmp_path):
     settings.CHECKPOINTS_TO = (f"file://{tmp_path}/absent/kept", "smtp://me:secret@127.0.0.1:1/a@example.org", "ftp://x/y", "syslog:/x")
     cast.checkpoint_now()

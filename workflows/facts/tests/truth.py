@@ -276,7 +276,7 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "mmp-suspended/2-suspended": ("pool-suspended act",),
     # What was typed while it hung.
     "mmp-suspended/3-clear": NOT_RECORDED,
-    "mmp-suspended/4-stall-over": ("pool-suspended act",),
+    "mmp-suspended/4-stall-over": ("pool-suspended act", "slow-ios info"),
     # Two pools, with and without multihost, of a host that may be alive.
     "other-host/1-last-used-by-oss01": ("foreign-pool-imported-elsewhere watch", "foreign-pool-imported-elsewhere watch"),
     "other-host/2-refused": NOT_RECORDED,
@@ -311,7 +311,7 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "slow-disk/1-writing": ("slow-disk act", "tunables-left-raised watch"),
     # The throttle is off, the counts stay.
     # txg_sync waited longer than two minutes for that disk.
-    "slow-disk/2-after": ("slow-disk watch", "kernel-errors watch"),
+    "slow-disk/2-after": ("slow-disk watch", "kernel-errors watch", "slow-ios info"),
     "slow-disk/3-clear": NOT_RECORDED,
     "unsupported-features/1-not-imported": ("import-blocked watch", "import-blocked watch"),
     "unsupported-features/2-import": NOT_RECORDED,

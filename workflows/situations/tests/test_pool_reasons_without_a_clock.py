@@ -40,7 +40,8 @@ def test_beside_other_trouble_no_hint_of_a_scrub_is_given():
 
 
 def test_the_newest_stamp_of_the_text_counts():
-    elm = status(*MIRROR, pool="elm", scan=CLEAN.replace("2026", "2031"))
+    others = [row.replace("5b20", "5b30") for row in MIRROR]
+    elm = status(*others, pool="elm", scan=CLEAN.replace("2026", "2031"))
     said = found(status(*MIRROR) + "\n" + elm)
     assert [(s.slug, s.subject["pool"]) for s in said] == [("scrub-overdue", "oak")]
 
