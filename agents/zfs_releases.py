@@ -317,4 +317,4 @@ def read() -> str:
 def not_ordered(tools: str, module: str) -> dict[str, str]:
     """Operation -> why it is ordered for no pool on a node with these."""
     rulings = {operation: ruling(operation, tools, module, dict.fromkeys(WHEN, False)) for operation in TABLE}
-    return {operation: said.reason for operation, said in rulings.items() if said.outcome != PASS}
+    return {operation: ruled.reason for operation, ruled in rulings.items() if ruled.outcome != PASS}

@@ -53,8 +53,8 @@ def counts(table: Iterable[Attribute]) -> tuple[tuple[str, int], ...]:
 
 def life(table: Iterable[Attribute]) -> tuple[str, int] | None:
     """The row that says how much of an SSD's life is left, and the percentage. The lowest where several say it."""
-    said = [(row.value, row.name) for row in table if row.name in LIFE_LEFT and row.value is not None and row.value <= 100]
-    return (min(said)[1], min(said)[0]) if said else None
+    values = [(row.value, row.name) for row in table if row.name in LIFE_LEFT and row.value is not None and row.value <= 100]
+    return (min(values)[1], min(values)[0]) if values else None
 
 
 def failing(table: Iterable[Attribute]) -> tuple[str, ...]:

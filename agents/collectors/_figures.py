@@ -21,8 +21,8 @@ def ask_pools(host: Host, source: str, argv: Sequence[str], timeout_seconds: flo
     """Ask about all pools. Where there is none, `zpool list` and `get` are silent and `iostat` exits 1 and says so."""
     capture = ask(host, source, argv, timeout_seconds, data_exits=(0, 1))
     if capture.outcome == "data" and capture.exit_code == 1 and NO_POOLS not in capture.stderr + capture.text:
-        said = capture.stderr.strip().split("\n")[0]
-        return replace(capture, outcome="failed", reason=f"{' '.join(argv)} exited {capture.exit_code}: {said or 'it said nothing'}")
+        message = capture.stderr.strip().split("\n")[0]
+        return replace(capture, outcome="failed", reason=f"{' '.join(argv)} exited {capture.exit_code}: {message or 'it said nothing'}")
     return capture
 
 

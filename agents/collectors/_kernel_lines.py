@@ -206,22 +206,22 @@ UNEXPLAINED = "unexplained"
 _SPL = re.compile(r"^SPLError: \d+:\d+:\([\w.-]+:\d+:\w+\(\)\) ")  # before 0.6.5 each warning came with its place in the source
 
 
-def classify(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+def classify(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     """Kind and named parts of a line; None where it says nothing of our matters that a pattern knows."""
-    return _classified(said[:LINE_MAX])
+    return _classified(message[:LINE_MAX])
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _classified(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    if said.startswith("SPLError"):
-        said = _SPL.sub("", said, count=1)
+def _classified(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    if message.startswith("SPLError"):
+        message = _SPL.sub("", message, count=1)
     for hint in _HINTS:
-        if hint in said:
+        if hint in message:
             break
     else:
         return None
     for kind, pattern in _PATTERNS.items():
-        found = pattern.fullmatch(said)
+        found = pattern.fullmatch(message)
         if found:
             return kind, tuple([(_NAMES.get(name, name), value) for name, value in found.groupdict().items() if value is not None])
     return None
@@ -230,13 +230,13 @@ def _classified(said: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 _NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what"}  # a name may stand once in a pattern
 
 
-def counts(said: str) -> bool:
+def counts(message: str) -> bool:
     """Whether a line that no pattern knows is about ZFS, or tells trouble of a disk, an HBA or a shelf."""
-    return _counted(said[:LINE_MAX])
+    return _counted(message[:LINE_MAX])
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _counted(said: str) -> bool:
-    if _EXPECTED.match(said):
+def _counted(message: str) -> bool:
+    if _EXPECTED.match(message):
         return False
-    return _ZFS.search(said) is not None or (_HARDWARE.search(said) is not None and _TROUBLE.search(said) is not None)
+    return _ZFS.search(message) is not None or (_HARDWARE.search(message) is not None and _TROUBLE.search(message) is not None)

@@ -82,9 +82,9 @@ def stamped(line: str) -> Stamped | None:
 def _stamped(line: str) -> Stamped | None:
     found = _BOOT.fullmatch(line)
     if found:
-        said = _BY.fullmatch(found.group(3))  # journald -o short-monotonic names host and kernel after it
+        by_host = _BY.fullmatch(found.group(3))  # journald -o short-monotonic names host and kernel after it
         at_us = int(found.group(1)) * SECOND + int(found.group(2).ljust(6, "0"))
-        return Stamped(at_us, f"{found.group(1)}.{found.group(2)}", said.group("said") if said else found.group(3))
+        return Stamped(at_us, f"{found.group(1)}.{found.group(2)}", by_host.group("said") if by_host else found.group(3))
     for form in _DATED:
         found = form.fullmatch(line)
         if found and not _EVENT.match(found.group("rest")):
@@ -100,9 +100,9 @@ def _of(line: str, found: re.Match[str], at_us: int) -> Stamped:
     rest = found.group("rest")
     printed = line[: len(line) - len(rest)].strip(" []")
     by = _BY.fullmatch(rest)
-    said = _FACILITY.sub("", by.group("said") if by else rest, count=1)
-    again = _BOOT.fullmatch(said)  # rsyslog keeps the kernel's own stamp
-    return Stamped(at_us, printed, again.group(3) if again else said, by is not None or _OTHER.match(rest) is None)
+    message = _FACILITY.sub("", by.group("said") if by else rest, count=1)
+    again = _BOOT.fullmatch(message)  # rsyslog keeps the kernel's own stamp
+    return Stamped(at_us, printed, again.group(3) if again else message, by is not None or _OTHER.match(rest) is None)
 
 
 def _moment(of: dict[str, str | None]) -> int:

@@ -35,5 +35,5 @@ def _lasting(value: Any) -> Any:
     return [_lasting(item) for item in value] if isinstance(value, list) else value
 
 
-def _state_of(said: Any) -> Any:
-    return {key: said.get(key) for key in _STATE_OF_PROGRESS} if isinstance(said, dict) else said
+def _state_of(value: Any) -> Any:
+    return {key: value.get(key) for key in _STATE_OF_PROGRESS} if isinstance(value, dict) else value

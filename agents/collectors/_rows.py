@@ -56,12 +56,12 @@ _GAP_ALONE = re.compile(r"[\[(<{ ]*(?:\.{2,}|…|(?:\. ){2,}\.|\.|:|snip\w{0,5})
 
 def is_gap(line: str) -> bool:
     """Whether somebody wrote this in place of rows that were taken out: "...", "[...]", "<snip>", "(20 more disks)"."""
-    said = line.strip()[: GAP_MAX + 1]
-    if not said or len(said) > GAP_MAX:
+    stripped = line.strip()[: GAP_MAX + 1]
+    if not stripped or len(stripped) > GAP_MAX:
         return False
-    if said[0] in "<[" and said[-1] in ">]":
+    if stripped[0] in "<[" and stripped[-1] in ">]":
         return True  # no vdev and no note of ZFS is printed so
-    return _GAP_ALONE.fullmatch(said) is not None or (_GAP_MARK.match(said) is not None and _GAP_WORDS.search(said) is not None)
+    return _GAP_ALONE.fullmatch(stripped) is not None or (_GAP_MARK.match(stripped) is not None and _GAP_WORDS.search(stripped) is not None)
 
 
 class Lines(NamedTuple):

@@ -75,30 +75,32 @@ class SmartDetails:
     in_text: bool = False  # read from smartctl's text, which leaves out what JSON says
 
 
-def details(said: dict[str, Any]) -> SmartDetails:
-    nvme, tests = _dict(said.get("nvme_smart_health_information_log")), tuple(_self_tests(said))
-    table = tuple(_table(said))
+def details(document: dict[str, Any]) -> SmartDetails:
+    nvme, tests = _dict(document.get("nvme_smart_health_information_log")), tuple(_self_tests(document))
+    table = tuple(_table(document))
     life = _attributes.life(table)
     return SmartDetails(
-        temperature=_int(said, "temperature", "current") or None,  # 0 is what a disk without a sensor says
-        temperature_trip=_first(_int(said, "temperature", "drive_trip"), _int(said, "scsi_temperature", "drive_trip")),
-        power_on_hours=_int(said, "power_on_time", "hours"),
-        pending_defects=_int(said, "scsi_pending_defects", "count"),
-        errors=tuple(_errors(_dict(said.get("scsi_error_counter_log")))),
-        self_tests=tests if tests or _keeps_tests(said) else None,
-        test_runs=_bool(said, "scsi_self_test_status", "in_progress"),
-        background=_text(said, "scsi_background_scan", "status", "string"),
-        links=tuple(_links(said)),
+        temperature=_int(document, "temperature", "current") or None,  # 0 is what a disk without a sensor says
+        temperature_trip=_first(_int(document, "temperature", "drive_trip"), _int(document, "scsi_temperature", "drive_trip")),
+        power_on_hours=_int(document, "power_on_time", "hours"),
+        pending_defects=_int(document, "scsi_pending_defects", "count"),
+        errors=tuple(_errors(_dict(document.get("scsi_error_counter_log")))),
+        self_tests=tests if tests or _keeps_tests(document) else None,
+        test_runs=_bool(document, "scsi_self_test_status", "in_progress"),
+        background=_text(document, "scsi_background_scan", "status", "string"),
+        links=tuple(_links(document)),
         attributes=_attributes.counts(table),
         percent_used=_first(
             _int(nvme, "percentage_used"),
-            _int(said, "endurance_used", "current_percent"),
-            _int(said, "scsi_percentage_used_endurance_indicator"),
+            _int(document, "endurance_used", "current_percent"),
+            _int(document, "scsi_percentage_used_endurance_indicator"),
         ),
         media_errors=_int(nvme, "media_errors"),
         critical_warning=_int(nvme, "critical_warning"),
-        temperature_max=_first(_int(said, "nvme_composite_temperature_threshold", "critical"), _int(said, "temperature", "op_limit_max")),
-        temperature_warning=_int(said, "nvme_composite_temperature_threshold", "warning"),
+        temperature_max=_first(
+            _int(document, "nvme_composite_temperature_threshold", "critical"), _int(document, "temperature", "op_limit_max")
+        ),
+        temperature_warning=_int(document, "nvme_composite_temperature_threshold", "warning"),
         available_spare=_int(nvme, "available_spare"),
         spare_threshold=_int(nvme, "available_spare_threshold"),
         life_left=None if life is None else life[1],
@@ -118,13 +120,13 @@ def _errors(log: dict[str, Any]) -> Iterator[ErrorLine]:
             yield ErrorLine(what, _int(line, "total_errors_corrected"), _int(line, "total_uncorrected_errors"), exact)
 
 
-def _keeps_tests(said: dict[str, Any]) -> bool:
+def _keeps_tests(document: dict[str, Any]) -> bool:
     """Whether smartctl read the self-test log and found nothing in it. It says that only for ATA and NVMe."""
-    return "ata_smart_self_test_log" in said or "nvme_self_test_log" in said
+    return "ata_smart_self_test_log" in document or "nvme_self_test_log" in document
 
 
-def _nvme_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
-    table = _dict(said.get("nvme_self_test_log")).get("table")
+def _nvme_tests(document: dict[str, Any]) -> Iterator[SelfTest]:
+    table = _dict(document.get("nvme_self_test_log")).get("table")
     for test in (table if isinstance(table, list) else [])[:TESTS_MAX]:
         result = NVME_RESULTS.get(_first(_int(_dict(test), "self_test_result", "value"), -1) or 0)
         if result is not None:
@@ -132,15 +134,15 @@ def _nvme_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
             yield SelfTest(_int(test, "power_on_hours"), what, result, words, _int(test, "lba"))
 
 
-def _self_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
+def _self_tests(document: dict[str, Any]) -> Iterator[SelfTest]:
     for name in TESTS:
-        test = _dict(said.get(name))
+        test = _dict(document.get(name))
         result = _int(test, "result", "value")
         if result is not None:
             what, words = _text(test, "code", "string") or "", _text(test, "result", "string") or ""
             yield SelfTest(_int(test, "power_on_time", "hours"), what, result, words, _int(test, "lba_first_failure", "value"))
-    yield from _nvme_tests(said)
-    logs = _dict(said.get("ata_smart_self_test_log"))
+    yield from _nvme_tests(document)
+    logs = _dict(document.get("ata_smart_self_test_log"))
     table = _dict(logs.get("extended")).get("table") or _dict(logs.get("standard")).get("table")
     for test in (table if isinstance(table, list) else [])[:TESTS_MAX]:
         status = _int(_dict(test), "status", "value")
@@ -155,9 +157,9 @@ def _self_tests(said: dict[str, Any]) -> Iterator[SelfTest]:
             )
 
 
-def _links(said: dict[str, Any]) -> Iterator[SmartLink]:
+def _links(document: dict[str, Any]) -> Iterator[SmartLink]:
     for port, title in PORTS:
-        for name, value in sorted(_dict(said.get(title)).items()):
+        for name, value in sorted(_dict(document.get(title)).items()):
             phy = {_key(key): inner for key, inner in _dict(value).items()}
             words = phy.get("negotiated_logical_link_rate")
             if re.fullmatch("phy_[0-9]{1,3}", name) and isinstance(words, str):
@@ -188,8 +190,8 @@ def _key(name: str) -> str:
     return re.sub("[^a-z0-9]+", "_", name.lower())  # versions differ between spaces and underscores
 
 
-def _table(said: dict[str, Any]) -> Iterator[Attribute]:
-    table = _dict(said.get("ata_smart_attributes")).get("table")
+def _table(document: dict[str, Any]) -> Iterator[Attribute]:
+    table = _dict(document.get("ata_smart_attributes")).get("table")
     for row in table if isinstance(table, list) else []:
         number, flags = _int(_dict(row), "id"), _bool(_dict(row), "flags", "prefailure")
         if number is not None:
@@ -213,26 +215,26 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _deep(said: Any, path: tuple[str, ...]) -> Any:
+def _deep(value: Any, path: tuple[str, ...]) -> Any:
     for name in path:
-        if not isinstance(said, dict):
+        if not isinstance(value, dict):
             return None
-        said = said.get(name)
-    return said
+        value = value.get(name)
+    return value
 
 
-def _int(said: Any, *path: str) -> int | None:
-    value = _deep(said, path)
+def _int(node: Any, *path: str) -> int | None:
+    value = _deep(node, path)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 64 else None
 
 
-def _bool(said: Any, *path: str) -> bool | None:
-    value = _deep(said, path)
+def _bool(node: Any, *path: str) -> bool | None:
+    value = _deep(node, path)
     return value if isinstance(value, bool) else None
 
 
-def _text(said: Any, *path: str) -> str | None:
-    value = _deep(said, path)
+def _text(node: Any, *path: str) -> str | None:
+    value = _deep(node, path)
     return value.strip() if isinstance(value, str) else None
 
 

@@ -130,13 +130,13 @@ def _verdict(told: Told, line: str) -> bool:
     found = _VERDICT.match(line)
     if not found:
         return False
-    told.verdict, said = line, found.group(2).strip()
-    sense = _SENSE.search(said)
+    told.verdict, health = line, found.group(2).strip()
+    sense = _SENSE.search(health)
     told.sense = (int(sense.group(1), 16), int(sense.group(2), 16)) if sense else None
-    if said.rstrip("!").upper() in ("OK", "PASSED"):
+    if health.rstrip("!").upper() in ("OK", "PASSED"):
         told.passed = True
     else:
-        told.passed = None if any(word in said.lower() for word in NOT_SAID) and sense is None else False
+        told.passed = None if any(word in health.lower() for word in NOT_SAID) and sense is None else False
     return True
 
 
@@ -301,10 +301,10 @@ def _test(told: Told, line: str) -> bool:
     else:
         found = _NVME_ROW.match(line) if told.section == "tests" else None
         forms = ((_NVME_RESULTS, _AFTER_NVME, NVME_RESULTS),)
-    said = found.group(1) if found else ""
-    for results, after, of_scsi in forms if said else ():
-        words = next((words for words in results if words in said), "")
-        what, _, rest = said.partition(words) if words else ("", "", "")
+    outcome = found.group(1) if found else ""
+    for results, after, of_scsi in forms if outcome else ():
+        words = next((words for words in results if words in outcome), "")
+        what, _, rest = outcome.partition(words) if words else ("", "", "")
         cells = after.match(rest) if words and what.strip() else None
         if cells:
             hours, place = cells.group(1), cells.group(2)

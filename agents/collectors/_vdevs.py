@@ -230,11 +230,11 @@ def _counters(printed: list[str]) -> tuple[int, int, int]:
 
 def _slow_and_note(text: str, extra: tuple[str, ...]) -> tuple[int | None, str]:
     values = text.split(None, len(extra))
-    said = dict(zip(extra, values))
-    slow = said.pop("SLOW", "-")
+    columns = dict(zip(extra, values))
+    slow = columns.pop("SLOW", "-")
     if len(values) < len(extra) or not (slow == "-" or COUNTER.fullmatch(slow)):
         raise _Odd("a column of the vdev tree is missing or not a whole number")
-    if not USUAL.issuperset(said.values()):
+    if not USUAL.issuperset(columns.values()):
         raise _Odd("a column of the vdev tree shows trouble")  # _rows.py keeps it
     return None if slow == "-" else int(slow), "".join(values[len(extra) :])  # interior vdevs print a dash, and 0 with -p
 

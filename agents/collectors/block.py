@@ -109,55 +109,55 @@ def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of disks is missing", first)
-    said: dict[str, dict[str, str]] = {disk: {} for disk in first[len("/sys/block:") :].split()}
+    attributes: dict[str, dict[str, str]] = {disk: {} for disk in first[len("/sys/block:") :].split()}
     for line in lines:
         found = _LINK.fullmatch(line)
         value = None if found else _VALUE.fullmatch(line)
-        if found and found.group(1) in said:
-            said[found.group(1)]["slot" if found.group(2) is not None else "device"] = found.group(3)
-        elif value and value.group(1) in said:
-            said[value.group(1)][value.group(2)] = value.group(4)
+        if found and found.group(1) in attributes:
+            attributes[found.group(1)]["slot" if found.group(2) is not None else "device"] = found.group(3)
+        elif value and value.group(1) in attributes:
+            attributes[value.group(1)][value.group(2)] = value.group(4)
         else:
             return Unparsed("a line of the block devices cannot be read", line)
-    return tuple(_disk(disk, facts) for disk, facts in said.items())
+    return tuple(_disk(disk, facts) for disk, facts in attributes.items())
 
 
-def _disk(name: str, said: dict[str, str]) -> BlockDisk:
-    hctl = said.get("device", "").rsplit("/", 1)[-1]
-    sectors = whole(said.get("size"))
+def _disk(name: str, attributes: dict[str, str]) -> BlockDisk:
+    hctl = attributes.get("device", "").rsplit("/", 1)[-1]
+    sectors = whole(attributes.get("size"))
     return BlockDisk(
         name,
         hctl if _HCTL.fullmatch(hctl) else None,
-        normalise(said.get("device/wwid", said.get("wwid", ""))),
-        _serial(said.get("device/vpd_pg80")) or _text(said, "device/serial"),
-        _text(said, "device/vendor"),
-        _text(said, "device/model"),
-        _text(said, "device/rev") or _text(said, "device/firmware_rev"),
+        normalise(attributes.get("device/wwid", attributes.get("wwid", ""))),
+        _serial(attributes.get("device/vpd_pg80")) or _text(attributes, "device/serial"),
+        _text(attributes, "device/vendor"),
+        _text(attributes, "device/model"),
+        _text(attributes, "device/rev") or _text(attributes, "device/firmware_rev"),
         None if sectors is None else sectors * SECTOR_BYTES,
-        whole(said.get("queue/logical_block_size")),
-        whole(said.get("queue/physical_block_size")),
-        _text(said, "device/state"),
-        _text(said, "device/sas_address"),
-        _names(said, "holders"),
-        _partitions(name, said),
-        _slot(said.get("slot")),
-        _FLAGS.get(said.get("ro", "")),
-        said.get("device"),
-        _FLAGS.get(said.get("queue/rotational", "")),
-        _text(said, "queue/write_cache"),
-        whole(said.get("device/timeout")),
-        whole(said.get("device/eh_timeout")),
-        designators(said.get("device/vpd_pg83")),
-        next((whole(value) for key, value in said.items() if key.endswith("/protection_type")), None),
+        whole(attributes.get("queue/logical_block_size")),
+        whole(attributes.get("queue/physical_block_size")),
+        _text(attributes, "device/state"),
+        _text(attributes, "device/sas_address"),
+        _names(attributes, "holders"),
+        _partitions(name, attributes),
+        _slot(attributes.get("slot")),
+        _FLAGS.get(attributes.get("ro", "")),
+        attributes.get("device"),
+        _FLAGS.get(attributes.get("queue/rotational", "")),
+        _text(attributes, "queue/write_cache"),
+        whole(attributes.get("device/timeout")),
+        whole(attributes.get("device/eh_timeout")),
+        designators(attributes.get("device/vpd_pg83")),
+        next((whole(value) for key, value in attributes.items() if key.endswith("/protection_type")), None),
     )
 
 
-def _text(said: dict[str, str], key: str) -> str | None:
-    return said.get(key, "").strip() or None
+def _text(attributes: dict[str, str], key: str) -> str | None:
+    return attributes.get(key, "").strip() or None
 
 
-def _names(said: dict[str, str], key: str) -> tuple[str, ...] | None:
-    return tuple(said[key].split()) if key in said else None
+def _names(attributes: dict[str, str], key: str) -> tuple[str, ...] | None:
+    return tuple(attributes[key].split()) if key in attributes else None
 
 
 def _serial(page: str | None) -> str | None:
@@ -178,13 +178,13 @@ def _slot(target: str | None) -> str | None:
     return f"/sys/class/enclosure/{parts[1]}/{parts[2]}" if len(parts) == 3 and all(parts[1:]) else None
 
 
-def _partitions(disk: str, said: dict[str, str]) -> tuple[BlockPartition, ...]:
+def _partitions(disk: str, attributes: dict[str, str]) -> tuple[BlockPartition, ...]:
     found = []
-    for key, value in said.items():
+    for key, value in attributes.items():
         name, _, attribute_name = key.partition("/")
         number = whole(value)
         if attribute_name == "partition" and name.startswith(disk) and number is not None:
-            sectors = whole(said.get(f"{name}/size"))
+            sectors = whole(attributes.get(f"{name}/size"))
             size_bytes = None if sectors is None else sectors * SECTOR_BYTES
-            found.append(BlockPartition(name, number, size_bytes, _names(said, f"{name}/holders")))
+            found.append(BlockPartition(name, number, size_bytes, _names(attributes, f"{name}/holders")))
     return tuple(sorted(found, key=lambda partition: partition.number))

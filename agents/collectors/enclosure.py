@@ -80,33 +80,33 @@ def parse(text: str) -> tuple[Enclosure, ...] | Unparsed:
     slots: dict[str, dict[str, dict[str, str]]] = {name: {} for name in first[len(ROOT) + 1 :].split()}
     for line in lines:
         identity = _ID.fullmatch(line)
-        said = None if identity else _SLOT.fullmatch(line)
+        slot_line = None if identity else _SLOT.fullmatch(line)
         if identity and identity.group(1) in slots:
             ids[identity.group(1)] = identity.group(2).strip()
-        elif said and said.group(1) in slots:
-            slots[said.group(1)].setdefault(said.group(2), {})[said.group(3)] = said.group(4)
+        elif slot_line and slot_line.group(1) in slots:
+            slots[slot_line.group(1)].setdefault(slot_line.group(2), {})[slot_line.group(3)] = slot_line.group(4)
         else:
             return Unparsed("a line of the enclosures cannot be read", line)
     return tuple(Enclosure(name, ids.get(name) or None, _slots(found)) for name, found in slots.items())
 
 
 def _slots(found: dict[str, dict[str, str]]) -> tuple[Slot, ...]:
-    slots = [_slot(name, said) for name, said in found.items()]
+    slots = [_slot(name, attributes) for name, attributes in found.items()]
     return tuple(sorted(slots, key=lambda slot: (slot.number is None, slot.number or 0, slot.name)))
 
 
-def _slot(name: str, said: dict[str, str]) -> Slot:
-    devices = said.get("device/block", "").split()
+def _slot(name: str, attributes: dict[str, str]) -> Slot:
+    devices = attributes.get("device/block", "").split()
     return Slot(
         name,
-        whole(said.get("slot")),
-        said.get("status", "").strip() or None,
-        _flag(said.get("locate")),
-        _flag(said.get("fault")),
-        _flag(said.get("active")),
-        said.get("power_status", "").strip() or None,
+        whole(attributes.get("slot")),
+        attributes.get("status", "").strip() or None,
+        _flag(attributes.get("locate")),
+        _flag(attributes.get("fault")),
+        _flag(attributes.get("active")),
+        attributes.get("power_status", "").strip() or None,
         devices[0] if len(devices) == 1 else None,
-        _asked(said.get("fault")),
+        _asked(attributes.get("fault")),
     )
 
 

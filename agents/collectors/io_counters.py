@@ -54,11 +54,11 @@ def parse(text: str) -> tuple[IoCounters, ...] | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of disks is missing", first)
-    said: dict[str, dict[str, int]] = {disk: {} for disk in first[len("/sys/block:") :].split()}
+    counters: dict[str, dict[str, int]] = {disk: {} for disk in first[len("/sys/block:") :].split()}
     for line in lines:
         found = _VALUE.fullmatch(line)
-        if found is None or found.group(1) not in said or found.group(2) in said[found.group(1)]:
+        if found is None or found.group(1) not in counters or found.group(2) in counters[found.group(1)]:
             return Unparsed("a counter of a disk cannot be read", line)
         value = found.group(3)
-        said[found.group(1)][found.group(2)] = int(value, 16 if value.startswith("0x") else 10)
-    return tuple(IoCounters(disk, *(counts.get(name) for name in (*_COUNTERS, *_STATES))) for disk, counts in said.items())
+        counters[found.group(1)][found.group(2)] = int(value, 16 if value.startswith("0x") else 10)
+    return tuple(IoCounters(disk, *(counts.get(name) for name in (*_COUNTERS, *_STATES))) for disk, counts in counters.items())

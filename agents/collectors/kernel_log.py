@@ -84,9 +84,13 @@ def _kept(text: str) -> tuple[str, int]:
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
 
 
-def _tells(said: str) -> bool:
-    kind = classify(said.strip())
-    return (kind is not None and kind[0] != "cdb") or counts(said) or (" CDB: " in said and _ABORTED.fullmatch(said[:LINE_MAX]) is not None)
+def _tells(message: str) -> bool:
+    kind = classify(message.strip())
+    return (
+        (kind is not None and kind[0] != "cdb")
+        or counts(message)
+        or (" CDB: " in message and _ABORTED.fullmatch(message[:LINE_MAX]) is not None)
+    )
 
 
 def parse(text: str) -> KernelLog | Unparsed:
@@ -115,10 +119,12 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     events: list[KernelEvent] = []
     unexplained: list[KernelEvent] = []
     for i, one in enumerate(found):
-        said = classify(one.said.strip())  # a driver of SAS devices begins its lines with a blank
-        if said:
-            whose = _whose(found[i + 1 : i + 2]) if said[0] == "task-abort-begun" else ()
-            events.append(KernelEvent(one.at_us, said[0], one.said, tuple({**dict(whose), **dict(said[1])}.items()), one.printed))
+        classified = classify(one.said.strip())  # a driver of SAS devices begins its lines with a blank
+        if classified:
+            whose = _whose(found[i + 1 : i + 2]) if classified[0] == "task-abort-begun" else ()
+            events.append(
+                KernelEvent(one.at_us, classified[0], one.said, tuple({**dict(whose), **dict(classified[1])}.items()), one.printed)
+            )
         elif counts(one.said):
             unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.said, (), one.printed))
     return events, unexplained

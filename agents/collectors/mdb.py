@@ -59,15 +59,15 @@ def parse(text: str) -> tuple[Tunable, ...] | Unparsed:
 
 
 def _tunable(line: str, asked: dict[str, str]) -> Tunable | Unparsed | None:
-    said, changed, question = _SAID.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
+    value_line, changed, question = _SAID.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
     if changed:
         was, now = hexadecimal(changed.group(2)), hexadecimal(changed.group(3))
         return Unparsed("a written value cannot be read", line) if was is None or now is None else Tunable(changed.group(1), now, was)
     if question:
         asked[question.group(1)] = question.group(2)
         return None
-    if said:
-        return _number(said.group(1), said.group(2), asked.get(said.group(1), ""), line)
+    if value_line:
+        return _number(value_line.group(1), value_line.group(2), asked.get(value_line.group(1), ""), line)
     if not line.strip() or _WROTE.fullmatch(line) or re.fullmatch(r"\w+:\s*", line):
         return None
     return Unparsed("this is no line of mdb about a tunable", line)
@@ -75,10 +75,10 @@ def _tunable(line: str, asked: dict[str, str]) -> Tunable | Unparsed | None:
 
 def _printed(question: re.Match[str], line: str) -> Tunable | Unparsed:
     """The value that stands alone below `NAME ::print`."""
-    said, decimally = _PRINTED.fullmatch(line), question.group(2) is not None
-    if said is None or (said.group(1) is not None) > decimally:
+    printed, decimally = _PRINTED.fullmatch(line), question.group(2) is not None
+    if printed is None or (printed.group(1) is not None) > decimally:
         return Unparsed(f"the value of {question.group(1)} cannot be read", line)
-    value = decimal(said.group(2)) if decimally else int(said.group(2), 16)
+    value = decimal(printed.group(2)) if decimally else int(printed.group(2), 16)
     return Unparsed("a decimal value has other digits", line) if value is None else Tunable(question.group(1), value)
 
 

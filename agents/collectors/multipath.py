@@ -50,8 +50,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
     for path in devices:
         lines += attribute(host, f"{path}/dm/uuid") + attribute(host, f"{path}/dm/name") + entries(host, f"{path}/slaves")
     asked = ask(host, NAME, PATHS, TIMEOUT_SECONDS) if devices else None
-    said = [f"multipathd:{line}" for line in asked.text.split("\n") if line] if asked and asked.outcome == "data" else []
-    return (Capture(NAME, "", "data", "\n".join(lines + said) + "\n"),)
+    reply_lines = [f"multipathd:{line}" for line in asked.text.split("\n") if line] if asked and asked.outcome == "data" else []
+    return (Capture(NAME, "", "data", "\n".join(lines + reply_lines) + "\n"),)
 
 
 _VALUE = re.compile(r"/sys/block/(dm-[0-9]{1,6})/(dm/uuid|dm/name|slaves):(.*)")
@@ -66,17 +66,17 @@ def parse(text: str) -> tuple[MultipathMap, ...] | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of device mapper devices is missing", first)
-    said: dict[str, dict[str, str]] = {name: {} for name in first[len("/sys/block:") :].split()}
+    attributes: dict[str, dict[str, str]] = {name: {} for name in first[len("/sys/block:") :].split()}
     states: dict[str, tuple[str, str]] = {}
     for line in lines:
         value, path = _VALUE.fullmatch(line), _PATH.fullmatch(line)
-        if value and value.group(1) in said:
-            said[value.group(1)][value.group(2)] = value.group(3).strip()
+        if value and value.group(1) in attributes:
+            attributes[value.group(1)][value.group(2)] = value.group(3).strip()
         elif path:
             states[path.group(1)] = (path.group(3), path.group(4).strip())
         else:
             return Unparsed("a line of the multipath devices cannot be read", line)
-    return tuple(_map(dm, values, states) for dm, values in said.items() if values.get("dm/uuid", "").startswith("mpath-"))
+    return tuple(_map(dm, values, states) for dm, values in attributes.items() if values.get("dm/uuid", "").startswith("mpath-"))
 
 
 def _map(dm: str, values: dict[str, str], states: dict[str, tuple[str, str]]) -> MultipathMap:

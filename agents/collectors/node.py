@@ -82,30 +82,30 @@ def parse(text: str) -> NodeInfo | Unparsed:
     torn = torn_end(text)
     if torn is not None:
         return torn
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for line in text.rstrip("\n").split("\n"):
         source, _, value = line.partition(":")
         value = value.strip()
         if source == "hostid" and re.fullmatch("[0-9a-f]{1,8}", value):
-            said["hostid"] = value.zfill(8)
+            fields["hostid"] = value.zfill(8)
         elif source == "zpool --version" and value.startswith("zfs-kmod-"):
-            said.setdefault("zfs_module", value[len("zfs-kmod-") :])  # where /sys says nothing
+            fields.setdefault("zfs_module", value[len("zfs-kmod-") :])  # where /sys says nothing
         elif source == "zpool --version" and value.startswith("zfs-"):
-            said["zfs_userland"] = value[len("zfs-") :]
+            fields["zfs_userland"] = value[len("zfs-") :]
         elif source == HOSTID_FILE and re.fullmatch("[0-9a-f]{8}", value):
-            said["hostid_file"] = bytes.fromhex(value)[::-1].hex()  # the file has its bytes in the order of the machine
+            fields["hostid_file"] = bytes.fromhex(value)[::-1].hex()  # the file has its bytes in the order of the machine
         elif source == STAT and re.fullmatch("btime [0-9]{9,11}", value):
-            said["booted_at"] = value[len("btime ") :]
+            fields["booted_at"] = value[len("btime ") :]
         elif source == "/sys/module/spl/parameters/spl_hostid" and (whole(value) or 0) < 2**32 and whole(value) is not None:
-            said["hostid_spl"] = f"{whole(value):08x}"
+            fields["hostid_spl"] = f"{whole(value):08x}"
         elif source in (PREPARES, POWERS) and value.startswith("/"):
-            said["prepares" if source == PREPARES else "powers"] = value
+            fields["prepares" if source == PREPARES else "powers"] = value
         elif source in _FILES and _FILES[source] != "hostid_spl":
-            said[_FILES[source]] = value
+            fields[_FILES[source]] = value
         else:
             return Unparsed("a line about the node cannot be read", line)
-    booted_at = said.pop("booted_at", None)
-    return NodeInfo(**{name: said.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
+    booted_at = fields.pop("booted_at", None)
+    return NodeInfo(**{name: fields.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
 
 
 _WORDS = ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers")

@@ -82,19 +82,19 @@ def parse(text: str) -> tuple[SasPhy, ...] | Unparsed:
     torn = torn_end(text)
     if torn is not None:
         return torn
-    said: dict[str, dict[str, str]] = {}
+    attributes: dict[str, dict[str, str]] = {}
     for line in filter(None, text.split("\n")):
         found = _LINE.fullmatch(line)
         if found is None:
             return Unparsed("a line of the SAS phys cannot be read", line)
         name, attribute_name, value = found.group(1), found.group(2), found.group(3).strip()
-        known = said.setdefault(name, {})
+        known = attributes.setdefault(name, {})
         if attribute_name in known or (attribute_name in COUNTERS and not _COUNT.fullmatch(value)):
             return Unparsed("a counter of a SAS phy is no whole number, or stands there twice", line)
         known[attribute_name] = value
-    if not said:
+    if not attributes:
         return Unparsed("there is no SAS phy in it")
-    return tuple(_phy(name, values) for name, values in said.items())
+    return tuple(_phy(name, values) for name, values in attributes.items())
 
 
 def _phy(name: str, values: dict[str, str]) -> SasPhy:

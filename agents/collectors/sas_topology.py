@@ -105,18 +105,18 @@ def parse(text: str) -> SasTopology | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if first != NAME:
         return Unparsed("this is no SAS topology", first)
-    said = _Said()
+    topology = _Said()
     for line in lines:
         found = _LINE.fullmatch(line)
         if found is None:
             return Unparsed("a line of the SAS topology cannot be read", line)
         kind, name, attribute_name, value, target = found.groups()
         if target:
-            said.paths[f"{kind}/{name}"] = target
+            topology.paths[f"{kind}/{name}"] = target
         else:
-            said.values[name, attribute_name] = value.strip()
-    places = {key.partition("/")[2]: path for key, path in said.paths.items() if key.startswith("sas_device/")}
-    return SasTopology(_hosts(said), tuple(_device(said, name, path) for name, path in places.items()), _ports(said, places))
+            topology.values[name, attribute_name] = value.strip()
+    places = {key.partition("/")[2]: path for key, path in topology.paths.items() if key.startswith("sas_device/")}
+    return SasTopology(_hosts(topology), tuple(_device(topology, name, path) for name, path in places.items()), _ports(topology, places))
 
 
 def way(path: str) -> tuple[str, ...]:
@@ -131,16 +131,16 @@ def pci_of(path: str) -> str | None:
     return found[-1] if found else None
 
 
-def _hosts(said: _Said) -> tuple[SasHost, ...]:
-    found = [(name.partition("/")[2], path) for name, path in said.paths.items() if name.startswith("sas_host/")]
+def _hosts(topology: _Said) -> tuple[SasHost, ...]:
+    found = [(name.partition("/")[2], path) for name, path in topology.paths.items() if name.startswith("sas_host/")]
     hosts = [(_HOST.fullmatch(name), name, path) for name, path in found]
     return tuple(
-        SasHost(int(match.group(1)), said.values.get((name, "proc_name")) or None, pci_of(path)) for match, name, path in hosts if match
+        SasHost(int(match.group(1)), topology.values.get((name, "proc_name")) or None, pci_of(path)) for match, name, path in hosts if match
     )
 
 
-def _device(said: _Said, name: str, path: str) -> SasDevice:
-    values = {key: said.values.get((name, key), "") for key in (*_DEVICE, *_EXPANDER)}
+def _device(topology: _Said, name: str, path: str) -> SasDevice:
+    values = {key: topology.values.get((name, key), "") for key in (*_DEVICE, *_EXPANDER)}
     enclosure = values["enclosure_identifier"]
     return SasDevice(
         name,
@@ -153,14 +153,14 @@ def _device(said: _Said, name: str, path: str) -> SasDevice:
     )
 
 
-def _ports(said: _Said, places: dict[str, str]) -> tuple[SasPort, ...]:
+def _ports(topology: _Said, places: dict[str, str]) -> tuple[SasPort, ...]:
     ends = {_port_above(path): name for name, path in places.items()}
     ports = []
-    for key, path in said.paths.items():
+    for key, path in topology.paths.items():
         kind, _, name = key.partition("/")
         if kind == "sas_port":
             above = way(path)
-            phys = tuple(said.values.get((name, "device"), "").split())
+            phys = tuple(topology.values.get((name, "device"), "").split())
             ports.append(SasPort(name, above[-1] if above else "", phys, ends.get(name)))
     return tuple(ports)
 

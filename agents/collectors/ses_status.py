@@ -37,7 +37,7 @@ def lasting(text: str) -> str:
 
 def parse(text: str) -> SesEnclosure | Unparsed:
     """The enclosure with its parts. Never raises; a page that tells of no part is refused."""
-    said = ses.parse(text)
-    if isinstance(said, Unparsed) or said.elements:
-        return said
+    pages = ses.parse(text)
+    if isinstance(pages, Unparsed) or pages.elements:
+        return pages
     return Unparsed("no status of any part is in it", text[:80])

@@ -106,36 +106,36 @@ def parse(text: str) -> Smart | Unparsed:
 
 def _json(text: str) -> Smart | Unparsed:
     try:
-        said = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return Unparsed("smartctl's JSON is torn", text[:80])
-    if not isinstance(said, dict) or not _is_smartctls(said):
+    if not isinstance(document, dict) or not _is_smartctls(document):
         return Unparsed("this JSON is not smartctl's", text[:80])
-    status, defects = said.get("smart_status"), said.get("scsi_grown_defect_list")
+    status, defects = document.get("smart_status"), document.get("scsi_grown_defect_list")
     passed = status.get("passed") if isinstance(status, dict) else None
     whole = defects if isinstance(defects, int) and not isinstance(defects, bool) and defects >= 0 else None
-    serial, told = _string(said.get("serial_number")), tuple(_json_names(said))
-    model = _string(said.get("model_name")) or _string(said.get("scsi_model_name")) or _string(said.get("product"))
-    device = said.get("device")
+    serial, told = _string(document.get("serial_number")), tuple(_json_names(document))
+    model = _string(document.get("model_name")) or _string(document.get("scsi_model_name")) or _string(document.get("product"))
+    device = document.get("device")
     return Smart(
         passed if isinstance(passed, bool) else None,
         _words(status) if isinstance(status, dict) and isinstance(passed, bool) else "",
         whole,
         told[0] if told else None,
         serial,
-        details(said),
+        details(document),
         model,
         _smart_text.names_of(model, serial, told),
         _sense(status),
         _string(device.get("name")) if isinstance(device, dict) else None,
-        _silent(said) if not isinstance(passed, bool) else "",
+        _silent(document) if not isinstance(passed, bool) else "",
     )
 
 
-def _is_smartctls(said: dict[str, Any]) -> bool:
+def _is_smartctls(document: dict[str, Any]) -> bool:
     """Whether it says so itself, or is the part of such a report that a program passed on: then the device is named with its protocol."""
-    device = said.get("device")
-    return isinstance(said.get("smartctl"), dict) or (isinstance(device, dict) and isinstance(device.get("protocol"), str))
+    device = document.get("device")
+    return isinstance(document.get("smartctl"), dict) or (isinstance(device, dict) and isinstance(device.get("protocol"), str))
 
 
 def _string(value: Any) -> str | None:
@@ -157,20 +157,20 @@ def _sense(status: Any) -> tuple[int, int] | None:
     return (whole[0], whole[1]) if len(whole) == 2 else None
 
 
-def _silent(said: dict[str, Any]) -> str:
+def _silent(document: dict[str, Any]) -> str:
     """Why there is no verdict, by smartctl's own messages."""
-    tool = said.get("smartctl")
+    tool = document.get("smartctl")
     messages = tool.get("messages") if isinstance(tool, dict) else None
     texts = [one.get("string") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     told = _smart_text.read("\n".join(text for text in texts if isinstance(text, str)))
-    support = said.get("smart_support")
+    support = document.get("smart_support")
     lacks = isinstance(support, dict) and support.get("available") is False
     return told.silent or ("it has no SMART" if lacks else "")
 
 
-def _json_names(said: dict[str, Any]) -> Iterator[str]:
+def _json_names(document: dict[str, Any]) -> Iterator[str]:
     """SCSI gives the LU name as it is; ATA gives the same number in three parts, NVMe an EUI in two and an NGUID as text."""
-    lu, wwn, spaces = said.get("logical_unit_id"), said.get("wwn"), said.get("nvme_namespaces")
+    lu, wwn, spaces = document.get("logical_unit_id"), document.get("wwn"), document.get("nvme_namespaces")
     name = normalise(lu) if isinstance(lu, str) else None
     parts = [wwn.get(name) for name in ("naa", "oui", "id")] if isinstance(wwn, dict) else []
     if name is None and len(parts) == 3 and all(isinstance(part, int) and 0 <= part < 1 << 36 for part in parts):

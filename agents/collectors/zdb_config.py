@@ -82,9 +82,9 @@ def _pool(name: str, lines: list[str]) -> CachedPool | Unparsed:
         return tree
     try:
         # It is a label without a guid of its own: the config of the whole pool.
-        said: Label = label_of({**tree, "guid": tree["pool_guid"]}, (), False)
+        label: Label = label_of({**tree, "guid": tree["pool_guid"]}, (), False)
     except (KeyError, TypeError) as missing:
         return Unparsed(f"the config of {name} lacks or garbles {missing}")
-    if said.name != name or said.pool_guid is None:
-        return Unparsed(f"the config of {name} is not about {name}", said.name or "")
-    return CachedPool(name, said.pool_guid, said.txg, said.hostid, said.hostname, said.tree)
+    if label.name != name or label.pool_guid is None:
+        return Unparsed(f"the config of {name} is not about {name}", label.name or "")
+    return CachedPool(name, label.pool_guid, label.txg, label.hostid, label.hostname, label.tree)

@@ -215,8 +215,8 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
             key, value = text[:-1], _Tree()
             levels.append(value)
         else:
-            key, colon, said = text.partition(": ")
-            value = _value(said) if colon else True
+            key, colon, right = text.partition(": ")
+            value = _value(right) if colon else True
             if value is None:
                 return Unparsed("a label's value is neither a whole number nor a quoted text", line)
         if key in levels[depth - 1]:
@@ -225,10 +225,10 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
     return root
 
 
-def _value(said: str) -> int | str | None:
-    if len(said) > 1 and said[0] == said[-1] == "'":
-        return said[1:-1]
-    return int(said) if said.isascii() and said.isdigit() and len(said) <= 20 else None
+def _value(text: str) -> int | str | None:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1]
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 20 else None
 
 
 def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool, vdevs: LabelVdev | None = None) -> Label:

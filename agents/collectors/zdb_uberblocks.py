@@ -115,37 +115,37 @@ def _uberblock(head: str, lines: list[str]) -> Uberblock | Unparsed | None:
         return Unparsed("the head of an uberblock cannot be read", head)
     if head.endswith("invalid"):
         return None
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for line in lines:
         labels, field = _LABELS.fullmatch(line), _FIELD.fullmatch(line)
         if labels:
-            said["labels"] = labels.group(1)
+            fields["labels"] = labels.group(1)
             break
-        if field and field.group(1) in said:
+        if field and field.group(1) in fields:
             return Unparsed("an uberblock says one thing twice", line)
         if field:
-            said[field.group(1)] = field.group(2)
+            fields[field.group(1)] = field.group(2)
     try:
-        return _of(int(slot.group(1)), said)
+        return _of(int(slot.group(1)), fields)
     except (KeyError, ValueError) as wrong:
         return Unparsed(f"the uberblock in slot {slot.group(1)} lacks or garbles {wrong}", head)
 
 
-def _of(slot: int, said: dict[str, str]) -> Uberblock:
+def _of(slot: int, fields: dict[str, str]) -> Uberblock:
     """Raises KeyError or ValueError for what an uberblock cannot lack."""
-    when = _TIME.fullmatch(said["timestamp"])
-    if when is None or _hex(said["magic"]) != UBERBLOCK_MAGIC:
+    when = _TIME.fullmatch(fields["timestamp"])
+    if when is None or _hex(fields["magic"]) != UBERBLOCK_MAGIC:
         raise ValueError("timestamp or magic")
     return Uberblock(
         slot,
-        _whole(said["txg"]),
+        _whole(fields["txg"]),
         int(when.group(1)),
-        _whole(said["guid_sum"]),
-        tuple(map(int, said["labels"].split())),
-        _hex(said.get("mmp_magic", "0")) == MMP_MAGIC and _whole(said.get("mmp_delay", "0")) > 0,
-        _whole(said.get("checkpoint_txg", "0")),
-        *(_whole(said[name]) if name in said else None for name in ("mmp_write", "mmp_fail")),  # printed where they are valid
-        _whole(said.get("mmp_delay", "0")),
+        _whole(fields["guid_sum"]),
+        tuple(map(int, fields["labels"].split())),
+        _hex(fields.get("mmp_magic", "0")) == MMP_MAGIC and _whole(fields.get("mmp_delay", "0")) > 0,
+        _whole(fields.get("checkpoint_txg", "0")),
+        *(_whole(fields[name]) if name in fields else None for name in ("mmp_write", "mmp_fail")),  # printed where they are valid
+        _whole(fields.get("mmp_delay", "0")),
     )
 
 

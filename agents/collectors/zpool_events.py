@@ -88,8 +88,8 @@ class Event:
     @property
     def state(self) -> str:
         """The state that a vdev changed to, "" where the record has none; 0.6 prints the number of it."""
-        said = self.text("vdev_state") or ""
-        return NUMBERED.get(said, said)
+        state = self.text("vdev_state") or ""
+        return NUMBERED.get(state, state)
 
     @property
     def known(self) -> bool:

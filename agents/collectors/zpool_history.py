@@ -88,9 +88,9 @@ def parse(text: str) -> History | Unparsed:
     for line in lines[1:]:
         found = _ENTRY.fullmatch(line)
         if found:
-            at, txg, ioctl, said, who = found.groups()
+            at, txg, ioctl, action, who = found.groups()
             kind = "internal" if txg else "ioctl" if ioctl else "command"
-            entries.append(Entry(at, kind, said.strip(), int(txg) if txg else None, who))
+            entries.append(Entry(at, kind, action.strip(), int(txg) if txg else None, who))
         elif entries and entries[-1].kind == "ioctl" and (who := _WHO.fullmatch(line)):
             entries[-1] = replace(entries[-1], who=who.group(1))
         elif entries and (not line or (line.startswith("    ") and entries[-1].kind == "ioctl")):

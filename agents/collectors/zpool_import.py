@@ -72,15 +72,15 @@ def _ask(host: Host) -> Capture:
     capture = ask(host, NAME, ARGV, TIMEOUT_SECONDS, data_exits=(0, 1))
     silent = capture.outcome == "data" and not capture.text.strip()
     if (capture.exit_code == 1 or silent) and NONE not in capture.stderr + capture.text:
-        said = capture.stderr.strip().split("\n")[0]
-        capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {said or 'it said nothing'}")
+        message = capture.stderr.strip().split("\n")[0]
+        capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {message or 'it said nothing'}")
     return capture
 
 
-def doubtful(before: Sequence[Capture], said: Sequence[Capture]) -> bool:
+def doubtful(before: Sequence[Capture], captures: Sequence[Capture]) -> bool:
     """Pools were listed, and now there are none. So it is said, too, of a pool whose disks somebody else's `zpool import` held open for
     a moment, and that one may have ended before anybody could see it; see agents/host/running_commands.py."""
-    return all(one.outcome == "data" for one in said) and _listed(before) and not _listed(said)
+    return all(one.outcome == "data" for one in captures) and _listed(before) and not _listed(captures)
 
 
 def _listed(captures: Sequence[Capture]) -> bool:

@@ -87,10 +87,10 @@ def read(text: str) -> Reading:
         return found
 
     try:
-        said = json.loads(text, object_pairs_hook=once)
+        document = json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError):
         return _nothing("it is no JSON, or only part of one")
-    pools = said.get("pools") if isinstance(said, dict) else None
+    pools = document.get("pools") if isinstance(document, dict) else None
     if not isinstance(pools, dict):
         return _nothing("it is not the JSON of zpool status")
     odd = [UnreadLine(f'"{key}"', "", "a name occurs twice in one object, so one of the two is lost") for key in twice[:1]]
@@ -106,8 +106,8 @@ def _nothing(why: str) -> Reading:
 class _Fields:
     """The fields of one object, and what of them could not be read."""
 
-    def __init__(self, said: dict[str, Any], unread: list[UnreadLine], of: str) -> None:
-        self.said, self.unread, self._of = said, unread, of
+    def __init__(self, document: dict[str, Any], unread: list[UnreadLine], of: str) -> None:
+        self.said, self.unread, self._of = document, unread, of
 
     def miss(self, key: str, why: str, rounded: bool = False, missing: bool = False) -> None:
         line = f'{self._of}: "{key}": {json.dumps(self.said[key])[:80]}' if key in self.said else f"{self._of}: {key}"
@@ -163,10 +163,10 @@ _FIELD_OF = {
 }
 
 
-def _pool(key: str, said: dict[str, Any]) -> Pool:
+def _pool(key: str, document: dict[str, Any]) -> Pool:
     unread: list[UnreadLine] = []
-    fields = _Fields(said, unread, key)
-    name = said["name"] if isinstance(said.get("name"), str) and said["name"] else fields.word("name") or key
+    fields = _Fields(document, unread, key)
+    name = document["name"] if isinstance(document.get("name"), str) and document["name"] else fields.word("name") or key
     state = fields.word("state")
     if state and state not in STATES:
         fields.miss("state", f"the state of {name} is none that a release we know prints")
@@ -183,8 +183,8 @@ def _pool(key: str, said: dict[str, Any]) -> Pool:
         root,
         sections,
         _errors(fields),
-        *(_raw(said.get(stats)) for stats in ("removal_stats", "checkpoint_stats", "raidz_expand_stats")),
-        guid=fields.number("pool_guid" if "pool_guid" in said or "guid" not in said else "guid"),
+        *(_raw(document.get(stats)) for stats in ("removal_stats", "checkpoint_stats", "raidz_expand_stats")),
+        guid=fields.number("pool_guid" if "pool_guid" in document or "guid" not in document else "guid"),
         unread=tuple(unread),
     )
 
@@ -192,49 +192,51 @@ def _pool(key: str, said: dict[str, Any]) -> Pool:
 def _tree(fields: _Fields, name: str, busy: str) -> tuple[Vdev, Sections]:
     """The root vdev and the sections. With --json-flat-vdevs all vdevs stand side by side, and the root among them has its own tree."""
     vdevs = dict(fields.objects("vdevs"))
-    roots = [said for said in vdevs.values() if said.get("vdev_type") == "root"] or [said for key, said in vdevs.items() if key == name]
+    roots = [document for document in vdevs.values() if document.get("vdev_type") == "root"] or [
+        document for key, document in vdevs.items() if key == name
+    ]
     if len(roots) != 1:
         fields.miss("vdevs", "the vdev tree does not begin with the pool")
     root = _vdev(fields, name, roots[0], busy) if roots else Vdev(name, "")
     if root.name != name:
         fields.miss("vdevs", f"the vdev tree does not begin with {name}")
-    flat = [(key, said) for key, said in vdevs.items() if not roots or said is not roots[0]]
+    flat = [(key, document) for key, document in vdevs.items() if not roots or document is not roots[0]]
     sections: dict[str, list[Vdev]] = {}
     for key, heading in _SECTIONS:
-        for of, said in fields.objects(key):
-            sections.setdefault(heading, []).append(_vdev(fields, of, said, busy))
-    if flat and any("parent" in said for _, said in flat):
-        for of, said in flat:
-            heading = _CLASSES.get(str(said.get("class")), "")
-            if heading and said.get("parent", name) in (name, ""):
-                sections.setdefault(heading, []).append(_vdev(fields, of, said, busy))
+        for of, document in fields.objects(key):
+            sections.setdefault(heading, []).append(_vdev(fields, of, document, busy))
+    if flat and any("parent" in document for _, document in flat):
+        for of, document in flat:
+            heading = _CLASSES.get(str(document.get("class")), "")
+            if heading and document.get("parent", name) in (name, ""):
+                sections.setdefault(heading, []).append(_vdev(fields, of, document, busy))
     elif flat:
         fields.miss("vdevs", "it has more than one root")
     return root, tuple((heading, tuple(sections[heading])) for _, heading in _SECTIONS if heading in sections)
 
 
-def _vdev(above: _Fields, key: str, said: dict[str, Any], busy: str, depth: int = 0) -> Vdev:
+def _vdev(above: _Fields, key: str, document: dict[str, Any], busy: str, depth: int = 0) -> Vdev:
     """A leaf is named by its path, as `zpool status -P` does, unless it is absent and only its guid is left.
 
     With --json-flat-vdevs an object holds its grandchildren as well, each with the name of its parent.
     """
-    fields = _Fields(said, above.unread, key)
+    fields = _Fields(document, above.unread, key)
     name = fields.word("name") or key
     inside = [(of, child) for of, child in fields.objects("vdevs") if child.get("parent", name) == name] if depth < _DEPTH_MAX else []
-    if depth >= _DEPTH_MAX and said.get("vdevs"):
+    if depth >= _DEPTH_MAX and document.get("vdevs"):
         fields.miss("vdevs", "the vdev tree is deeper than any pool")
     children = tuple(_vdev(fields, of, child, busy, depth + 1) for of, child in inside)
     errors, printed = _counters(fields)
     return Vdev(
-        name if "not_present" in said or not isinstance(said.get("path"), str) else said["path"],
+        name if "not_present" in document or not isinstance(document.get("path"), str) else document["path"],
         _state(fields),
         errors,
-        fields.number("slow_ios") if "slow_ios" in said else None,
+        fields.number("slow_ios") if "slow_ios" in document else None,
         _note(fields, busy),
         children,
         printed,
         _columns(fields),
-        guid=fields.number("guid") if "guid" in said else None,
+        guid=fields.number("guid") if "guid" in document else None,
     )
 
 
@@ -243,8 +245,8 @@ _COLUMNS = {"slow_ios": "SLOW", "power_state": "POWER", "dio_verify_errors": "DI
 
 def _columns(fields: _Fields) -> tuple[tuple[str, str], ...]:
     """Those of them that show trouble, as the text prints them; slow I/Os only where they are rounded."""
-    said = ((column, str(fields.said.get(key, "-"))) for key, column in _COLUMNS.items())
-    return tuple((column, value) for column, value in said if value not in USUAL and not (column == "SLOW" and COUNTER.fullmatch(value)))
+    cells = ((column, str(fields.said.get(key, "-"))) for key, column in _COLUMNS.items())
+    return tuple((column, value) for column, value in cells if value not in USUAL and not (column == "SLOW" and COUNTER.fullmatch(value)))
 
 
 def _counters(fields: _Fields) -> tuple[tuple[int, int, int] | None, tuple[str, ...]]:
@@ -273,24 +275,24 @@ def _state(fields: _Fields) -> str:
 
 
 def _note(fields: _Fields, busy: str) -> str:
-    said, notes = fields.said, []
-    if "not_present" in said:
+    document, notes = fields.said, []
+    if "not_present" in document:
         notes.append(f"was {fields.word('was')}")
-    elif "aux" in said:
-        notes.append(_NOTES.get(str(said["aux"]), str(said["aux"])))
-        if str(said["aux"]) not in _NOTES:
-            fields.miss("aux", f"{said['aux']} is no reason that a release we know gives")
-    elif "configured_ashift" in said and "physical_ashift" in said:
+    elif "aux" in document:
+        notes.append(_NOTES.get(str(document["aux"]), str(document["aux"])))
+        if str(document["aux"]) not in _NOTES:
+            fields.miss("aux", f"{document['aux']} is no reason that a release we know gives")
+    elif "configured_ashift" in document and "physical_ashift" in document:
         ours, disks = fields.number("configured_ashift"), fields.number("physical_ashift")
         if ours is not None and disks is not None and max(ours, disks) < 32:
             notes.append(f"block size: {1 << ours}B configured, {1 << disks}B native")
-    if "removing" in said:
+    if "removing" in document:
         notes.append("(removing)")
-    elif "noalloc" in said:
+    elif "noalloc" in document:
         notes.append("(non-allocating)")
-    if busy and "vdevs" not in said and said.get("state") == "ONLINE" and str(said.get("scan_processed", 0)) not in ("0", "0B"):
+    if busy and "vdevs" not in document and document.get("state") == "ONLINE" and str(document.get("scan_processed", 0)) not in ("0", "0B"):
         notes.append("(repairing)" if busy == "scrub" else "(resilvering)")
-    if said.get("resilver_deferred"):
+    if document.get("resilver_deferred"):
         notes.append("(awaiting resilver)")
     return "  ".join(notes)
 
@@ -323,7 +325,7 @@ def _scans(pool: _Fields) -> tuple[Scan, ...]:
         found.append(_error_scrub(fields))
     elif stats.get("state") != "NONE" and "state" in stats:
         found.append(_scan(fields))
-    rebuilds = [_rebuild(_Fields(said, pool.unread, name), name) for name, said in fields.objects("rebuild_stats")]
+    rebuilds = [_rebuild(_Fields(rebuild, pool.unread, name), name) for name, rebuild in fields.objects("rebuild_stats")]
     return tuple(scan for scan in (*found, *rebuilds) if scan is not None)
 
 

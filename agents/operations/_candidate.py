@@ -145,13 +145,13 @@ def holders(candidate: Candidate) -> str:
 
 def used(host: Host, candidate: Candidate) -> str:
     capture = mounts.collect(host)[0]
-    said = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the mounts cannot be read: {said.reason}")
-    if said.swaps is None:
+    parsed = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the mounts cannot be read: {parsed.reason}")
+    if parsed.swaps is None:
         raise Unread("the node does not say where it swaps")
-    used = [f"mounted on {point}" for device, point, _ in said.mounts if _device(host, device) in candidate.devices]
-    used += ["swap" for device in said.swaps if _device(host, device) in candidate.devices]
+    used = [f"mounted on {point}" for device, point, _ in parsed.mounts if _device(host, device) in candidate.devices]
+    used += ["swap" for device in parsed.swaps if _device(host, device) in candidate.devices]
     return ", ".join(sorted(used)) or NONE
 
 
@@ -178,14 +178,14 @@ def _labels_on(host: Host, name: str) -> tuple[str, ...]:
     capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
     if capture.outcome != "data":
         raise Unread(capture.reason)
-    said = zdb_label.parse(capture.text)
-    if isinstance(said, Unparsed):
-        raise Unread(f"zdb -l /dev/{name}: {said.reason}: {said.line!r}")
-    if said.unread:
-        raise Unread(f"{len(said.unread)} of the four labels of {name} could not be read")
-    if not said.labels and capture.exit_code != 2:
+    parsed = zdb_label.parse(capture.text)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"zdb -l /dev/{name}: {parsed.reason}: {parsed.line!r}")
+    if parsed.unread:
+        raise Unread(f"{len(parsed.unread)} of the four labels of {name} could not be read")
+    if not parsed.labels and capture.exit_code != 2:
         raise Unread(f"zdb -l /dev/{name} shows no label and yet exits {capture.exit_code}")
-    return tuple(_label_text(label) for label in said.labels)
+    return tuple(_label_text(label) for label in parsed.labels)
 
 
 def _label_text(label: zdb_label.Label) -> str:

@@ -163,10 +163,10 @@ class Written:
 
 def _listed(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
     capture = zpool_import.collect(host)[0]
-    said = zpool_import.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"what can be imported cannot be read: {said.reason}")
-    return tuple(pool for pool in said if str(pool.guid) == params["pool_guid"])
+    parsed = zpool_import.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"what can be imported cannot be read: {parsed.reason}")
+    return tuple(pool for pool in parsed if str(pool.guid) == params["pool_guid"])
 
 
 def _one(listed: tuple[Importable, ...]) -> Importable:
@@ -189,10 +189,10 @@ def in_the_way(host: Host, params: Mapping[str, str]) -> str:
 def _pools(host: Host) -> dict[str, str]:
     """Name -> guid of every imported pool. One whose guid nobody can read may be any pool, so that is not knowing."""
     capture = zpool_status.collect(host)[0]
-    said = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the imported pools cannot be read: {said.reason}")
-    guids = {pool.name: setting(host, pool.name, "guid") for pool in said}
+    parsed = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the imported pools cannot be read: {parsed.reason}")
+    guids = {pool.name: setting(host, pool.name, "guid") for pool in parsed}
     unread = [name for name, guid in guids.items() if not guid]
     if unread:
         raise Unread(f"the guid of the imported pool {unread[0]} cannot be read")
@@ -202,10 +202,10 @@ def _pools(host: Host) -> dict[str, str]:
 def _labels(host: Host, params: Mapping[str, str]) -> tuple[Written, ...]:
     found = []
     for capture in zdb_label.collect(host):
-        said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(said, Unparsed):
-            raise Unread(f"the label of {capture.key} cannot be read: {said.reason}")
-        mine = [label for label in said.labels if str(label.pool_guid) == params["pool_guid"]]
+        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(parsed, Unparsed):
+            raise Unread(f"the label of {capture.key} cannot be read: {parsed.reason}")
+        mine = [label for label in parsed.labels if str(label.pool_guid) == params["pool_guid"]]
         found += [Written(label.guid, label.hostid, label.hostname or "", label.state == 1) for label in mine]
     return tuple(found)
 
@@ -217,15 +217,15 @@ def _writer(label: Written) -> str:
 
 def _hostid(host: Host) -> str:
     capture = node.collect(host)[0]
-    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed) or not said.hostid:
+    parsed = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed) or not parsed.hostid:
         raise Unread("the node does not say its hostid")
-    return said.hostid
+    return parsed.hostid
 
 
 def setting(host: Host, pool: str, name: str) -> str:
     capture = zpool_get.collect(host)[0]
-    said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the properties of {pool} cannot be read: {said.reason}")
-    return next((row.value for row in said if row.pool == pool and row.name == name), "")
+    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the properties of {pool} cannot be read: {parsed.reason}")
+    return next((row.value for row in parsed if row.pool == pool and row.name == name), "")

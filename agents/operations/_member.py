@@ -203,10 +203,10 @@ def _serves(member: Member) -> bool:
 
 def versions(host: Host) -> dict[str, str]:
     capture = node.collect(host)[0]
-    said = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        return {name: f"{UNKNOWN}{said.reason}" for name in ("zfs.userland", "zfs.module")}
+    parsed = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        return {name: f"{UNKNOWN}{parsed.reason}" for name in ("zfs.userland", "zfs.module")}
     return {
-        "zfs.userland": said.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
-        "zfs.module": said.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
+        "zfs.userland": parsed.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
+        "zfs.module": parsed.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
     }

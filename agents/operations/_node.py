@@ -21,16 +21,16 @@ def tunable(host: Host, platform: str, name: str) -> str:
 
 def _linux(host: Host) -> dict[str, str]:
     capture = parameters.collect(host)[0]
-    said = parameters.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the module parameters cannot be read: {said.reason}")
-    return dict(said.values)
+    parsed = parameters.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the module parameters cannot be read: {parsed.reason}")
+    return dict(parsed.values)
 
 
 def _freebsd(host: Host) -> dict[str, str]:
     capture = sysctl.collect(host)[0]
-    said = sysctl.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"sysctl vfs.zfs cannot be read: {said.reason}")
-    values = {setting.oid: setting.value for setting in said}
+    parsed = sysctl.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"sysctl vfs.zfs cannot be read: {parsed.reason}")
+    values = {setting.oid: setting.value for setting in parsed}
     return {name: values[known.oid] for name, known in TUNABLES.items() if known.oid in values}

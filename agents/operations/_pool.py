@@ -50,10 +50,10 @@ def multihost(host: Host, name: str) -> str:
 
 def _property(host: Host, pool: str, name: str) -> str:
     capture = zpool_get.collect(host)[0]
-    said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"zpool get cannot be read: {said.reason}")
-    found = [p.value for p in said if (p.pool, p.name) == (pool, name)]
+    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"zpool get cannot be read: {parsed.reason}")
+    found = [p.value for p in parsed if (p.pool, p.name) == (pool, name)]
     if len(found) != 1:
         raise Unread(f"zpool get does not say the {name} of {pool}")
     return found[0]
@@ -61,10 +61,10 @@ def _property(host: Host, pool: str, name: str) -> str:
 
 def status(host: Host, name: str) -> Pool:
     capture = zpool_status.collect(host)[0]
-    said = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"zpool status cannot be read: {said.reason}")
-    found = [pool for pool in said if pool.name == name]
+    parsed = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"zpool status cannot be read: {parsed.reason}")
+    found = [pool for pool in parsed if pool.name == name]
     if len(found) != 1:
         raise Unread(f"{len(found)} pools named {name} are imported on this node")
     return found[0]
@@ -85,10 +85,10 @@ def suspended(host: Host, name: str) -> str:
 def by_kernel(host: Host, name: str) -> str:
     """The kernel's own word for its state; "" where it says none."""
     capture = kstat_pools.collect(host)[0]
-    said = kstat_pools.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
+    parsed = kstat_pools.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
         return ""
-    return next((pool.state for pool in said.pools if pool.name == name), "")
+    return next((pool.state for pool in parsed.pools if pool.name == name), "")
 
 
 def scan(pool: Pool) -> str:

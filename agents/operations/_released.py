@@ -18,8 +18,8 @@ def verdicts(name: str, pre: Mapping[str, str], pool: Mapping[str, State] | None
     tools = module if name in BY_MODULE else pre.get("zfs.userland", UNKNOWN)
     if module.startswith(UNKNOWN) or tools.startswith(UNKNOWN):
         return ()
-    said = ruling(name, tools, module, pool)
-    return ((said.outcome, said.reason),)
+    rulings = ruling(name, tools, module, pool)
+    return ((rulings.outcome, rulings.reason),)
 
 
 def state(pre: Mapping[str, str], fact: str, holds: str, else_: str) -> State:

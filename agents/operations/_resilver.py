@@ -108,8 +108,8 @@ def _filled(top: Member, pool: PoolTree) -> bool:
 
 def _defers(host: Host, pool: str) -> Defers:
     capture = zpool_get.collect(host)[0]
-    said = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    found = [] if isinstance(said, Unparsed) else [one.value for one in said if (one.pool, one.name) == (pool, zpool_get.DEFERS)]
+    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    found = [] if isinstance(parsed, Unparsed) else [one.value for one in parsed if (one.pool, one.name) == (pool, zpool_get.DEFERS)]
     return Defers(found[0] if found else before_it(module_version(host)), _disabled(host))
 
 

@@ -93,12 +93,12 @@ def captures(host: Host) -> tuple[Capture, ...]:
     return (*zpool_status.collect(host), *zpool_status_guid.collect(host))
 
 
-def read(said: tuple[Capture, ...]) -> Status:
+def read(captures: tuple[Capture, ...]) -> Status:
     """Raises Unread."""
-    by_name, by_guid = (_pools(capture) for capture in said)
+    by_name, by_guid = (_pools(capture) for capture in captures)
     if [pool.name for pool in by_name] != [pool.name for pool in by_guid]:
         raise Unread("two readings of `zpool status` show different pools")
-    return Status(said, tuple(_joined(named, guided) for named, guided in zip(by_name, by_guid)))
+    return Status(captures, tuple(_joined(named, guided) for named, guided in zip(by_name, by_guid)))
 
 
 def pool_guid(host: Host, pool: PoolTree) -> str:

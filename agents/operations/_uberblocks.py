@@ -26,20 +26,20 @@ def rings(host: Host, params: Mapping[str, str]) -> dict[str, Ring]:
     captures = _disks.each(lambda key: zdb_uberblocks.collect_one(host, key), members)
     found = {}
     for key, capture in zip(members, captures):
-        said = zdb_uberblocks.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(said, Unparsed):
-            raise Unread(f"the uberblocks of {key} cannot be read: {said.reason}")
-        found[key] = said
+        parsed = zdb_uberblocks.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(parsed, Unparsed):
+            raise Unread(f"the uberblocks of {key} cannot be read: {parsed.reason}")
+        found[key] = parsed
     return found
 
 
 def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
     found = []
     for capture in zdb_label.collect(host):
-        said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(said, Unparsed):
-            raise Unread(f"the label of {capture.key} cannot be read: {said.reason}")
-        if any(str(label.pool_guid) == pool_guid for label in said.labels):
+        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if isinstance(parsed, Unparsed):
+            raise Unread(f"the label of {capture.key} cannot be read: {parsed.reason}")
+        if any(str(label.pool_guid) == pool_guid for label in parsed.labels):
             found.append(capture.key)
     return tuple(found)
 
@@ -77,10 +77,10 @@ def times(rings: Mapping[str, Ring], txg: str) -> str:
 def took(host: Host, pool: str) -> str:
     """The txg from which the last import of this pool took it. Raises Unread where the log does not say."""
     capture = dbgmsg.collect(host)[0]
-    said = dbgmsg.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"ZFS's own log cannot be read: {said.reason}")
-    found = [match.group(2) for message in said if (match := _TOOK.search(message.text)) and match.group(1) == pool]
+    parsed = dbgmsg.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"ZFS's own log cannot be read: {parsed.reason}")
+    found = [match.group(2) for message in parsed if (match := _TOOK.search(message.text)) and match.group(1) == pool]
     if not found:
         raise Unread(f"ZFS's own log does not say from which txg it took {pool}")
     return found[-1]

@@ -63,8 +63,8 @@ def _of_the_rings(host: Host, params: Mapping[str, str], pre: Mapping[str, str],
     before, now = pre.get("uberblocks.newest", ""), _uberblocks.newest(_uberblocks.rings(host, params))
     if now == before:
         return Probe("did_not", evidence, f"{params['pool']} is not imported, and nothing was written to it: its newest is still {now}.")
-    said = f"{params['pool']} is not imported, and its newest was {before or 'not read'} and is {now}: it was written to and let go of."
-    return Probe("cannot_tell", evidence, said)
+    reason = f"{params['pool']} is not imported, and its newest was {before or 'not read'} and is {now}: it was written to and let go of."
+    return Probe("cannot_tell", evidence, reason)
 
 
 def _from(host: Host, pool: str) -> str:

@@ -73,8 +73,8 @@ def write_attribute(host: Host, argv: Sequence[str], agrees: Callable[[str, str]
         host.write(path, f"{value}\n".encode("ascii"))
         now = host.read(path).decode("ascii", "replace").strip()
     except OSError as error:
-        said = f"{path}: {error.strerror or type(error).__name__}\n"
-        return Ran(tuple(argv), 1, b"", said.encode(), host.now() - begun)
+        message = f"{path}: {error.strerror or type(error).__name__}\n"
+        return Ran(tuple(argv), 1, b"", message.encode(), host.now() - begun)
     if not agrees(now, value):
         return Ran(tuple(argv), 1, f"{now}\n".encode(), f"{path}: still reads {now}\n".encode(), host.now() - begun)
     return Ran(tuple(argv), 0, f"{now}\n".encode(), b"", host.now() - begun)

@@ -89,16 +89,16 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
-    begun, said = host.now(), []
+    begun, output = host.now(), []
     try:
         disk: Candidate = _candidate.find(host, params["wwid"])
         for path in disk.paths:
             still_leads_to(host, path.name, params["wwid"])
             host.write(f"/sys/block/{path.name}/device/delete", b"1")
-            said.append(f"{path.name}: deleted\n")
+            output.append(f"{path.name}: deleted\n")
     except (Unread, OSError) as error:
-        return Ran(argv(params), 1, "".join(said).encode(), f"{error}.\n".encode(), host.now() - begun)
-    return Ran(argv(params), 0, "".join(said).encode(), b"", host.now() - begun)
+        return Ran(argv(params), 1, "".join(output).encode(), f"{error}.\n".encode(), host.now() - begun)
+    return Ran(argv(params), 0, "".join(output).encode(), b"", host.now() - begun)
 
 
 def still_leads_to(host: Host, name: str, wwid: str) -> None:

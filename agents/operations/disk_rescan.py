@@ -70,19 +70,19 @@ def _of_its_bay(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[str,
         return "pass", f"The {bay} is empty."
     if disk not in (NONE, params["wwid"]):
         return "pass", f"The {bay} holds another disk, {disk}."
-    said = f"the {bay} is {pre['bay.status']}, so the disk is still in it"
-    return "refuse", f"{pool} is imported here and {said}. It must not come back under the pool: pull it, or export the pool first."
+    reason = f"the {bay} is {pre['bay.status']}, so the disk is still in it"
+    return "refuse", f"{pool} is imported here and {reason}. It must not come back under the pool: pull it, or export the pool first."
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
-    begun, said, failed = host.now(), [], []
+    begun, output, failed = host.now(), [], []
     for path in host.list("/sys/class/scsi_host/host*"):
         try:
             host.write(f"{path}/scan", EVERYTHING)
-            said.append(f"{path}: scanned\n")
+            output.append(f"{path}: scanned\n")
         except OSError as error:
             failed.append(f"{path}: {error.strerror or error}\n")
-    return Ran(argv(params), 1 if failed or not said else 0, "".join(said).encode(), "".join(failed).encode(), host.now() - begun)
+    return Ran(argv(params), 1 if failed or not output else 0, "".join(output).encode(), "".join(failed).encode(), host.now() - begun)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -90,8 +90,8 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         there = disk_delete.paths(host, params["wwid"])
     except Unread as unread:
         return Probe("cannot_tell", aftermath(host, params), f"It cannot be told whether it took place: {unread}.")
-    said = f"The kernel shows {params['wwid']} as {', '.join(there)}." if there else f"The kernel does not show {params['wwid']}."
-    return Probe("did" if there else "did_not", aftermath(host, params), said)
+    reason = f"The kernel shows {params['wwid']} as {', '.join(there)}." if there else f"The kernel does not show {params['wwid']}."
+    return Probe("did" if there else "did_not", aftermath(host, params), reason)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

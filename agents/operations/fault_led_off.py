@@ -67,7 +67,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
     """Write, and read back over every path, until nobody asks for the light any more or it has been tried often enough."""
-    return insist(host, argv(params), lambda said: _write(host, params, said))
+    return insist(host, argv(params), lambda output: _write(host, params, output))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -75,15 +75,15 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         light = _light(host, params)
     except Unread as unread:
         return Probe("cannot_tell", aftermath(host, params), f"The fault light of bay {params['slot']} cannot be read: {unread}.")
-    said = f"The fault light of bay {params['slot']} of {params['enclosure']} is {light}."
-    return Probe("did_not" if light == ASKED else "did", aftermath(host, params), said)
+    reason = f"The fault light of bay {params['slot']} of {params['enclosure']} is {light}."
+    return Probe("did_not" if light == ASKED else "did", aftermath(host, params), reason)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     return collect(host)
 
 
-def _write(host: Host, params: Mapping[str, str], said: list[str]) -> bool:
+def _write(host: Host, params: Mapping[str, str], output: list[str]) -> bool:
     """Whether no path shows a light that was asked for, after those that did were written to. The disk is asked for each time."""
     inside = disk_in(host, params)
     if inside != params["wwid"]:
@@ -91,9 +91,9 @@ def _write(host: Host, params: Mapping[str, str], said: list[str]) -> bool:
     for lamp in _lamps(host, params):
         if _reads(host, lamp) & ~SENSED:
             _off(host, lamp)
-            said.append(f"{lamp.folder}: written")
+            output.append(f"{lamp.folder}: written")
     light = _light(host, params)
-    said.append(f"read back: the fault light of bay {params['slot']} of {params['enclosure']} is {light}")
+    output.append(f"read back: the fault light of bay {params['slot']} of {params['enclosure']} is {light}")
     return light != ASKED
 
 

@@ -111,23 +111,23 @@ def _for_lighting(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
     """Write, and read back over every path, until it is as wanted or has been tried often enough."""
-    return insist(host, argv(params), lambda said: _write(host, params, said))
+    return insist(host, argv(params), lambda output: _write(host, params, output))
 
 
 def insist(host: Host, words: tuple[str, ...], write: Callable[[list[str]], bool]) -> Ran:
     """`write` until it says that it is done, WRITES_MAX times at most or until something cannot be read; it adds to what is said of it."""
     begun = host.now()
-    said: list[str] = []
+    output: list[str] = []
     done = False
     for _ in range(WRITES_MAX):
         try:
-            done = write(said)
+            done = write(output)
         except Unread as unread:
-            said.append(f"{unread}.")
+            output.append(f"{unread}.")
             break
         if done:
             break
-    text = "".join(f"{line}\n" for line in (said if done else [*said[-1:], *said[:-1]]))  # what it came to is said first
+    text = "".join(f"{line}\n" for line in (output if done else [*output[-1:], *output[:-1]]))  # what it came to is said first
     stdout, stderr = (text, "") if done else ("", text)
     return Ran(words, 0 if done else 1, stdout.encode(), stderr.encode(), host.now() - begun)
 
@@ -145,18 +145,18 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     return collect(host)
 
 
-def _write(host: Host, params: Mapping[str, str], said: list[str]) -> bool:
+def _write(host: Host, params: Mapping[str, str], output: list[str]) -> bool:
     """Whether every path shows what is wanted, after those that did not were written to."""
     wanted = params["light"] == "on"
     for lamp in lamps(host, params):
         if _shows(host, lamp, params) != wanted:
             _set(host, lamp, params)
-            said.append(f"{lamp.folder or lamp.enclosure}: {'lit' if _shows(host, lamp, params) else 'dark'}")
+            output.append(f"{lamp.folder or lamp.enclosure}: {'lit' if _shows(host, lamp, params) else 'dark'}")
     lit = _is_lit(host, params)
     others = [number for number in _lit_bays(host, params).split(", ") if number not in (NONE, params["slot"])]
     if wanted and others:
         raise Unread(f"bay {', '.join(others)} of the same enclosure is lit too")
-    said.append(f"read back: bay {params['slot']} of {params['enclosure']} is {'lit' if lit else 'dark'}")
+    output.append(f"read back: bay {params['slot']} of {params['enclosure']} is {'lit' if lit else 'dark'}")
     return lit == wanted
 
 
@@ -189,17 +189,19 @@ def _enclosures(host: Host):
     capture = collect(host)[0]
     if capture.outcome == "nothing":
         return ()
-    said = parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the enclosures cannot be read: {said.reason}")
-    return said
+    parsed = parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the enclosures cannot be read: {parsed.reason}")
+    return parsed
 
 
 def _has_slot(host: Host, key: str, params: Mapping[str, str]) -> bool:
     capture = ses.collect_one(host, key)
-    said = ses.parse(capture.text) if capture.outcome == "data" else None
+    parsed = ses.parse(capture.text) if capture.outcome == "data" else None
     return (
-        isinstance(said, ses.SesEnclosure) and said.id == params["enclosure"] and any(str(s.number) == params["slot"] for s in said.slots)
+        isinstance(parsed, ses.SesEnclosure)
+        and parsed.id == params["enclosure"]
+        and any(str(s.number) == params["slot"] for s in parsed.slots)
     )
 
 
@@ -274,5 +276,5 @@ def _disks(host: Host):
 
 def status_of(host: Host, params: Mapping[str, str]) -> str:
     folders = {lamp.folder for lamp in lamps(host, params)}
-    said = {slot.status or "not said" for e in _enclosures(host) for slot in e.slots if f"{ROOT}/{e.name}/{slot.name}" in folders}
-    return ", ".join(sorted(said)) or "not said"
+    statuses = {slot.status or "not said" for e in _enclosures(host) for slot in e.slots if f"{ROOT}/{e.name}/{slot.name}" in folders}
+    return ", ".join(sorted(statuses)) or "not said"

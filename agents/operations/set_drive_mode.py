@@ -73,10 +73,10 @@ class Scene:
 
     def mode(self) -> Mode:
         """As all paths to the disk tell alike."""
-        said = {_mode(self.host, path.name, self.params["mode"]) for path in self.disk().paths}
-        if len(said) != 1:
+        modes = {_mode(self.host, path.name, self.params["mode"]) for path in self.disk().paths}
+        if len(modes) != 1:
             raise Unread(f"the paths to the disk tell different values of {self.params['mode']}")
-        return said.pop()
+        return modes.pop()
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -145,11 +145,11 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     except Unread as unread:
         return Probe("cannot_tell", aftermath(host, params), f"It cannot be told: {unread}.")
     now, saved = _bit(mode.current), _bit(mode.saved)
-    said = f"{params['mode']} of {params['wwid']} is {now}, saved {saved}."
+    reason = f"{params['mode']} of {params['wwid']} is {now}, saved {saved}."
     if now == params["value"] and saved in (params["value"], NONE):
-        return Probe("did", aftermath(host, params), said)
+        return Probe("did", aftermath(host, params), reason)
     before = (pre.get("mode.current"), pre.get("mode.saved"))
-    return Probe("did_not" if (now, saved) == before else "cannot_tell", aftermath(host, params), said)
+    return Probe("did_not" if (now, saved) == before else "cannot_tell", aftermath(host, params), reason)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
@@ -161,10 +161,10 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 def _mode(host: Host, name: str, mode: str) -> Mode:
     capture = drive_modes.collect_one(host, name)
-    said = drive_modes.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the modes of {name} cannot be read: {said.reason}")
-    found = {"WCE": said.wce, "EN_BMS": said.en_bms}[mode]
+    parsed = drive_modes.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the modes of {name} cannot be read: {parsed.reason}")
+    found = {"WCE": parsed.wce, "EN_BMS": parsed.en_bms}[mode]
     if found is None:
         raise Unread(f"{name} has no {mode}")
     return found

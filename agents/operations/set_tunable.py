@@ -78,8 +78,8 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     now, name = pre.get("tunable.value", UNKNOWN), params["name"]
     if not now.startswith(UNKNOWN):
         expected = now in (params["before"], params["value"])
-        said = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: somebody else set it. Ask them."
-        verdicts.append(("pass" if expected else "refuse", said))
+        reason = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: somebody else set it. Ask them."
+        verdicts.append(("pass" if expected else "refuse", reason))
     return (*verdicts, *_released.verdicts(NAME, pre))
 
 

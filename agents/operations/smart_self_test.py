@@ -90,12 +90,12 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 def _tests(host: Host, params: Mapping[str, str]) -> tuple[sg_logs.SelfTest, ...]:
     name = _candidate.find(host, params["wwid"]).paths[0].name
     capture = sg_logs.collect_one(host, name)
-    said = sg_logs.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"the logs of {name} cannot be read: {said.reason}")
-    if said.self_tests is None:
+    parsed = sg_logs.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"the logs of {name} cannot be read: {parsed.reason}")
+    if parsed.self_tests is None:
         raise Unread(f"{name} keeps no log of self-tests, so the result of one could not be read")
-    return said.self_tests
+    return parsed.self_tests
 
 
 def _newest(host: Host, params: Mapping[str, str]) -> str:

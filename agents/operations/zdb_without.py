@@ -82,19 +82,19 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
-    begun, said = host.now(), argv(params)
+    begun, command = host.now(), argv(params)
     try:
         devices = _candidate.find(host, params["wwid"]).devices
     except Unread as unread:
-        return Ran(said, 1, b"", f"{unread}\n".encode(), host.now() - begun)
+        return Ran(command, 1, b"", f"{unread}\n".encode(), host.now() - begun)
     whole, without = (host.run(trial(params, hidden), TRIAL_SECONDS + 30) for hidden in ((), devices))
     for ran, how in ((without, f"without {params['wwid']}"), (whole, f"with {params['wwid']}")):
         if not (_opens(ran) or "zdb:" in decode(ran.stderr) or (ran is whole and _hung(ran))):
             why = decode(ran.stderr).strip() or ran.why or "zdb said nothing"
-            return Ran(said, 1, ran.stdout, f"It could not be tried {how}: {why}\n".encode(), host.now() - begun)
+            return Ran(command, 1, ran.stdout, f"It could not be tried {how}: {why}\n".encode(), host.now() - begun)
     found = DOES_NOT if not _opens(without) else OPENS_ANYWAY if _opens(whole) else OPENS
     told = f"{params['pool']} {found}.\nwith all: {_last(whole)}\nwithout {params['wwid']}: {_last(without)}\n"
-    return Ran(said, 0, told.encode(), b"", host.now() - begun)
+    return Ran(command, 0, told.encode(), b"", host.now() - begun)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -77,8 +77,8 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         return Probe("cannot_tell", _tree.captures(host), f"It cannot be told: {unread}.")
     away = [m for m in members if m.state not in _member.SERVING]
     result = "did" if not away else "did_not" if len(away) == len(members) else "cannot_tell"
-    said = f"{len(members) - len(away)} of {len(members)} members of {params['pool']} serve."
-    return Probe(result, _tree.captures(host), said)
+    reason = f"{len(members) - len(away)} of {len(members)} members of {params['pool']} serve."
+    return Probe(result, _tree.captures(host), reason)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
@@ -100,7 +100,7 @@ def _unlabelled(host: Host, params: Mapping[str, str]) -> str:
     """Those of the members whose label no disk of this node carries now; "none" when each is found."""
     wanted = set(params["vdev_guids"].split(" "))
     for capture in zdb_label.collect(host):
-        said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if not isinstance(said, Unparsed):
-            wanted -= {str(label.guid) for label in said.labels if str(label.pool_guid) == params["pool_guid"]}
+        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        if not isinstance(parsed, Unparsed):
+            wanted -= {str(label.guid) for label in parsed.labels if str(label.pool_guid) == params["pool_guid"]}
     return ", ".join(sorted(wanted)) or NONE

@@ -93,8 +93,8 @@ def _facts(scene: _member.Scene) -> dict[str, str]:
 
 def _scan(scene: _member.Scene) -> str:
     scans = [scan for scan in scene.pool().scans if scan.state != "none"]
-    said = {f"{scan.state} with {scan.errors} errors" if scan.state == "finished" else scan.state for scan in scans}
-    return ", ".join(sorted(said)) or NONE
+    states = {f"{scan.state} with {scan.errors} errors" if scan.state == "finished" else scan.state for scan in scans}
+    return ", ".join(sorted(states)) or NONE
 
 
 def _place(scene: _member.Scene) -> str:

@@ -57,11 +57,11 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
-    said = pre.get("pool.scan", UNKNOWN)
-    if said.startswith(UNKNOWN):
+    scan = pre.get("pool.scan", UNKNOWN)
+    if scan.startswith(UNKNOWN):
         return ()
-    runs = said.split(":")[0].endswith((" running", " paused"))
-    return (("refuse", f"{pool} is scanned already: {said}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
+    runs = scan.split(":")[0].endswith((" running", " paused"))
+    return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -112,22 +112,22 @@ def _label(host: Host, disk: Candidate) -> str:
     names = [part.name for each in disk.paths for part in each.partitions if part.number == 1]
     if len(names) != len(disk.paths):
         raise Unread(f"{disk.wwid} has no partition 1, where the label of a member is")
-    said = {_label_on(host, name) for name in names}
-    if len(said) != 1:
+    labels = {_label_on(host, name) for name in names}
+    if len(labels) != 1:
         raise Unread(f"the paths to {disk.wwid} show different labels")
-    return said.pop()
+    return labels.pop()
 
 
 def _label_on(host: Host, name: str) -> str:
     capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
-    said = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(said, Unparsed):
-        raise Unread(f"zdb -l /dev/{name}: {said.reason}")
-    if said.unread:
-        raise Unread(f"{len(said.unread)} of the four labels of {name} could not be read")
-    if len(said.labels) > 1:
-        raise Unread(f"{name} carries {len(said.labels)} different labels")
-    return next((f"vdev {label.guid} of {label.name} ({label.pool_guid})" for label in said.labels), NONE)
+    parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    if isinstance(parsed, Unparsed):
+        raise Unread(f"zdb -l /dev/{name}: {parsed.reason}")
+    if parsed.unread:
+        raise Unread(f"{len(parsed.unread)} of the four labels of {name} could not be read")
+    if len(parsed.labels) > 1:
+        raise Unread(f"{name} carries {len(parsed.labels)} different labels")
+    return next((f"vdev {label.guid} of {label.name} ({label.pool_guid})" for label in parsed.labels), NONE)
 
 
 def _renamed(member: Member, params: Mapping[str, str]) -> Member:

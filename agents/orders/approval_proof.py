@@ -57,11 +57,11 @@ def _proven(order: Order, believed: Believed) -> tuple[Event, ...]:
     checkpoint = believed(note)
     if checkpoint is None:
         raise NotBacked("The order's proofs are against a checkpoint of the ledger that this agent was not shown. Plan again.")
-    return tuple(_event(leaf, said) for leaf, said in proven(checkpoint, listed).items())
+    return tuple(_event(leaf, body) for leaf, body in proven(checkpoint, listed).items())
 
 
-def _event(leaf: str, said: Mapping[str, Any]) -> Event:
-    texts, body = [said.get(name) for name in ("type", "actor", "run", "node")], said.get("body")
+def _event(leaf: str, leaf_body: Mapping[str, Any]) -> Event:
+    texts, body = [leaf_body.get(name) for name in ("type", "actor", "run", "node")], leaf_body.get("body")
     if not all(isinstance(text, str) for text in texts) or not isinstance(body, dict):
         raise NotBacked(f"The event {leaf[:16]} that came with the order is no event of a ledger.")
     return Event(leaf, *texts, body)

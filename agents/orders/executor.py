@@ -200,8 +200,8 @@ class Executor:
         """Nothing runs before the portal has written down that it may. Asking again is safe: nothing ran yet."""
         for left in reversed(range(HANDSHAKE_TRIES)):
             try:
-                said = {"digest": order.digest, "approvals": list(order.approvals)}  # which were proven here: the portal asks for it
-                reply = self._portal.ask("POST", f"/agent/v1/orders/{order.id}/{word}", said)
+                proof = {"digest": order.digest, "approvals": list(order.approvals)}  # which were proven here: the portal asks for it
+                reply = self._portal.ask("POST", f"/agent/v1/orders/{order.id}/{word}", proof)
             except PortalDown as down:
                 if not left:
                     raise Refused(f"The portal did not acknowledge the {word}, so nothing ran: {down}") from down

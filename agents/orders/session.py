@@ -41,8 +41,8 @@ class Session:
 
     def _read_nonce(self) -> str:
         """The one of this boot; a folder that is not in memory may hold one of an earlier boot."""
-        said = _NONCE.fullmatch(_text(os.path.join(self.folder, NONCE)))
-        return said.group(1) if said is not None and said.group(2) == self._boot_id else ""
+        found = _NONCE.fullmatch(_text(os.path.join(self.folder, NONCE)))
+        return found.group(1) if found is not None and found.group(2) == self._boot_id else ""
 
     def _make_nonce(self) -> str:
         """The nonce there is, or a new one. Two agents of one node that start together agree on it."""
@@ -69,8 +69,8 @@ class Session:
 
     def read_stamp(self) -> Optional[Height]:
         """How far the journal had come; None when nothing says so."""
-        said = _STAMP.fullmatch(_text(self._stamp))
-        return (said.group(1), int(said.group(2))) if said is not None else None
+        found = _STAMP.fullmatch(_text(self._stamp))
+        return (found.group(1), int(found.group(2))) if found is not None else None
 
     def write_stamp(self, height: Height) -> None:
         """A lost stamp is no harm: it then stands lower than the journal."""

@@ -76,9 +76,9 @@ class Standing:
         elif self.identity.journal not in ("", self._journal.text("first_generation") or generation):
             self._restored("it is not the one that was made when this agent was enrolled")
 
-    def heard_journal(self, said: object) -> None:
+    def heard_journal(self, reply: object) -> None:
         """The portal's answer says how far this agent's journal had come when it last reported."""
-        generation, _, height = str(said).partition(":")
+        generation, _, height = str(reply).partition(":")
         if self._journal.broken or not height.isdigit() or self._journal.text(f"past {generation}"):
             return
         mine = self._journal.height()
@@ -166,14 +166,14 @@ class Standing:
 
     def said(self) -> dict[str, Any]:
         """What every report says of this agent, beside what it saw."""
-        said = {"nonce": self.nonce} if self.nonce else {}
+        status = {"nonce": self.nonce} if self.nonce else {}
         reasons = self.reasons()
         try:
             if not self._journal.broken:
-                said["journal"] = "{}:{}".format(*self._journal.height())
+                status["journal"] = "{}:{}".format(*self._journal.height())
         except JournalError:
             pass  # that is then one of the reasons
-        return {**said, "held": " ".join(reasons)} if reasons else said
+        return {**status, "held": " ".join(reasons)} if reasons else status
 
 
 def holds(host: Host, identity: Identity, journal: Journal, folder: str) -> tuple[str, ...]:

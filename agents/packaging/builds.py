@@ -46,8 +46,8 @@ class Sources:
 
     def changed_at(self, root: Path) -> int:
         """When they were changed last, in seconds since 1970."""
-        if said := os.environ.get("SLOTLIGHT_SOURCE_DATE"):
-            return int(said)
+        if source_date := os.environ.get("SLOTLIGHT_SOURCE_DATE"):
+            return int(source_date)
         paths = (*self.where, *(f":(exclude,glob)**/{name}/**" for name in sorted(self.left_out)))
         committed = _git(root, "log", "-1", "--first-parent", "--format=%ct", "--", *paths)
         if committed and not _git(root, "status", "--porcelain", "--", *paths):

@@ -31,7 +31,13 @@ def read(folder: str) -> Pulse | None:
     """None when no agent has reported from here yet, or the file is not one of ours."""
     try:
         with open(os.path.join(folder, FILE), encoding="utf-8") as file:
-            said = json.load(file)
-        return Pulse(float(said["taken_at"]), float(said["tried_at"]), str(said["trouble"]), int(said["kept"]), tuple(said["failing"]))
+            document = json.load(file)
+        return Pulse(
+            float(document["taken_at"]),
+            float(document["tried_at"]),
+            str(document["trouble"]),
+            int(document["kept"]),
+            tuple(document["failing"]),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None

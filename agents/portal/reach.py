@@ -72,10 +72,10 @@ def probe(portal: str, ca_file: str, through: str) -> Optional[str]:
 
 def first_report(folder: str, since: float, now: Callable[[], float]) -> str:
     """Wait until the portal has taken a report; "" then, else why it has not."""
-    until, said = time.monotonic() + FIRST_REPORT_SECONDS, None
+    until, contact = time.monotonic() + FIRST_REPORT_SECONDS, None
     while time.monotonic() < until:
-        said = last_contact.read(folder)
-        if said is not None and said.taken_at >= since:
+        contact = last_contact.read(folder)
+        if contact is not None and contact.taken_at >= since:
             return ""
         time.sleep(0.2)
-    return said.trouble if said is not None and said.trouble else f"nothing was reported within {FIRST_REPORT_SECONDS:.0f} s"
+    return contact.trouble if contact is not None and contact.trouble else f"nothing was reported within {FIRST_REPORT_SECONDS:.0f} s"

@@ -43,9 +43,9 @@ class RelayConnection(http.client.HTTPConnection):
             sock.settimeout(self.timeout)
             sock.connect(self._path)
             sock.sendall(self._hello)
-            said = _line(sock).decode("utf-8", "replace")
-            if said != "ok":
-                raise ConnectionRefusedError(said or "the relay hung up")
+            status_line = _line(sock).decode("utf-8", "replace")
+            if status_line != "ok":
+                raise ConnectionRefusedError(status_line or "the relay hung up")
         except FileNotFoundError as error:
             sock.close()
             raise ConnectionRefusedError(f"there is no {self._path}: the relay does not run") from error
@@ -90,8 +90,8 @@ def _open(inside: socket.socket, opener: Opener) -> Any:
     try:
         if _peer(inside) not in (0, os.geteuid()):
             raise ValueError("only root and the relay's own user are served")
-        said = json.loads(_line(inside))
-        connection = opener(str(said["portal"]), str(said["ca"]))(CONNECT_SECONDS)
+        request = json.loads(_line(inside))
+        connection = opener(str(request["portal"]), str(request["ca"]))(CONNECT_SECONDS)
         connection.connect()
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
         inside.sendall(" ".join((str(error) or type(error).__name__).split()).encode()[: LINE_BYTES_MAX - 1] + b"\n")

@@ -109,11 +109,11 @@ class Portal:
             verify_answer(self._key, 401, headers, answer, nonce)
         except BadSignature:
             return  # it does not know this key, or it is not the portal; the next try says so
-        said = _value("401", answer)
-        highest = str(said.get("counter", ""))
+        reply = _value("401", answer)
+        highest = str(reply.get("counter", ""))
         if highest.isascii() and highest.isdigit() and len(highest) <= COUNTER_DIGITS_MAX:
             with self._counter.lock:
-                self._counter.follow(int(highest), "ahead" in said)
+                self._counter.follow(int(highest), "ahead" in reply)
 
     def close(self) -> None:
         connection, self._connection = self._connection, None

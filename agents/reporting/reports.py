@@ -75,17 +75,17 @@ class Reporter:
 
     def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
         """Tell the portal in as few words as it understands. Raises PortalDown."""
-        said, before = self._said(captures, ages), self._taken
+        current, before = self._said(captures, ages), self._taken
         self._taken = None
-        self._taken = replace(said, captures=()) if self._tell(said, before) else None
+        self._taken = replace(current, captures=()) if self._tell(current, before) else None
         self._last = tuple(capture.digest for capture in captures)
 
-    def _tell(self, said: Said, before: Said | None) -> bool:
+    def _tell(self, current: Said, before: Said | None) -> bool:
         """Whether the portal stands by this set now. After a start it may well do so already, and is first asked."""
-        full, wanted = False, set() if before is None else set(said.places.values()) - set(before.places.values())
-        lacked = len(said.places) + 1  # texts; each round must leave fewer, or it would go on for ever
+        full, wanted = False, set() if before is None else set(current.places.values()) - set(before.places.values())
+        lacked = len(current.places) + 1  # texts; each round must leave fewer, or it would go on for ever
         while True:
-            reply = self._portal.ask("POST", "/agent/v1/reports", {**self._report(said, before, wanted, full), **self._me.said()})
+            reply = self._portal.ask("POST", "/agent/v1/reports", {**self._report(current, before, wanted, full), **self._me.said()})
             self._me.heard(reply)
             missing, in_full = missing_of(reply), reply.value.get("need") == "full"
             if reply.status != 200:
@@ -104,16 +104,22 @@ class Reporter:
         places = {place(c.source, c.key): c.digest for c in captures}
         return Said(tuple(captures), places, about, times, set_digest(captures=places, **about))
 
-    def _report(self, said: Said, before: Said | None, wanted: set[str], full: bool) -> dict[str, Any]:
+    def _report(self, current: Said, before: Said | None, wanted: set[str], full: bool) -> dict[str, Any]:
         """The set's name; with it nothing, what changed since `before`, or all of it."""
-        report = {"v": "2", "node": self._identity.node, "set": said.digest, **said.times}
-        bodies = {"bodies": parcel(said.captures, wanted)}
+        report = {"v": "2", "node": self._identity.node, "set": current.digest, **current.times}
+        bodies = {"bodies": parcel(current.captures, wanted)}
         if full:
-            return {**report, **said.about, **bodies, "captures": listed(said.captures)}
-        if before is None or before.digest == said.digest:
+            return {**report, **current.about, **bodies, "captures": listed(current.captures)}
+        if before is None or before.digest == current.digest:
             return report
-        changed = [c for c in said.captures if before.places.get(place(c.source, c.key)) != c.digest]
-        return {**report, **said.about, **bodies, "changed": listed(changed), "gone": sorted(before.places.keys() - said.places.keys())}
+        changed = [c for c in current.captures if before.places.get(place(c.source, c.key)) != c.digest]
+        return {
+            **report,
+            **current.about,
+            **bodies,
+            "changed": listed(changed),
+            "gone": sorted(before.places.keys() - current.places.keys()),
+        }
 
 
 def missing_of(reply: Reply) -> set[str]:

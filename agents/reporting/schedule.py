@@ -115,8 +115,8 @@ class Schedule:
         """Take what somebody else began to ask for at that moment of `now`."""
         with self._lock:
             kept = tuple(Kept(capture, asked) for capture in captures)
-            for key, said in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
-                self._keep(source, key, said)
+            for key, captured in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
+                self._keep(source, key, captured)
 
     def note(self, name: str, text: str) -> None:
         """Something about the agent itself that the portal should see; "" takes it back."""
@@ -128,7 +128,7 @@ class Schedule:
         with self._lock:
             if self._listed is None:
                 order = [*COLLECTORS, OWN]
-                self._listed = tuple(kept for name in order for _, said in in_order(self._said.get(name, {})) for kept in said)
+                self._listed = tuple(kept for name in order for _, captured in in_order(self._said.get(name, {})) for kept in captured)
             return self._listed
 
     def ages(self) -> dict[str, float]:
@@ -303,14 +303,14 @@ class Schedule:
         stamp = source.module.stamp(heard, job.key) if hasattr(source.module, "stamp") and not asleep else ""  # it reads the disk, too
         known = self._stamps.get((source.name, stamp)) if stamp else None
         if asleep:
-            said: tuple[Kept, ...] = (Kept(Capture(source.name, job.key, "nothing", "", asleep), began),)
+            answers: tuple[Kept, ...] = (Kept(Capture(source.name, job.key, "nothing", "", asleep), began),)
         elif known is not None:
-            said = (known.said_again(began, job.key),)
+            answers = (known.said_again(began, job.key),)
         else:
             captures = source.module.collect_one(heard, job.key) if source.keyed else source.module.collect(heard)
-            said = self._packed(source, job.key, (captures,) if source.keyed else captures, began, heard.hung)
+            answers = self._packed(source, job.key, (captures,) if source.keyed else captures, began, heard.hung)
         with self._lock:
-            self._answered(source, job, said, stamp, heard.hung)
+            self._answered(source, job, answers, stamp, heard.hung)
 
     def _heard(self, source: Source) -> Heard:
         """A source of the group that hangs may try it again; the others leave its tool alone."""
@@ -325,15 +325,15 @@ class Schedule:
         last = {kept.key: kept for kept in self._said.get(source.name, {}).get(key, ())}
         return tuple(Kept(capture, began, last.get(capture.key)) for capture in captures)
 
-    def _answered(self, source: Source, job: Job, said: tuple[Kept, ...], stamp: str, hung: str) -> None:
+    def _answered(self, source: Source, job: Job, captures: tuple[Kept, ...], stamp: str, hung: str) -> None:
         where = (source.name, job.key)
-        self._keep(source.name, job.key, said)
+        self._keep(source.name, job.key, captures)
         if not hung:
             self._trouble.pop(where, None)
-        if stamp and all(kept.outcome == "data" for kept in said):
+        if stamp and all(kept.outcome == "data" for kept in captures):
             if not source.keyed:  # nothing else can have its old one
                 self._stamps = {one: kept for one, kept in self._stamps.items() if one[0] != source.name}
-            self._stamps[source.name, stamp], self._stamped[where] = said[0], stamp
+            self._stamps[source.name, stamp], self._stamped[where] = captures[0], stamp
         if job.given_up:
             self._came_loose(source, job)
             return
@@ -364,8 +364,8 @@ class Schedule:
 
     def _heard_of(self, disk: str) -> tuple[Kept, ...]:
         """What was last said about a disk's sleep."""
-        said = self._said.get(SLEEP, {})
-        return said.get(disk) or tuple(kept for kept in said.get("", ()) if kept.key == disk)
+        captures = self._said.get(SLEEP, {})
+        return captures.get(disk) or tuple(kept for kept in captures.get("", ()) if kept.key == disk)
 
     # What hangs.
 
@@ -431,8 +431,8 @@ class Schedule:
         reason = f"is not asked while {named(source.name, key)}, asked at {self._wall()}, has not answered."
         for other in self._order:
             if other.group == source.group and other is not source:
-                for key, said in self._said.get(other.name, {"": ()}).items():
-                    keys = [kept.key for kept in said] or [key]
+                for key, captures in self._said.get(other.name, {"": ()}).items():
+                    keys = [kept.key for kept in captures] or [key]
                     unasked = (Capture(other.name, key, "failed", "", f"{named(other.name, key)} {reason}") for key in keys)
                     self._keep(other.name, key, tuple(Kept(capture, self._clock()) for capture in unasked))
 
@@ -441,17 +441,17 @@ class Schedule:
 
     # What is known.
 
-    def _keep(self, source: str, key: str, said: tuple[Kept, ...]) -> None:
+    def _keep(self, source: str, key: str, captures: tuple[Kept, ...]) -> None:
         """Under the lock."""
-        self._doubt(source, self._said.get(source, {}).get(key, ()), said)
-        self._said.setdefault(source, {})[key] = said
+        self._doubt(source, self._said.get(source, {}).get(key, ()), captures)
+        self._said.setdefault(source, {})[key] = captures
         self._stamped.pop((source, key), None)
         self._listed = None
 
-    def _doubt(self, name: str, before: tuple[Kept, ...], said: tuple[Kept, ...]) -> None:
+    def _doubt(self, name: str, before: tuple[Kept, ...], after: tuple[Kept, ...]) -> None:
         """What a collector finds hard to believe after what was said before, it is asked once more, and soon."""
         source = self._sources.get(name)
-        if source is not None and hasattr(source.module, "doubtful") and source.module.doubtful(before, said):
+        if source is not None and hasattr(source.module, "doubtful") and source.module.doubtful(before, after):
             source.doubted = self._clock() + source.module.DOUBT_SECONDS
             source.due = min(source.due, source.doubted)
 
@@ -486,7 +486,7 @@ class Schedule:
             self._hurry([self._sources[zdb_label.NAME]])
         if self._noticed.a_disk_came(self._heard_last(block.NAME)):
             self._hurry(one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
-        if self._noticed.an_export_shows(kept for said in self._said.get(zdb_label.NAME, {}).values() for kept in said):
+        if self._noticed.an_export_shows(kept for captures in self._said.get(zdb_label.NAME, {}).values() for kept in captures):
             self._hurry([self._sources[zpool_import.NAME]])
 
     def _heard_last(self, source: str) -> tuple[Kept, ...]:

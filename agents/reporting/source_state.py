@@ -76,12 +76,12 @@ class Heard:
         return getattr(self._host, name)
 
 
-def who_sleeps(said: Iterable[Kept]) -> list[str]:
-    return [kept.key for kept in said if kept.outcome == "nothing" and "sleeps" in kept.reason]
+def who_sleeps(captures: Iterable[Kept]) -> list[str]:
+    return [kept.key for kept in captures if kept.outcome == "nothing" and "sleeps" in kept.reason]
 
 
-def in_order(said: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
-    return sorted(said.items(), key=lambda item: (len(item[0]), item[0]))
+def in_order(by_key: dict[str, tuple[Kept, ...]]) -> list[tuple[str, tuple[Kept, ...]]]:
+    return sorted(by_key.items(), key=lambda item: (len(item[0]), item[0]))
 
 
 def failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:

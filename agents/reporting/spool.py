@@ -82,12 +82,12 @@ class Spool:
 
     def dropped(self) -> str:
         """What was lost, as a sentence; "" when nothing was."""
-        said = self._lost()
-        if not said["count"]:
+        lost = self._lost()
+        if not lost["count"]:
             return ""
-        when = f", taken from {said['first']} to {said['last']}" if said["first"] else ""
+        when = f", taken from {lost['first']} to {lost['last']}" if lost["first"] else ""
         why = f"The portal did not answer for longer than {self._bytes_max} bytes could keep, or the disk was full or damaged."
-        return f"reports lost: {said['count']}{when}. {why}"
+        return f"reports lost: {lost['count']}{when}. {why}"
 
     def forget_dropped(self) -> None:
         _unlink([self._path(DROPPED)])
@@ -177,18 +177,18 @@ class Spool:
     def _lost(self) -> dict[str, Any]:
         try:
             with open(self._path(DROPPED), encoding="utf-8") as file:
-                said = json.load(file)
-            return {"count": int(said["count"]), "first": str(said["first"]), "last": str(said["last"])}
+                document = json.load(file)
+            return {"count": int(document["count"]), "first": str(document["first"]), "last": str(document["last"])}
         except (OSError, ValueError, KeyError, TypeError):
             return {"count": 0, "first": "", "last": ""}
 
     def _count(self, taken_at: str) -> None:
         """One report more is lost; `taken_at` is "" when it cannot be read any more."""
-        said = self._lost()
-        said = {"count": said["count"] + 1, "first": said["first"] or taken_at, "last": taken_at or said["last"]}
+        lost = self._lost()
+        lost = {"count": lost["count"] + 1, "first": lost["first"] or taken_at, "last": taken_at or lost["last"]}
         try:
             with open(self._path(DROPPED), "w", encoding="utf-8") as file:
-                json.dump(said, file)
+                json.dump(lost, file)
         except OSError as error:
             log.error("that a report was lost could not be written down: %s.", error)
 

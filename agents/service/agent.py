@@ -169,8 +169,8 @@ class Agent:
     def _query(self) -> str:
         """What the portal must know before it hands anything over: which checkpoint, session and key of its own are known here."""
         standing = self._standing
-        said = {"wait": str(POLL_WAIT_SECONDS), "size": str(standing.log.size), "nonce": standing.nonce}
-        return urlencode({**said, "key": standing.identity.portal_key_id})
+        parameters = {"wait": str(POLL_WAIT_SECONDS), "size": str(standing.log.size), "nonce": standing.nonce}
+        return urlencode({**parameters, "key": standing.identity.portal_key_id})
 
     def _hear(self, reply: Reply) -> None:
         """What an answer says beside the orders, before they are looked at: their proofs count against the checkpoint that came with them."""
@@ -192,10 +192,10 @@ class Agent:
             self._standing.stolen(highest)
             self._wake_reports.set()  # the portal's people are told at once
 
-    def _follow(self, said: object) -> None:
+    def _follow(self, reply: object) -> None:
         """The portal has other keys from now on, if the one that is pinned says so."""
         try:
-            newer = identity.rotated(self._host, self._standing.identity, said)
+            newer = identity.rotated(self._host, self._standing.identity, reply)
         except identity.BadKeys as bad:
             log.error("%s They are not taken.", bad)
             return
@@ -225,8 +225,8 @@ class Agent:
         asked = self._schedule.now()
         text, captures = self._executor.pure(order)
         sent = try_to_send(portal, order.id, text)
-        for source, said in groupby(captures, lambda capture: capture.source):
-            self._schedule.learn(source, tuple(said), asked)
+        for source, of_source in groupby(captures, lambda capture: capture.source):
+            self._schedule.learn(source, tuple(of_source), asked)
         return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:

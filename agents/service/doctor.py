@@ -92,9 +92,9 @@ def _tools(which: Callable[[str], str | None]) -> Iterator[Finding]:
 
 
 def _zfs(host: Host) -> Iterator[Finding]:
-    said = node.parse(node.collect(host)[0].text)
-    module = getattr(said, "zfs_module", None)
-    userland = getattr(said, "zfs_userland", None)
+    parsed = node.parse(node.collect(host)[0].text)
+    module = getattr(parsed, "zfs_module", None)
+    userland = getattr(parsed, "zfs_userland", None)
     if module is None:
         yield Finding("bad", "zfs module", "It is not loaded.", "Load it with `modprobe zfs`; if that fails, build it for this kernel.")
     elif userland is None:
@@ -128,8 +128,8 @@ def _openssl(host: Host) -> Finding:
         return Finding(
             "lacks", "openssl", f"{so}. The signature of an order cannot be checked, so none that changes anything is taken.", do
         )
-    said = host.run(("openssl", "version"), order_signature.SECONDS).stdout.decode("utf-8", "replace").split()
-    version = said[1] if len(said) > 1 else "unknown"
+    words = host.run(("openssl", "version"), order_signature.SECONDS).stdout.decode("utf-8", "replace").split()
+    version = words[1] if len(words) > 1 else "unknown"
     more = "" if version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3 else " Checkpoints are checked by the order key only."
     return Finding("ok", "openssl", f"version {version}.{more}")
 
@@ -139,19 +139,19 @@ def _run_folder(host: Host, folder: str) -> Finding:
     if not os.access(there, os.W_OK):
         so = "It cannot be written, so no session can be kept and nothing is carried out."
         return Finding("lacks", folder, so, "The unit makes it; by hand: mkdir -m 700 it, as root.")
-    said = mounts.parse(mounts.collect(host)[0].text)
-    if not in_memory(getattr(said, "mounts", ()), os.path.realpath(there)):
+    parsed = mounts.parse(mounts.collect(host)[0].text)
+    if not in_memory(getattr(parsed, "mounts", ()), os.path.realpath(there)):
         so = "It does not lie in memory: a copy of this node's disk could pass for this node."
         return Finding("lacks", folder, so, "Mount a tmpfs on /run, as every usual system does.")
     return Finding("ok", folder, "lies in memory.")
 
 
 def _hostid(host: Host) -> Finding:
-    said = getattr(node.parse(node.collect(host)[0].text), "hostid", None)
-    if said in (None, "00000000"):
+    hostid = getattr(node.parse(node.collect(host)[0].text), "hostid", None)
+    if hostid in (None, "00000000"):
         so = "This node has no hostid: two nodes on one shelf cannot tell who has a pool."
         return Finding("lacks", "hostid", so, "Make one with `zgenhostid`, once, before pools are shared.")
-    return Finding("ok", "hostid", f"{said}.")
+    return Finding("ok", "hostid", f"{hostid}.")
 
 
 def _enclosures(host: Host) -> Finding:
@@ -183,8 +183,8 @@ def _folder(host: Host, folder: str) -> Iterator[Finding]:
 
 def _filesystem(host: Host, folder: str) -> tuple[str, str]:
     """(type, device) of the mount that holds `folder`."""
-    said = mounts.parse(mounts.collect(host)[0].text)
-    known = getattr(said, "mounts", ())
+    parsed = mounts.parse(mounts.collect(host)[0].text)
+    known = getattr(parsed, "mounts", ())
     holding = [m for m in known if folder == m[1] or folder.startswith(m[1].rstrip("/") + "/")]
     device, _, fstype = max(holding, key=lambda mount: len(mount[1]), default=("", "", ""))
     return fstype, device
@@ -222,8 +222,8 @@ def _portal(host: Host, folder: str, root: str) -> Iterator[Finding]:
         yield Finding("bad", "held", reason, "Until then this agent only observes.")
     relay = reach.relay(root)
     try:
-        said = reach.probe(who.portal, who.ca_file, relay)
-        date = parsedate_to_datetime(said).timestamp() if said else None
+        answer = reach.probe(who.portal, who.ca_file, relay)
+        date = parsedate_to_datetime(answer).timestamp() if answer else None
     except (reach.Unreachable, OSError, ValueError) as error:
         do = "Check name, port, firewall and certificate. Reports wait on disk meanwhile."
         yield Finding("bad", who.portal, f"It does not answer: {error}", do)
@@ -240,11 +240,15 @@ def _portal(host: Host, folder: str, root: str) -> Iterator[Finding]:
 
 
 def _reports(folder: str, now: float) -> Finding:
-    said = last_contact.read(folder)
-    if said is not None and said.taken_at and not said.trouble:
-        return Finding("ok", "reports", f"enrolled, and the first report arrived; the last one {now - said.taken_at:.0f} s ago.")
-    why = f": {said.trouble}" if said is not None and said.trouble else "."
-    so = f"The last report was not taken{why}" if said is not None and said.taken_at else f"No report has ever arrived at the portal{why}"
+    contact = last_contact.read(folder)
+    if contact is not None and contact.taken_at and not contact.trouble:
+        return Finding("ok", "reports", f"enrolled, and the first report arrived; the last one {now - contact.taken_at:.0f} s ago.")
+    why = f": {contact.trouble}" if contact is not None and contact.trouble else "."
+    so = (
+        f"The last report was not taken{why}"
+        if contact is not None and contact.taken_at
+        else f"No report has ever arrived at the portal{why}"
+    )
     return Finding(
         "bad", "reports", so, f"Start the agent (`systemctl start {paths.UNIT_NAME}`); `slotlight-agent status` says how it goes on."
     )

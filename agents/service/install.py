@@ -121,14 +121,14 @@ def _systemctl(host: Host, *asked: tuple[str, ...]) -> None:
 def configured(folder: str, path: str = paths.CONFIG) -> None:
     """Let the file in /etc say where the portal is; the key stays what it is. Raises ValueError for a file that says something else."""
     try:
-        said = json.loads(Path(path).read_bytes())
+        document = json.loads(Path(path).read_bytes())
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read: {error}. It may hold portal and ca, or be removed.") from error
-    if not isinstance(said, dict) or set(said) - {"portal", "ca"} or not all(isinstance(value, str) for value in said.values()):
+    if not isinstance(document, dict) or set(document) - {"portal", "ca"} or not all(isinstance(value, str) for value in document.values()):
         raise ValueError(f'{path} may hold "portal" and "ca" as strings, and nothing else.')
-    move_to(folder, said.get("portal") or load(folder).portal, said.get("ca", ""))
+    move_to(folder, document.get("portal") or load(folder).portal, document.get("ca", ""))
 
 
 def _at(root: str, path: str) -> str:

@@ -19,9 +19,9 @@ LATE_SECONDS = 60.0  # four heartbeats
 
 def report_status(folder: str, policy_path: str, now: float) -> tuple[list[str], bool]:
     """The lines to print, and whether all is well. Raises NoIdentity and JournalError."""
-    who, rule, said = identity.load(folder), policy.load(policy_path), last_contact.read(folder)
+    who, rule, contact = identity.load(folder), policy.load(policy_path), last_contact.read(folder)
     running = is_running(folder)
-    fresh = said is not None and now - said.taken_at <= LATE_SECONDS and not said.trouble
+    fresh = contact is not None and now - contact.taken_at <= LATE_SECONDS and not contact.trouble
     held, opened = _held(folder, who)
     lines = [
         f"node     {who.node}, key {who.key_id}",
@@ -30,10 +30,10 @@ def report_status(folder: str, policy_path: str, now: float) -> tuple[list[str],
         f"policy   {rule.mode}: {rule.why}",
         *(f"HELD     {reason}" for reason in held),
         f"checks   {_keys(who)}",
-        f"reports  {_reports(said, now)}",
+        f"reports  {_reports(contact, now)}",
     ]
-    if said is not None and said.failing:
-        lines.append(f"unread   {', '.join(said.failing)}")
+    if contact is not None and contact.failing:
+        lines.append(f"unread   {', '.join(contact.failing)}")
     lines.append(f"orders   {opened}")
     return lines, running and fresh and not held
 
@@ -64,12 +64,12 @@ def is_running(folder: str) -> bool:
         return True
 
 
-def _reports(said: last_contact.Pulse | None, now: float) -> str:
-    if said is None:
+def _reports(contact: last_contact.Pulse | None, now: float) -> str:
+    if contact is None:
         return "none yet"
-    last = f"the portal took one {now - said.taken_at:.0f} s ago" if said.taken_at else "the portal never took one"
-    kept = f"; {said.kept} wait on disk" if said.kept else ""
-    return f"{last}{kept}" + (f"; the last try failed: {said.trouble}" if said.trouble else "")
+    last = f"the portal took one {now - contact.taken_at:.0f} s ago" if contact.taken_at else "the portal never took one"
+    kept = f"; {contact.kept} wait on disk" if contact.kept else ""
+    return f"{last}{kept}" + (f"; the last try failed: {contact.trouble}" if contact.trouble else "")
 
 
 def _orders(journal: Journal) -> str:

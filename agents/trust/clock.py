@@ -44,12 +44,12 @@ class Clock:
         if self._steady is None or not isinstance(at, str):
             return
         try:
-            said = seconds_of(at)
+            portal_time = seconds_of(at)
         except ValueError:
             return
         with self._lock:
             self._look()
-            self._said = (said, begun, self._steady())
+            self._said = (portal_time, begun, self._steady())
             if not self._apart():
                 self._jumped = ""
         self._heard.set()
@@ -86,9 +86,9 @@ class Clock:
 
     def _portal(self) -> Tuple[float, float]:
         """Between which moments the portal's clock stands now."""
-        said, begun, ended = self._said  # type: ignore[misc]
+        reported, begun, ended = self._said  # type: ignore[misc]
         steady = self._steady()  # type: ignore[misc]
-        return said + steady - ended, said + steady - begun
+        return reported + steady - ended, reported + steady - begun
 
     def _look(self) -> None:
         offset = self._now() - self._steady()  # type: ignore[misc]

@@ -134,10 +134,10 @@ def _generation(folder: str, before: Identity | None) -> str:
         journal.close()
 
 
-def pinned(identity: Identity, said: Mapping[str, Any]) -> Identity:
+def pinned(identity: Identity, answer: Mapping[str, Any]) -> Identity:
     """With the portal's keys from its answer, all or none. A portal that sends none signs no orders: this node is then only observed.
     Raises BadKeys for keys that are none."""
-    keys = {name: said.get(name, "") for name in PINNED}
+    keys = {name: answer.get(name, "") for name in PINNED}
     if not any(keys.values()):
         return identity
     try:
@@ -150,10 +150,10 @@ def pinned(identity: Identity, said: Mapping[str, Any]) -> Identity:
     return replace(identity, **keys)
 
 
-def rotated(host: Host, identity: Identity, said: object) -> Identity:
+def rotated(host: Host, identity: Identity, answer: object) -> Identity:
     """With the keys in {"keys": canonical text, "signature": base64} of a portal's answer, signed by the key pinned so far; the same
     identity when they are pinned already. Raises BadKeys when they must not be taken."""
-    text, signature = (said.get(name) for name in ("keys", "signature")) if isinstance(said, dict) else (None, None)
+    text, signature = (answer.get(name) for name in ("keys", "signature")) if isinstance(answer, dict) else (None, None)
     if not isinstance(text, str) or not isinstance(signature, str) or not identity.can_check:
         raise BadKeys("The portal announces new keys in a way that cannot be read.")
     try:

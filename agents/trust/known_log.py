@@ -54,15 +54,15 @@ class Log:
             self._identity = identity
             self._witness = self._open()
 
-    def hear(self, said: object) -> None:
+    def hear(self, reply: object) -> None:
         """Take the checkpoint in a portal's answer: {"checkpoint": note, "consistency": [hex, ...]}."""
-        if not isinstance(said, dict) or not self._identity.can_check:
+        if not isinstance(reply, dict) or not self._identity.can_check:
             return
         witness = self._fresh()
         with self._lock:
             before = witness.why_observe_only
             try:
-                verdict = witness.accept(said.get("checkpoint"), said.get("consistency", []))
+                verdict = witness.accept(reply.get("checkpoint"), reply.get("consistency", []))
             except OSError as error:
                 log.error("The ledger's checkpoint could not be kept: %s. Proofs against it do not count.", error)
                 return

@@ -45,12 +45,12 @@ def against(host: Host, pem: str, signature: str, data: bytes) -> str:
         der = b""
     if not der:
         return "The signature is not one."
-    verdict, said = ecdsa_verdict(host, data, der, pem)
+    verdict, reason = ecdsa_verdict(host, data, der, pem)
     if verdict == "good":
         return ""
     if verdict == "bad":
         return "The signature is false: these are not the bytes the portal sealed."
-    return f"The signature cannot be checked: {lacks(host) or said}"
+    return f"The signature cannot be checked: {lacks(host) or reason}"
 
 
 def lacks(host: Host) -> str:

@@ -133,14 +133,14 @@ def proven(checkpoint: Checkpoint, events: object) -> dict[str, dict[str, Any]]:
     return dict(_proven(checkpoint, number, event) for number, event in enumerate(events, 1))
 
 
-def _proven(checkpoint: Checkpoint, number: int, said: object) -> tuple[str, dict[str, Any]]:
-    if not isinstance(said, dict) or set(said) != {"body", "index", "path"} or not isinstance(said["body"], str):
+def _proven(checkpoint: Checkpoint, number: int, entry: object) -> tuple[str, dict[str, Any]]:
+    if not isinstance(entry, dict) or set(entry) != {"body", "index", "path"} or not isinstance(entry["body"], str):
         raise BadProof(f"Proof {number} is not a proof as the portal writes it.")
-    path, index = read_path(said["path"]), said["index"]
+    path, index = read_path(entry["path"]), entry["index"]
     if path is None or not isinstance(index, str) or not INDEX.fullmatch(index):
         raise BadProof(f"Proof {number} is not a proof as the portal writes it.")
     try:
-        body = said["body"].encode()
+        body = entry["body"].encode()
         event = json.loads(body)
     except (ValueError, RecursionError):
         raise BadProof(f"The event of proof {number} cannot be read.") from None
@@ -260,10 +260,10 @@ def _check(host: Host, note: Checkpoint, key: tuple[str, bytes, str]) -> tuple[s
     if not mine:
         return "unknown", f"The checkpoint is not signed by the key {name} that this agent knows."
     check = ecdsa_verdict if name.endswith("/p256") else ed25519_verdict
-    verdict, said = check(host, note.text, mine[0], pem)
+    verdict, reason = check(host, note.text, mine[0], pem)
     if verdict == "bad":
         return verdict, f"The signature of {name} on the checkpoint over {note.size} events is false."
-    return verdict, "" if verdict == "good" else f"The signature of {name} could not be checked: {said}"
+    return verdict, "" if verdict == "good" else f"The signature of {name} could not be checked: {reason}"
 
 
 def ecdsa_verdict(host: Host, data: bytes, signature: bytes, pem: str) -> tuple[str, str]:
@@ -292,12 +292,12 @@ def _openssl(
             ran = host.run(tuple(os.path.join(folder, word) if word in files else word for word in argv), OPENSSL_SECONDS)
     except OSError as error:
         return "unknown", f"{error}."
-    said = ran.stdout + ran.stderr
-    if ran.exit_code == 0 and good in said:
+    output = ran.stdout + ran.stderr
+    if ran.exit_code == 0 and good in output:
         return "good", ""
-    if ran.exit_code not in (None, 0) and any(words in said for words in bad):
+    if ran.exit_code not in (None, 0) and any(words in output for words in bad):
         return "bad", ""
-    return "unknown", f"openssl said {said.decode('utf-8', 'replace').strip()[:200] or ran.why or 'nothing'!r}."
+    return "unknown", f"openssl said {output.decode('utf-8', 'replace').strip()[:200] or ran.why or 'nothing'!r}."
 
 
 def _pem(der: bytes) -> str:
