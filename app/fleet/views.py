@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import rights
 from app.accounts.asking import needs
+from app.accounts.changing import fresh
 from app.accounts.rights import NOTICES
 from app.core.pages import live, render_page
 from app.fleet import services, unexplained_reviews
@@ -237,6 +238,7 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
 
 @needs(NOTICES)
 @require_POST
+@fresh
 def review(request: HttpRequest, pk: int) -> HttpResponse:
     """An administrator has looked at a word that nothing explains."""
     this = get_object_or_404(Situation.objects.select_related("node"), pk=pk)

@@ -88,6 +88,7 @@ def _channel_page(request: HttpRequest, one: Channel, form: ChannelForm | None =
 
 @needs(NOTICES)
 @require_POST
+@fresh
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
     form = ChannelForm(request.POST, instance=one)
@@ -124,6 +125,7 @@ def _done(form, act) -> bool:
 
 @needs(NOTICES)
 @require_POST
+@fresh
 def remove(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
     if request.POST.get("name") != one.name:
@@ -176,6 +178,7 @@ def add_hook(request: HttpRequest) -> HttpResponse:
 
 @needs(NOTICES)
 @require_POST
+@fresh
 def revoke_hook(request: HttpRequest, pk: int) -> HttpResponse:
     hook = get_object_or_404(Hook, pk=pk, revoked_at=None)
     said = f"{hook.name} is shut. What it had said and not resolved is over."

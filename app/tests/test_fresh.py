@@ -1,4 +1,4 @@
-"""Every page that makes a secret (a token, a link, a password, an address) asks for a fresh proof first."""
+"""Every page that makes a secret (a token, a link, a password, an address), or changes who is told of what, asks for a fresh proof first."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,13 @@ from django.utils import timezone
 from app.accounts.models import User
 from app.accounts.proof import FRESH_SECONDS, PROVED
 from app.api.models import Token
+from app.core.permissions_by_route import NOTICES, PEOPLE, ROUTES
 from app.nodes.models import EnrolToken
 from app.notices.models import Channel, Hook
 from app.runs.models import TechnicianLink
 from app.runs.tests.cast import person, try_out
 from app.runs.tests.test_rack import BLINK, blink
+from app.tests.test_permissions_by_route import patterns
 
 pytestmark = pytest.mark.django_db
 APP = Path(__file__).resolve().parent.parent
@@ -36,6 +38,9 @@ ALSO = {
 ASKED = MAKERS | ALSO
 # Made for a browser or a machine that is there already, and shown on no page.
 UNSEEN = {"accounts/confirming.py", "accounts/sso.py", "accounts/known.py", "nodes/demo.py"}
+# Sends again, or as a test, what is kept already, where it goes already.
+UNCHANGED = {"channel-test", "notice-again"}
+DECIDES = sorted(name for name, asks in ROUTES.items() if asks in (NOTICES, PEOPLE) and name not in UNCHANGED)
 
 
 @pytest.fixture
@@ -77,3 +82,13 @@ def test_no_maker_of_a_secret_is_forgotten():
         if not {"tests", "migrations"} & set(path.parts) and re.search(r"secrets\.token_urlsafe\(", path.read_text())
     }
     assert found == set(MAKERS) | UNSEEN
+
+
+@pytest.mark.parametrize("route", DECIDES)
+def test_who_is_told_of_what_is_changed_with_a_fresh_proof_only(route, client, ada):
+    """Every route for whoever manages notices or people, so a new one is tried too: it takes no form, or asks before it reads one."""
+    session = client.session
+    session[PROVED] = timezone.now().timestamp() - FRESH_SECONDS - 1
+    session.save()
+    answer = client.post(dict(patterns())[route], {})
+    assert answer.status_code == 405 or answer.headers.get("Location", "").startswith("/sign-in/again/")
