@@ -267,7 +267,7 @@ def test_a_backup_of_the_database_put_back_runs_nothing_again(incident, ground, 
     incident.stands("replace", "open")
     tries(incident, incident.ann, "execute")
     until(lambda: [one for one in alarms.standing(timezone.now()) if one.kind == "ledger-contradicted"], "nobody is told")
-    assert "The ledger shrank" in incident.row.here.note
+    until(lambda: "The ledger shrank" in incident.row.here.note, "the run does not say why")
     assert started_by_the_node(incident) == began
     assert len(incident.stack.replaces()) == 1
 
