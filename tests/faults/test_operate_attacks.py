@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from app.accounts import seals
+from app.accounts import people, seals
 from app.accounts.models import Refusal, User
 from app.fleet.models import Node
 from app.notices import alarms
@@ -138,6 +138,20 @@ def test_an_approver_made_by_sql_approves_nothing(incident, sql):
     assert incident.ann.act("execute")[0] == 409
     nothing_ran(incident)
     told("accounts_membership:")
+
+
+def test_one_administrator_is_not_two_people(incident):
+    """ada makes an approver of eve, and of ann, who asked for the run; neither role counts before another administrator confirmed it."""
+    incident.walk_to_confirmed()
+    incident.person("ada", "admin")
+    eve = incident.person("eve", "viewer")
+    for name in ("eve", "ann"):
+        people.give(User.objects.get(username="ada"), User.objects.get(username=name), "approver", None)
+    for who in (eve, incident.ann):
+        status, answer = tries(incident, who, "approve", plan_digest=incident.row.here.plan_digest)
+        assert status in (403, 409), answer
+    assert tries(incident, incident.ann, "execute")[0] == 409
+    nothing_ran(incident)
 
 
 def test_an_inserted_order_is_not_offered(incident, sql):
