@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agents.host.host import LocalHost
-from agents.portal.transport import PortalDown
+from agents.portal.transport import PortalDown, PortalRefused
 from agents.portal.wire import canonical
 from agents.tests import rig
 from agents.trust import identity
@@ -110,26 +110,61 @@ def test_enrolling_again_makes_a_new_key_and_keeps_the_journal(stub, tmp_path):
     assert identity.load(str(tmp_path / "a")) == second
 
 
-def test_a_key_whose_answer_was_lost_is_offered_again_and_one_that_was_refused_is_not(stub, tmp_path, monkeypatch):
-    folder, offered = str(tmp_path / "a"), []
+@pytest.fixture
+def answers(monkeypatch):
+    """What becomes of each try to enrol, in turn: "lost" on its way back, or "comes". Returns the outcomes to come and the keys offered."""
+    coming, offered, real = [], [], identity.enrol
 
-    def losing(url, key, request, *more):
+    def enrol(url, key, *more):
         offered.append(key)
-        real(url, key, request, *more)
-        raise PortalDown("the answer was lost")
+        answer = real(url, key, *more)
+        if coming.pop(0) == "lost":
+            raise PortalDown("The answer was lost.")
+        return answer
 
-    real = identity.enrol
-    monkeypatch.setattr(identity, "enrol", losing)
-    with pytest.raises(PortalDown):
-        identity.enrol_node(HOST, folder, stub.url, "oss01", "good")
-    monkeypatch.setattr(identity, "enrol", real)
-    assert identity.enrol_node(HOST, folder, stub.url, "oss01", "good").key == offered[0]
+    monkeypatch.setattr(identity, "enrol", enrol)
+    return coming, offered
 
-    monkeypatch.setattr(identity, "enrol", losing)
+
+def test_a_key_whose_answer_was_lost_is_offered_again(stub, tmp_path, answers):
+    coming, offered = answers
+    coming += ["lost", "comes"]
     with pytest.raises(PortalDown):
-        identity.enrol_node(HOST, folder, stub.url, "oss01", "bad", again=True)
-    monkeypatch.setattr(identity, "enrol", real)
-    assert identity.enrol_node(HOST, folder, stub.url, "oss01", "good", again=True).key not in offered
+        identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good")
+    assert identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good").key == offered[0]
+    assert offered == [offered[0]] * 2
+
+
+def test_a_wrong_token_costs_no_key_whose_answer_was_lost(stub, tmp_path, answers):
+    coming, offered = answers
+    coming += ["lost", "comes"]
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good")
+    with pytest.raises(PortalRefused):
+        identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "bad")
+    assert identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good").key == offered[0]
+
+
+def test_where_the_key_is_refused_that_had_no_answer_a_new_one_is_offered_with_the_same_token(stub, tmp_path, answers, monkeypatch):
+    coming, offered = answers
+    coming += ["lost", "comes"]
+    with pytest.raises(PortalDown):
+        identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good")
+    counting = identity.enrol
+
+    def revoked(url, key, *more):
+        if key == offered[0]:
+            raise PortalRefused("This key was used before.")
+        return counting(url, key, *more)
+
+    monkeypatch.setattr(identity, "enrol", revoked)
+    assert identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "good").key == offered[1]
+
+
+def test_a_key_that_was_refused_is_not_kept(stub, tmp_path):
+    with pytest.raises(PortalRefused):
+        identity.enrol_node(HOST, str(tmp_path), stub.url, "oss01", "bad")
+    assert list(tmp_path.glob("*.new")) == []
 
 
 @pytest.mark.parametrize("whose", [("http://127.0.0.1:1", "oss01"), ("", "oss02")])

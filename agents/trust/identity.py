@@ -88,8 +88,9 @@ def enrol_node(
     """Make a key, hand it to the portal with `token`, and keep it in `folder` with the keys the portal answers with.
 
     The key is on the disk before the portal gets it, and stays there while no answer comes: asked again with the same token, the portal
-    answers the same key again. One that it refused is not offered again. `again` replaces an identity once the portal has taken the new
-    key; the journal stays, because what was done does not change with the key.
+    answers the same key again. Where it refuses that one, a new key is offered with the same token: it may have been revoked meanwhile.
+    `again` replaces an identity once the portal has taken the new key; the journal stays, because what was done does not change with
+    the key.
     Raises NoIdentity, ValueError (a URL that must not be used, keys that are none), PortalDown, and PortalRefused when the portal says no.
     """
     connector(portal, ca_file)
@@ -99,19 +100,24 @@ def enrol_node(
     if path.exists() and not again:
         raise NoIdentity(f"{folder} already holds the identity of {load(folder).node}. Enrol into an empty folder, or say --again.")
     new = path.with_suffix(".new")
-    key = _key_without_answer(new, portal, node) or os.urandom(KEY_BYTES)
-    identity = Identity(portal, node, key, ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
-    _write(new, identity)
-    request = {"token": token, "node": node, "key": _text(identity.key), "hostname": hostname(host), "version": VERSION}
-    try:
-        answer = enrol(portal, identity.key, request, ca_file, relay)
-    except PortalRefused:
+    made = Identity(portal, node, os.urandom(KEY_BYTES), ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
+    kept = _key_without_answer(new, portal, node)
+    for identity in (*([replace(made, key=kept)] if kept else ()), made):
+        _write(new, identity)
+        request = {"token": token, "node": node, "key": _text(identity.key), "hostname": hostname(host), "version": VERSION}
+        try:
+            identity = pinned(identity, enrol(portal, identity.key, request, ca_file, relay))
+        except PortalRefused as no:
+            refused = no
+            continue
+        _write(new, identity)
+        os.replace(new, path)
+        return identity
+    if kept:
+        _write(new, replace(made, key=kept))  # it is the token that is wrong: with the right one the portal still knows this key
+    else:
         new.unlink()
-        raise
-    identity = pinned(identity, answer)
-    _write(new, identity)
-    os.replace(new, path)
-    return identity
+    raise refused
 
 
 def _key_without_answer(tried: Path, portal: str, node: str) -> bytes:
