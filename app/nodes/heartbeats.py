@@ -74,8 +74,8 @@ class Together:
         self._writer: asyncio.Task | None = None
 
     async def write(self, beat: Beat) -> Kept:
-        """ "kept", "differs" (the node stands by another set, or is being changed just now), "stay" (it speaks from another stay, or
-        two machines have its key) or "refused". Raises django.db.Error."""
+        """ "kept", "differs" (the node stands by another set, is being changed just now, or its key is to be looked up again), "stay" (it
+        speaks from another stay, or two machines have its key) or "refused". Raises django.db.Error."""
         while (before := self._waiting.get(beat.key.pk)) is not None:  # one of each key at a time
             await asyncio.wait([before[1]])
         future = asyncio.get_running_loop().create_future()
@@ -180,8 +180,8 @@ def _receive(beat: Beat, said: dict) -> dict:
 
 KEEP = f"""
 WITH came AS (
-    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[], %s::text[], %s::text[], %s::text[])
-        AS t(key, counter, set, at, asked, nonce, journal, held)
+    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::timestamptz[], %s::jsonb[], %s::text[], %s::text[], %s::text[], %s::bigint[])
+        AS t(key, counter, set, at, asked, nonce, journal, held, newest)
 ), mine AS (
     SELECT k.id, k.node_id, k.journal FROM nodes_nodekey k JOIN came c ON c.key = k.id JOIN fleet_node n ON n.id = k.node_id
     WHERE k.counter < c.counter AND c.counter <= greatest(k.counter, %s) + {AHEAD_MAX} AND k.revoked_at IS NULL AND n.state <> 'retired'
@@ -194,16 +194,17 @@ WITH came AS (
         ELSE k.journal END
     FROM came c, mine m
     WHERE m.id = k.id AND c.key = k.id AND k.counter < c.counter AND k.revoked_at IS NULL
-    RETURNING k.id, k.node_id, k.doubled_at IS NULL AND c.nonce IN ('', k.nonce) AS same_stay, m.journal
+    RETURNING k.id, k.node_id, k.doubled_at IS NULL AND c.nonce IN ('', k.nonce) AS same_stay, m.journal,
+        (SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || k.id) AS newest, c.newest AS believed_at
 ), free AS (
     SELECT n.id, r.id AS key FROM fleet_node n JOIN raised r ON r.node_id = n.id JOIN came c ON c.key = r.id
-    WHERE n.report_digest = c.set AND r.same_stay FOR NO KEY UPDATE OF n SKIP LOCKED
+    WHERE n.report_digest = c.set AND r.same_stay AND r.newest IS NOT DISTINCT FROM r.believed_at FOR NO KEY UPDATE OF n SKIP LOCKED
 ), kept AS (
     UPDATE fleet_node n SET last_report_at = greatest(n.last_report_at, c.at), asked = c.asked FROM free f, came c
     WHERE n.id = f.id AND c.key = f.key AND n.report_digest = c.set RETURNING f.key
 )
 SELECT r.id, CASE WHEN NOT r.same_stay THEN 'stay' WHEN EXISTS (SELECT FROM kept WHERE kept.key = r.id) THEN 'kept' ELSE 'differs' END,
-    r.journal, (SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || r.id)
+    r.journal, r.newest
 FROM raised r
 """
 
@@ -211,7 +212,10 @@ FROM raised r
 def keep(beats: list[Beat], now: datetime) -> dict[int, Kept]:
     """Key -> "kept", "differs" or "stay"; a key that is missing was refused. Committed when this returns."""
     columns = zip(
-        *((beat.key.pk, beat.signed.counter, beat.set, beat.at, beat.asked, beat.nonce, beat.journal, beat.held) for beat in beats),
+        *(
+            (beat.key.pk, beat.signed.counter, beat.set, beat.at, beat.asked, beat.nonce, beat.journal, beat.held, beat.key.newest)
+            for beat in beats
+        ),
         strict=True,
     )
     with connection.cursor() as cursor:

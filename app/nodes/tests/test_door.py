@@ -74,16 +74,12 @@ def test_it_refuses_a_signature_for_another_path(agent):
 
 def test_it_refuses_a_revoked_key_whose_old_row_was_put_back_though_it_remembers_the_key(agent):
     assert agent.ask(CLAIM, {"digest": "d"})[0] != 401
-    old = NodeKey.objects.filter(node__name="oss01").values().get()
-    seal = Seal.objects.get(pk=KEY.name(old["id"]))
-    keys.revoke(Node.objects.get(name="oss01"), "test", timezone.now())
-    NodeKey.objects.filter(pk=old["id"]).update(revoked_at=None, secret=old["secret"])  # as SQL does it
-    Seal.objects.filter(pk=seal.pk).update(mac=seal.mac, mark=seal.mark)
+    put_back_after_revoking()
     for _ in range(2):
         status, said = agent.ask(CLAIM, {"digest": "d"})
         assert status == 401
         assert "an old one that was put back" in said["reason"]
-    assert Refusal.objects.get().pk == seal.pk
+    assert Refusal.objects.get().pk == KEY.name(NodeKey.objects.get().pk)
 
 
 def test_it_refuses_the_key_of_a_node_that_was_renamed_past_the_portal(agent):
@@ -123,3 +119,12 @@ def test_it_refuses_a_body_that_is_too_large(agent, monkeypatch):
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'"x"', b"[" * 100_000])
 def test_it_answers_400_to_what_is_not_a_json_object(agent, body):
     assert agent.ask(CLAIM, None, body=body)[0] == 400
+
+
+def put_back_after_revoking() -> None:
+    """The row as it was, with its seal, as SQL does it."""
+    old = NodeKey.objects.filter(node__name="oss01").values().get()
+    seal = Seal.objects.get(pk=KEY.name(old["id"]))
+    keys.revoke(Node.objects.get(name="oss01"), "test", timezone.now())
+    NodeKey.objects.filter(pk=old["id"]).update(revoked_at=None, secret=old["secret"])
+    Seal.objects.filter(pk=seal.pk).update(mac=seal.mac, mark=seal.mark)
