@@ -87,7 +87,7 @@ COLUMN = Vocabulary(
     "columns SLOW, POWER and DIO of a row",
     {"POWER off": by(LOSS, AUXILIARY)},
     (form(r"SLOW \S+", "SLOW 1.2K", by("slow-ios", "slow-disk", LOSS)),),
-    note="0, a dash and on are good; a count of DIO is told as unexplained",
+    note="0, a dash and on are good; a count of DIO is raised as unexplained",
 )
 
 ALL = (ROW, POOL, IMPORTABLE, COLUMN)
