@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workflows.engine.core import Situation
 from workflows.situations import SITUATIONS
-from workflows.situations._cures import REPLACING
+from workflows.situations._cures import DOES, REPLACING
 from workflows.situations._gating import is_gated
 from workflows.situations._systems import FREEBSD, ILLUMOS
 
@@ -35,11 +35,12 @@ IN_ORDER = (
 
 
 def manuals(situation: Situation) -> tuple[str, ...]:
-    """The runbooks whose pages help: those that answer, and of its kind those that do no harm here. None replaces while the pool is gated."""
+    """The runbooks whose pages help: those that answer, and of its kind those that do no harm here. While the pool is gated none changes its
+    disks, but for what the gate left among the answers."""
     answers = [answer.runbook for answer in situation.answers]
     kind = () if situation.subject.get("why") in IN_ORDER else MANUALS.get(situation.slug, ())
     if is_gated(situation):
-        return tuple(slug for slug in dict.fromkeys((*answers, *kind)) if slug not in REPLACING)
+        return tuple(dict.fromkeys((*answers, *(slug for slug in kind if slug not in DOES))))
     nothing_to_replace = bool(situation.cures) and not any(cure.kind == "replace" for cure in situation.cures)
     return tuple(dict.fromkeys((*answers, *(slug for slug in kind if not (nothing_to_replace and slug in REPLACING)))))
 
@@ -58,22 +59,31 @@ DISKS = Command("lsscsi -i -g -s", "every disk with its WWID, so that names that
 LABELS = Command(
     'for d in /dev/sd*1; do echo "# zdb -l $d"; zdb -l "$d"; done', "which pool and member each disk claims to be; it takes some seconds"
 )
-OF_OTHERS: Mapping[str, Mapping[Command, Command]] = {  # how the same is asked elsewhere
-    FREEBSD: {
-        DISKS: Command("camcontrol devlist -v", DISKS.why),
-        LABELS: Command('for d in /dev/da*p* /dev/ada*p*; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
-    },
-    ILLUMOS: {
-        DISKS: Command("iostat -En", DISKS.why),
-        LABELS: Command('for d in /dev/rdsk/*s0; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
-    },
-}
 IMPORT = Command("zpool import", "pools that are there and not imported, and what keeps them from it")
 EVENTS = Command("zpool events -v", "what the kernel noticed of the pools, with times")
 HISTORY = Command("zpool history -il", "what was done to the pools, and by whom")
 KERNEL = Command("dmesg", "resets, timeouts and medium errors; without -T, whose times drift")
 SMART = Command("smartctl -x /dev/sdX", "what the disk says of itself; put in the disk in question")
 SLOW = Command("zpool iostat -v -l -H -p 5 2", "how long each member takes to answer")
+RESETS = Command("dmesg", "resets, timeouts and medium errors")
+OF_OTHERS: Mapping[str, Mapping[Command, Command | None]] = {  # how the same is asked elsewhere; None where nothing asks it
+    FREEBSD: {
+        DISKS: Command("geom disk list", "every disk with its WWN (lunid) and serial number, so that names that moved are seen"),
+        LABELS: Command('for d in /dev/da*p* /dev/ada*p*; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
+        KERNEL: RESETS,
+        SMART: Command("smartctl -x /dev/daN", SMART.why),
+    },
+    ILLUMOS: {
+        DISKS: Command("iostat -En", "every disk with its model and serial number, so that names that moved are seen"),
+        LABELS: Command('for d in /dev/rdsk/*s0; do echo "# zdb -l $d"; zdb -l "$d"; done', LABELS.why),
+        KERNEL: RESETS,
+        SMART: Command("smartctl -x /dev/rdsk/cXtYdZs0", SMART.why),
+        SLOW: Command("iostat -xn 5 2", SLOW.why),
+        EVENTS: None,
+    },
+}
+
+LISTS_OF_DISKS = {"geom_list", "iostat_errors"}  # what they print is as good as lsscsi for which disk is which
 
 # What each way of trouble makes worth knowing, besides the tree: source -> command
 FIRST: Mapping[str, Command] = {"zpool_status": STATUS, "zpool_status_guid": GUIDS, "lsscsi": DISKS}
@@ -109,7 +119,11 @@ ABOUT: Mapping[str, Mapping[str, Command]] = {
 def missing(read: Iterable[str], situations: Iterable[Situation], system: str = "") -> tuple[Command, ...]:
     """The commands that would tell more about one node, of which these sources were read. `system` is "" for Linux."""
     there = OF_OTHERS.get(system, {})
-    return tuple(dict.fromkeys(there.get(command, command) for command in _missing(set(read), situations)))
+    known = set(read)
+    if known & LISTS_OF_DISKS:
+        known.add("lsscsi")
+    asked = (there.get(command, command) for command in _missing(known, situations))
+    return tuple(command for command in dict.fromkeys(asked) if command is not None)
 
 
 def _missing(known: set[str], situations: Iterable[Situation]) -> Iterator[Command]:

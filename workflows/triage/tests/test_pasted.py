@@ -1,6 +1,8 @@
 """Pastes as tired people make them: recordings of a terminal, answers to mails, ends cut off, several nodes, several megabytes."""
 
+import re
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from workflows.triage import MANUALS, decoded, manuals, triage
 
 STATUS = (step("disk-removed/2-removed") / "zpool-status-P.txt").read_text()
 LSSCSI = (step("disk-removed/2-removed") / "lsscsi-i.txt").read_text()
+GEOM = (Path(__file__).parents[2] / "pasted/tests/cases/geom_list-disk.txt").read_text()
 
 
 def answer(text: str):
@@ -31,6 +34,12 @@ def test_a_recording_of_a_terminal_is_read_as_it_was_seen():
 def test_what_was_written_over_is_gone():
     found = answer("working 10 %\rworking 99 %\r" + STATUS)
     assert [s.slug for s in found.situations] == ["disk-missing"]
+
+
+def test_on_freebsd_the_list_of_disks_is_asked_for_until_it_is_there():
+    status = re.sub(r"/dev/disk/by-id/\S+", lambda found: f"/dev/gpt/disk{found.start()}", STATUS)
+    assert "geom disk list" in [c.command for c in answer(status).missing("pasted")]
+    assert "geom disk list" not in [c.command for c in answer(f"{status}\n# geom disk list\n{GEOM}").missing("pasted")]
 
 
 def test_what_was_cut_off_at_its_end_tells_what_is_there():
