@@ -5,12 +5,15 @@ A command names its member by guid; where the guid is not known the cure has no 
 
 from __future__ import annotations
 
-from workflows.engine.core import Cure
+from collections.abc import Mapping
+
+from workflows.engine.core import Cure, CureKind
 from workflows.facts import PoolFacts, VdevFacts, known
 
 BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid
 IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
 REPLACING = frozenset((BY_GUID, IN_ITS_BAY))  # runbooks whose end is another disk in the place of a member
+DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), "spare-return": "detach"}  # runbook -> the cure that it carries out
 COUNTERS = "`zpool clear` sets the error counters to 0: write down what `zpool status -P -p` prints now."
 
 

@@ -1,7 +1,7 @@
 """While the fate of a pool is in doubt, nobody is told to replace a disk of it.
 
 What gates is a situation with `gate`, or the verdict on the pool itself. Of every other situation of that pool the runbooks that replace go, and
-the cures that do; the situation says what comes first, and where that stands.
+the cures that do, with what else that gate holds back; the situation says what comes first, and where that stands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from workflows.analysis.pool_fate import Verdict, fate
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts
-from workflows.situations._cures import REPLACING
+from workflows.situations._cures import DOES
 
 GATED_BY = "gated_by"  # in `subject`: the key of the situation that gates, or BY_FATE
 BY_FATE = "fate"
@@ -75,12 +75,10 @@ def _of(one: Situation, standing: Gates) -> Gate | None:
 
 def _without(one: Situation, gate: Gate) -> Situation:
     """Left alone where there is nothing to hold back."""
-    answers = tuple(answer for answer in one.answers if answer.runbook not in REPLACING)
     held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
+    answers = tuple(answer for answer in one.answers if DOES.get(answer.runbook) not in held_back)
     cures = tuple(
-        cure
-        for cure in one.cures
-        if cure.runbook not in REPLACING and cure.kind not in held_back and not (_of_a_new_disk(cure) and not one.gate)
+        cure for cure in one.cures if not {cure.kind, DOES.get(cure.runbook)} & held_back and not (_of_a_new_disk(cure) and not one.gate)
     )
     subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
     if (answers, cures) == (one.answers, one.cures):

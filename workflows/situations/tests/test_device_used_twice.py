@@ -2,7 +2,9 @@
 
 import pytest
 
+from workflows.situations._cures import DOES
 from workflows.situations.tests.texts import found, status
+from workflows.triage.next import manuals
 
 WWN = "/dev/disk/by-id/wwn-0x5000c500a65b20{}b-part1"
 SPARES = ("spares", f"  {WWN.format('a')} INUSE currently in use")
@@ -37,6 +39,7 @@ def test_two_rows_of_one_device_are_one_finding_that_holds_back_every_change(tex
     assert (twice.severity, twice.gate) == ("act", True)
     kinds = {cure.kind for one in every for cure in one.cures}
     assert kinds <= {"look", "reseat", "wait"}
+    assert not {runbook for one in every for runbook in (*(answer.runbook for answer in one.answers), *manuals(one))} & set(DOES)
     assert not any("goes back by itself" in one.meaning for one in every)
 
 

@@ -18,7 +18,7 @@ TEXTS = sorted(
 NAME = re.compile(
     r"(?<=\s)(?:/dev/)?(?:disk/by-[a-z]+/)?(?:(?:sd|vd|nvme)[a-z0-9]{1,8}|(?:wwn|ata|scsi|nvme|usb)-[\w.:+-]+|[0-9a-f]{8}-[0-9a-f-]{27})(?=\s|$)"
 )
-OF_LINUX = re.compile(r"/dev/disk/|\blsscsi\b|/sys/|\bzgenhostid\b|\bmodprobe\b|\bby-id\b|/dev/sd[a-z]\b")
+OF_LINUX = re.compile(r"/dev/disk/|\blsscsi\b|/sys/|\bzgenhostid\b|\bmodprobe\b|\bby-id\b|/dev/sd[a-zA-Z]\b|dmesg -T|without -T")
 SYSTEMS = {
     "FreeBSD by label": "gpt/disk{}",
     "FreeBSD by gptid": "gptid/1b2c3d4e-0a1b-11ee-9c0d-0025905e0a{:02}",
@@ -42,7 +42,7 @@ def test_no_cure_names_what_only_linux_has(path: Path, form: str) -> None:
         typed = " ".join(" ".join(argv) for cure in one.cures for argv in cure.argv)
         assert OF_LINUX.search(f"{words(one)} {typed}") is None, (one.slug, words(one), typed)
     for node in found.fleet.nodes:
-        assert not [each.command for each in found.missing(node) if OF_LINUX.search(each.command)]
+        assert not [each for each in found.missing(node) if OF_LINUX.search(f"{each.command} {each.why}")]
 
 
 LISTING = """   pool: lake
