@@ -15,13 +15,23 @@ ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
 
 
+LOSS = re.compile(r"tells of (.+?) more is given up|\bLeft out ((?:\d+ (?:seconds?|minutes?|s|min|h)\b ?)+)")
+POOL = re.compile(r" (?:of pool|Pool) (\S+) · ")  # in the head of the page
+
+
 def read_off_the_plan(page: Page) -> str:
-    """The end of the guid or of the serial number that goes out, as the step asks, and the pool: no page prints them in front of the field."""
-    out = re.search(r"Vdev guid (\d+) .*?Serial (\S+)", page.current)
-    pool = re.search(r"zpool \w+ (?:-\S+ )*(\w\S*) ", page.current)
-    if out is None or pool is None:
-        raise NotThere(f"The plan names no member that goes out, or no pool: {page.current}")
-    return f"{out[2 if 'serial number' in page.current.partition('Read it off the plan')[0][-120:] else 1][-6:]} {pool[1]}"
+    """What a confirmation asks for, which no page prints in front of the field: how much of time is lost, or the end of the guid or the serial number
+    that goes out; and the pool."""
+    pool, loss = POOL.search(page.text), LOSS.search(page.current)
+    out = re.search(r"Vdev guid (\d+) ", page.current)
+    hint = page.current.partition("It is not printed here")[0][-160:]
+    if pool is not None and " loses" in hint and loss is not None:
+        return f"{pool[1]} loses {(loss[1] or loss[2]).strip()}"
+    if pool is not None and "serial number" in hint and (serial := re.search(r" · serial (\S+) · ", page.text)):
+        return f"{serial[1][-6:]} {pool[1]}"
+    if pool is not None and out is not None:
+        return f"{out[1][-6:]} {pool[1]}"
+    raise NotThere(f"The page tells of no {hint}: {page.text}")
 
 
 class Walk:

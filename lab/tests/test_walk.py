@@ -2,7 +2,11 @@
 
 from dataclasses import replace
 
-from lab.walk import BACK
+import pytest
+
+from app.runs.tests.test_plan_page import CONFIRMS, at_its_confirmations, shown
+from lab.visitor import Page
+from lab.walk import BACK, read_off_the_plan
 from workflows.guards.replaced import the_new_disk_is_in_service
 from workflows.tests.incident import NEW_LEAF, PARAMS, after
 
@@ -10,3 +14,11 @@ from workflows.tests.incident import NEW_LEAF, PARAMS, after
 def test_how_a_lost_new_disk_comes_back_is_read_off_the_page():
     said = the_new_disk_is_in_service(after(replace(NEW_LEAF, state="REMOVED")), PARAMS)
     assert BACK.search(said.reason)[1] == f"zpool online {PARAMS['pool']} {NEW_LEAF.guid}"
+
+
+@pytest.mark.parametrize("runbook", [slug for slug, steps in CONFIRMS.items() if steps and slug != "drive-mode-audit"])
+def test_what_a_confirmation_asks_for_is_read_off_the_page(runbook, tmp_path):
+    for walk in at_its_confirmations(runbook, tmp_path):
+        step = f"{shown(walk, ('_lost', '_plan'))} {walk.step.phrase_hint} It is not printed here: read it off the plan."
+        page = Page(200, "/runs/1/", text=f"At work {shown(walk, ('_about',))} · asked for by ann", current=step)
+        assert read_off_the_plan(page) == walk.step.phrase(walk.state.params, walk.state.plan)

@@ -13,6 +13,7 @@ from workflows.engine.core import Params
 from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup
 
 NOT_KNOWN = "unknown"
+FOR_GOOD = "zpool_rewind"  # of the rewinds, the one that writes
 Plan = Mapping[str, Any]
 
 
@@ -102,7 +103,8 @@ def _first(plan: Plan) -> str:
 
 
 def _rewound(plan: Plan) -> str:
-    told = plan.get("rewind")
+    """A rewind that only reads leaves what is newer on the disks: nothing is lost by it."""
+    told = plan.get("rewind") if plan.get("operation") == FOR_GOOD else None
     left_out = told.get("left_out") if isinstance(told, Mapping) else ""
     return f"What was written last is lost for good: {left_out}" if left_out else ""
 

@@ -47,7 +47,9 @@ def test_another_lost_member_comes_first():
 
 
 def test_a_rewind_and_what_is_given_up_are_losses():
-    assert plan_losses.lost({"rewind": {"left_out": "the last 5 s"}}) == ("What was written last is lost for good: the last 5 s",)
+    rewind = {"rewind": {"left_out": "the last 5 s"}}
+    assert plan_losses.lost({"operation": "zpool_rewind", **rewind}) == ("What was written last is lost for good: the last 5 s",)
+    assert plan_losses.lost({"operation": "zpool_import_rewind", **rewind}) == ()
     assert plan_losses.lost({"given_up": "The last 5 s are given up."}) == ("The last 5 s are given up.",)
 
 

@@ -68,14 +68,22 @@ def ledger_down(run: Run) -> str:
 
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
+SAID_APART = ("operation", "round", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
 OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
 
 
 def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What a plan says beside its command, whatever the operation."""
     apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
-    more = [(name.capitalize(), list(told.items())) for name, told in plan.items() if isinstance(told, dict) and name not in apart]
-    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more}
+    more = [
+        (name.capitalize(), [(key.replace("_", " ").capitalize(), value) for key, value in told.items()])
+        for name, told in plan.items()
+        if isinstance(told, dict) and name not in apart
+    ]
+    sentences = [
+        (name.replace("_", " ").capitalize(), told) for name, told in plan.items() if isinstance(told, str) and name not in SAID_APART
+    ]
+    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more, "plan_says": sentences}
 
 
 def may_break(user: User, state: RunState, node: str) -> dict[str, Any] | None:

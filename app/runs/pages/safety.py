@@ -58,7 +58,9 @@ def lost(run: Run, state: RunState, step: Step) -> list[str]:
     if step.kind in ("CONFIRM", "APPROVE", "EXECUTE"):
         return list(plan_losses.lost(state.plan or {}))
     plan = _plan_that_comes(RUNBOOKS[run.runbook], step)
-    return list(plan_losses.lost(plan.adds(services.facts_for(run), state.params, {}))) if plan is not None and plan.adds else []
+    if plan is None or plan.adds is None:
+        return []
+    return list(plan_losses.lost({"operation": plan.operation, **plan.adds(services.facts_for(run), state.params, {})}))
 
 
 def _plan_that_comes(runbook: Runbook, step: Step) -> PlanStep | None:

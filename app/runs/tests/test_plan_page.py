@@ -1,0 +1,53 @@
+"""What a person has to type before an order can be read off the page: no page prints the phrase itself."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.template.loader import render_to_string
+from django.utils.html import strip_tags
+
+from app.runs.pages import panels
+from app.runs.pages.run_page import argv
+from workflows.engine import plan_losses
+from workflows.engine.state import ENDED
+from workflows.runbooks import RUNBOOKS
+from workflows.tests.stories import STORIES
+from workflows.tests.walks import Walk
+
+CONFIRMS = {slug: {step.slug for step in book.steps if step.kind == "CONFIRM"} for slug, book in RUNBOOKS.items()}
+
+
+def at_its_confirmations(runbook: str, folder):
+    """A walk of this runbook, at each step where a phrase has to be typed."""
+    seen = set()
+    for number, story in enumerate(one for one in STORIES.values() if one.runbook == runbook):
+        walk = Walk(story, folder / str(number))
+        while seen < CONFIRMS[runbook] and walk.state.status not in ENDED:
+            if walk.step.kind == "CONFIRM" and walk.step.slug not in seen:
+                seen.add(walk.step.slug)
+                yield walk
+            walk.go()
+    assert seen == CONFIRMS[runbook]
+
+
+def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> str:
+    """The words of the head of the run's page, of what is lost, and of the plan."""
+    plan, run = walk.state.plan, SimpleNamespace(params=walk.state.params, node=walk.state.params["node"])
+    told = {"run": run, "state": walk.state, "plan": plan, "argv": argv(plan), "plan_in_step": True, "lost": plan_losses.lost(plan)}
+    pages = (render_to_string(f"runs/{name}.html", told | panels.planned(plan)) for name in names)
+    return " ".join(strip_tags(" ".join(pages).replace("<", " <")).split())
+
+
+@pytest.mark.parametrize("runbook", [slug for slug, steps in CONFIRMS.items() if steps])
+def test_what_has_to_be_typed_can_be_read_off_the_page(runbook, tmp_path):
+    for walk in at_its_confirmations(runbook, tmp_path):
+        phrase, page = walk.step.phrase(walk.state.params, walk.state.plan), shown(walk)
+        told = phrase.split(" loses ") if " loses " in phrase else phrase.split()
+        missing = [words for words in told if f"{words} " not in f"{page} "]
+        assert not missing, (walk.step.slug, phrase, page)
+
+
+def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes_one(tmp_path):
+    story = next(one for one in STORIES.values() if one.runbook == "device-delete-reimport")
+    walk = Walk(story, tmp_path).to("approve-delete")
+    assert walk.state.plan["compared"] in shown(walk)
