@@ -13,10 +13,12 @@ import json
 import shutil
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lab import places
+from lab.guest import Guest
 from lab.image import Image
 from launcher.say import Stop, say
 
@@ -46,31 +48,40 @@ class Asleep(NamedTuple):
         return ["-incoming", f"exec:cat {self.memory}", "-S"]
 
 
-def of(image: Image, memory: int) -> Asleep:
-    """The node asleep of this image; it is booted for that unless it is there. Raises Stop."""
-    found = Asleep(places.asleep() / f"{image.folder.name}-{_digest(memory)}")
+class Boots(Protocol):
+    """What is asked of a machine here."""
+
+    folder: Path
+
+    @property
+    def guest(self) -> Guest: ...
+    def make(self, image: Image, disks: int, fresh: bool = True, **settings: Any) -> None: ...
+    def start(self, tied: bool = False, boot: bool = False) -> None: ...
+    def qmp(self, command: str, /, **arguments: Any) -> Any: ...
+    def cut(self) -> None: ...
+
+
+def of(image: Image, memory: int, hardware: Sequence[str], machine: Callable[[str], Boots]) -> Asleep:
+    """The node asleep of this image, on this hardware; a `machine` of a name is booted for that unless it is there. Raises Stop."""
+    found = Asleep(places.asleep() / f"{image.folder.name}-{_digest(memory, hardware)}")
     places.asleep().mkdir(parents=True, exist_ok=True)
     with (places.asleep() / ".lock").open("w") as door:
         fcntl.flock(door, fcntl.LOCK_EX)
         if not found.folder.exists():
-            _make(image, memory, found)
+            _make(image, memory, found, machine)
     return found
 
 
-def _digest(memory: int) -> str:
+def _digest(memory: int, hardware: Sequence[str]) -> str:
     """What else a memory fits: the same QEMU with the same machine, which was left in the same state."""
-    from lab.machine import HARDWARE
-
     version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
-    return hashlib.sha256(json.dumps([version, memory, HARDWARE, SETTLED]).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps([version, memory, list(hardware), SETTLED]).encode()).hexdigest()[:12]
 
 
-def _make(image: Image, memory: int, target: Asleep) -> None:
-    from lab.machine import Machine
-
+def _make(image: Image, memory: int, target: Asleep, named: Callable[[str], Boots]) -> None:
     began = time.monotonic()
     say("A node boots once and is put to sleep; from then on new nodes wake from it.")
-    machine = Machine(f"asleep-{target.folder.name}")
+    machine = named(f"asleep-{target.folder.name}")
     machine.make(image, 0, shelves=0, memory=memory)
     machine.start(tied=True, boot=True)
     try:
@@ -90,7 +101,7 @@ def _make(image: Image, memory: int, target: Asleep) -> None:
     say(f"It sleeps in {target.folder}, after {time.monotonic() - began:.0f} s.")
 
 
-def _until_asleep(machine) -> None:
+def _until_asleep(machine: Boots) -> None:
     end = time.monotonic() + SLEEP_SECONDS
     while (told := machine.qmp("query-migrate").get("status")) != "completed":
         if told in ("failed", "cancelled") or time.monotonic() > end:

@@ -126,7 +126,7 @@ class Machine:
         if self.runs():
             raise Stop(f"{self.name} runs already.")
         image, new = Image(Path(self.settings.image)), not self._root.exists()
-        sleeper = asleep.of(image, self.settings.memory) if new and not boot else None
+        sleeper = asleep.of(image, self.settings.memory, HARDWARE, Machine) if new and not boot else None
         self._overlay(sleeper)
         self.settings.ssh_port, self.settings.shelf_port = _free_port(), _free_port()
         prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from lab import asleep
+from lab.machine import HARDWARE
 
 
 @pytest.fixture(autouse=True)
@@ -14,7 +15,7 @@ def qemu(monkeypatch):
 
 
 def test_one_that_was_left_in_another_state_is_not_woken(monkeypatch):
-    before = asleep._digest(1536)
-    assert asleep._digest(1536) == before
+    before = asleep._digest(1536, HARDWARE)
+    assert asleep._digest(1536, HARDWARE) == before
     monkeypatch.setattr(asleep, "SETTLED", "sync")
-    assert asleep._digest(1536) != before
+    assert asleep._digest(1536, HARDWARE) != before
