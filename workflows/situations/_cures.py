@@ -87,6 +87,19 @@ def replace(pool: PoolFacts, leaf: VdevFacts, runbook: str = BY_GUID, text: str 
     )
 
 
+def sit_out(pool: PoolFacts, leaf: VdevFacts) -> Cure:
+    """A property of the leaves of raidz and dRAID (module/zfs/vdev.c:vdev_prop_set, zfs-2.4.4), for `vdev_read_sit_out_secs`, 600 by default."""
+    named = (str(leaf.guid),) if known(leaf.guid) else ()
+    return Cure(
+        "other",
+        "Meanwhile, so that the pool need not wait for it: no reads are sent to the disk for ten minutes, and its data is made from parity. "
+        "Writes go on, and reads come back by themselves.",
+        tuple(("zpool", "set", "sit_out=on", pool.name, name) for name in named),
+        releases="2.4 and newer",
+        needs=" ".join(filter(None, ("Its vdev still has parity to spare.", ask_guid(pool, leaf)))),
+    )
+
+
 def detach(pool: PoolFacts, leaf: VdevFacts, text: str, needs: str) -> Cure:
     return Cure(
         "detach",

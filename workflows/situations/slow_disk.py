@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agents.zfs_releases import HAS_SIT_OUT, has
+from workflows.analysis.pool_fate import losses
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
 from workflows.facts.read.latency import Gap, duration
+from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 
@@ -177,7 +180,13 @@ def _cures_of(slow: Slow, same_top: list[Slow]) -> tuple[Cure, ...]:
     text = (
         "If it stays slow with the way to it in order, replace it while it is still in the pool, beside the old disk where a bay is free."
     )
-    return (first, _cures.replace(slow.pool, slow.one.leaf, _cures.IN_ITS_BAY, text))
+    meanwhile = (_cures.sit_out(slow.pool, slow.one.leaf),) if _can_sit_out(slow) else ()
+    return (first, *meanwhile, _cures.replace(slow.pool, slow.one.leaf, _cures.IN_ITS_BAY, text))
+
+
+def _can_sit_out(slow: Slow) -> bool:
+    release, margin = release_numbers(slow.node.zfs_module), losses(slow.pool, slow.one.top)
+    return slow.one.top.kind in ("raidz", "draid") and known(release) and has(HAS_SIT_OUT, release) and known(margin) and margin > 0
 
 
 def _evidence(slow: Slow) -> Iterator[Evidence]:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from agents.collectors import COLLECTORS
 from agents.collectors.zpool_iostat import parse
 from agents.tests.scenarios import step
 from twin.scenarios import Clock, host, leaf_on, tiny
-from workflows.facts import FleetFacts, LeafLatency, PoolLatency, node_facts
+from workflows.facts import FleetFacts, LeafLatency, PoolLatency, Unknown, node_facts
 from workflows.facts.tests.played import captures, fleet, played
 from workflows.situations import slow_disk
 
@@ -111,3 +113,14 @@ def test_the_twins_slow_disk_is_found(tmp_path):
     facts = FleetFacts({"oss01": node_facts("oss01", {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}, 1.0, ())})
     (found,) = slow_disk.detect(facts)
     assert (found.severity, found.subject["vdev_guid"]) == ("act", str(one.guid))
+
+
+@pytest.mark.parametrize(
+    ("module", "can"), [("zfs-kmod-2.3.2-1", False), ("zfs-kmod-2.4.0-1", True), ("zfs-kmod-2.4.4-1", True), ("", False)]
+)
+def test_since_2_4_a_slow_disk_may_sit_out_of_reads_meanwhile(module, can):
+    """Composed by us: the genuine step, on another release."""
+    said = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
+    (found,) = slow_disk.detect(said)
+    typed = [argv for cure in found.cures for argv in cure.argv if "sit_out=on" in argv]
+    assert typed == ([("zpool", "set", "sit_out=on", found.subject["pool"], GUID)] if can else [])
