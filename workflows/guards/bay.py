@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.domain.wwid import normalise
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import (
     BayFacts,
     DiskFacts,
@@ -82,10 +82,9 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
     return ok(f"{title(disk)} sits in {words(params)}.")
 
 
+@guard
 def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    lit = _lit(facts, params)
-    if not known(lit):
-        return unknown(lit.reason)
+    lit = need(_lit(facts, params))
     others = [bay for bay in lit if str(bay.slot) != params.get("slot", "")]
     if others:
         named = ", ".join(str(bay.slot) for bay in others)
@@ -106,19 +105,17 @@ def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
     return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
 
 
+@guard
 def the_fault_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
     """As the node asks for it: ZED does for a disk that it gave up."""
-    bay = _with_a_fault_light(facts, params)
-    if not known(bay):
-        return unknown(bay.reason)
+    bay = need(_with_a_fault_light(facts, params))
     return ok(f"The fault light of {words(params)} is on, as the node asked.") if bay.fault_asked else refuse(_not_asked(bay, params))
 
 
+@guard
 def the_fault_light_is_off(facts: FleetFacts, params: Params) -> Verdict:
     """As far as the node asks for it. A fault that the enclosure senses by itself is said; no command ends it."""
-    bay = _with_a_fault_light(facts, params)
-    if not known(bay):
-        return unknown(bay.reason)
+    bay = need(_with_a_fault_light(facts, params))
     if bay.fault_asked:
         return refuse(f"The fault light of {words(params)} is on. It sends the next person to a good disk; switch it off.")
     return ok(_not_asked(bay, params))
@@ -137,13 +134,10 @@ def _not_asked(bay: BayFacts, params: Params) -> str:
     return f"The fault light of {words(params)} is off."
 
 
+@guard
 def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     """The enclosure calls it empty, no disk is linked to it, and the disk that was in it is not seen any more."""
-    bay, inside = the_bay(facts, params), disks_in(facts, params)
-    if not known(bay):
-        return unknown(bay.reason)
-    if not known(inside):
-        return unknown(inside.reason)
+    bay, inside = need(the_bay(facts, params)), need(disks_in(facts, params))
     if not known(bay.status):
         return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
     if inside:
@@ -159,21 +153,19 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{words(params).capitalize()} is empty and {the_old_one(params)} is gone.")
 
 
+@guard
 def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
-    inside = disks_in(facts, params)
-    if not known(inside):
-        return unknown(inside.reason)
+    inside = need(disks_in(facts, params))
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
     held = f"holds {by_its_label(inside[0])}" if inside else "is empty"
     return refuse(f"{words(params).capitalize()} {held}. Put {the_old_one(params)} back into it.")
 
 
+@guard
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
     """A wrong pull is seen at once by the disk that is gone, and later by the member that left service."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     trees = lookup.trees(node)
     if not known(trees):
         return unknown(f"Whether another disk of {node.node} was pulled is not known: {trees.reason}")
@@ -188,11 +180,10 @@ def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
     return ok("No other disk was pulled.")
 
 
+@guard
 def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict:
     """The one whose serial number was scanned before anything was pulled."""
-    inside = disks_in(facts, params)
-    if not known(inside):
-        return unknown(inside.reason)
+    inside = need(disks_in(facts, params))
     if not inside:
         return refuse(
             f"{words(params).capitalize()} is empty. Put the disk with the serial number {params.get('spare_serial', '')} into it."

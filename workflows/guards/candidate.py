@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.domain.wwid import by_id_path
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale
@@ -13,10 +13,9 @@ from workflows.guards.subject import Target, name_of, number, sharing_nodes, the
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
 
 
+@guard
 def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     for path in disk.paths:
         if not known(path.state):
             return unknown(f"The state of {path.name} is not known: {path.state.reason}")
@@ -25,11 +24,10 @@ def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
 
 
+@guard
 def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     """The command names the disk by this link, so the link must be there and lead to this disk."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     link = by_id_path(params["wwid"])
     if link is None:
         return refuse(f"{name_of(disk)} has no NAA name, so no link names it for certain. Choose another disk.")
@@ -40,11 +38,10 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     )
 
 
+@guard
 def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Verdict:
     """Every source that names the disk must mean the same one: a command follows a name, and the name may be stale."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     silent = _silent_witness(facts, params, disk)
     if silent:
         return unknown(silent)
@@ -75,28 +72,18 @@ def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
     return ""
 
 
+@guard
 def the_disk_carries_no_label(facts: FleetFacts, params: Params) -> Verdict:
-    pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
-    disk = the_disk(facts, params)
-    if not known(pool_guid):
-        return unknown(pool_guid.reason)
-    if not known(vdev_guid):
-        return unknown(vdev_guid.reason)
-    if not known(disk):
-        return unknown(disk.reason)
-    case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
-    if not known(case):
-        return unknown(case.reason)
+    pool_guid, vdev_guid = need(number(params, "pool_guid")), need(number(params, "vdev_guid"))
+    need(the_disk(facts, params))
+    case = need(candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"]))
     return ok(case.sentence) if case.code == "A0" else refuse(case.sentence)
 
 
+@guard
 def no_other_node_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    sharing = sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
-    if not known(sharing):
-        return unknown(sharing.reason)
+    disk = need(the_disk(facts, params))
+    sharing = need(sharing_nodes(facts, params["node"], frozenset({params["wwid"]})))
     for node in sharing:
         verdict = _use_on(facts, node, params["wwid"])
         if verdict.outcome != "pass":
@@ -105,10 +92,9 @@ def no_other_node_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{seen} sees {name_of(disk)} too and does not use it." if seen else f"No other node sees {name_of(disk)}.")
 
 
+@guard
 def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not known(disk.in_use):
         return unknown(f"Whether something uses {name_of(disk)} is not known: {disk.in_use.reason}")
     if disk.in_use:
@@ -116,11 +102,10 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
 
 
+@guard
 def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
     """Partitions without a ZFS label are still somebody's."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     partitions = sorted({name for path in disk.paths for name in path.partitions})
     if partitions and known(disk.labels) and disk.labels:
         return refuse(f"{name_of(disk)} has the partitions {', '.join(partitions)}, which go with its label. Choose a blank disk.")
@@ -129,18 +114,13 @@ def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} has no partitions.")
 
 
+@guard
 def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
     """Compared with the smallest sibling we can see, which is stricter than ZFS; one sector less is too small."""
-    disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(target):
-        return unknown(target.reason)
+    disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
     if not known(disk.size_bytes):
         return unknown(f"The size of {name_of(disk)} is not known: {disk.size_bytes.reason}")
-    needed = _smallest_sibling(target)
-    if not known(needed):
-        return unknown(needed.reason)
+    needed = need(_smallest_sibling(target))
     if disk.size_bytes < needed:
         return refuse(
             f"{name_of(disk)} has {disk.size_bytes} bytes; the smallest disk of {target.top.name} has {needed}. Choose a larger disk."
@@ -148,12 +128,9 @@ def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} has {disk.size_bytes} bytes; {needed} are needed.")
 
 
+@guard
 def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
-    disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(target):
-        return unknown(target.reason)
+    disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
     if not known(disk.logical_block_bytes):
         return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
     if not known(target.top.ashift):
@@ -166,10 +143,9 @@ def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}.")
 
 
+@guard
 def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not known(disk.bay):
         return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
     if disk.bay.conflict:

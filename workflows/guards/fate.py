@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards.subject import the_pool
 from workflows.situations import gates_of
@@ -19,15 +19,14 @@ FIRST = {
 READ_ONLY = "Import it writable first, when it is known why it was imported read-only."
 
 
+@guard
 def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdict:
     """While a pool is down, frozen, held elsewhere or read-only, or many of its members fail at once, none is replaced or taken out.
 
     Asked before a run changes anything, and with each plan and order that takes a member out or puts one in; never of a wait, a look
     afterwards, or the way back.
     """
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     if not known(pool.suspended):

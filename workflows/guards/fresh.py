@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import COLLECTORS
-from workflows.engine.core import Params, Verdict, ok, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, unknown
 from workflows.facts import FleetFacts, NodeFacts, known, lookup
 
 FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone
@@ -15,10 +15,9 @@ SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label", "block", "disk_link
 OF_OTHERS = ("zpool_status", "zdb_label", "block", "mounts")  # what they read of other nodes that see the same disks
 
 
+@guard
 def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if not node.age_seconds >= 0:  # so that NaN is caught too
         return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
     if why := stale(node, SOURCES):

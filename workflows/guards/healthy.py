@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known
 from workflows.guards.subject import name_of, the_disk
 
 
+@guard
 def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not known(disk.health):
         return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
     if not disk.health.passed:
@@ -41,11 +40,10 @@ def _by_its_logs(disk: DiskFacts, health: HealthFacts, said: ConditionFacts) -> 
     return ok(f"{name} says of itself: {health.text}; {tested}.")
 
 
+@guard
 def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Verdict:
     """A link that came up slower than those of its like has a bad lane, and a resilver is what breaks it."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not any(path.sas_address for path in disk.paths):
         return ok(f"{name_of(disk)} is no SAS disk, so it has no SAS link.")
     node = facts.nodes[params["node"]]

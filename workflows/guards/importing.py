@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from agents.operations._importing import OF_NOBODY
 from workflows.analysis.rewind_points import spare
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, PoolFacts, Suspect, Unknown, known, lookup, suspects
 from workflows.facts.fleet.divergence import rows
 from workflows.guards.fresh import stale
@@ -19,21 +19,17 @@ ACTIVE = 0  # a label's state: in use, or never exported
 REWIND, NOTHING, IMPORTED, REFUSED = "rewind", "nothing", "imported", "refused"  # what a dry run may come to
 
 
+@guard
 def what_can_be_imported_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} has looked at what can be imported, {node.age_seconds:.0f} s ago.")
 
 
+@guard
 def the_pool_is_not_imported_here(facts: FleetFacts, params: Params) -> Verdict:
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.pools):
         return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
     for pool in node.pools:
@@ -51,18 +47,16 @@ def the_pool_is_imported_here(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(verdict.reason) if verdict.outcome == "pass" else ok(verdict.reason)
 
 
+@guard
 def the_listing_shows_the_pool_once(facts: FleetFacts, params: Params) -> Verdict:
-    listed = listed_pool(facts, params)
-    if not known(listed):
-        return unknown(listed.reason)
+    listed = need(listed_pool(facts, params))
     return ok(f"`zpool import` lists {listed.name} ({listed.guid}) once.")
 
 
+@guard
 def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
-    listed = listed_pool(facts, params)
-    if not known(listed):
-        return unknown(listed.reason)
+    listed = need(listed_pool(facts, params))
     text = " ".join(f"{listed.status} {listed.action}".split())
     if OF_NOBODY.search(text):
         return unknown(
@@ -75,39 +69,29 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"`zpool import` sees nobody writing to {listed.name}.")
 
 
+@guard
 def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
     """Every node that can see one of its disks says that it has not imported it, and so does the host that used it last."""
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     table = rows(node, guid)
     if not table:
         return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', guid)}.")
     for other in facts.nodes.values():
         if other.node != node.node and known(other.pools) and any(known(p.guid) and p.guid == guid for p in other.pools):
             return refuse(f"{params.get('pool', guid)} is imported on {other.node}. Importing it here too would destroy it.")
-    sharing = sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid)))
-    if not known(sharing):
-        return unknown(sharing.reason)
+    sharing = need(sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid))))
     for other in sharing:
         if why := _may_have_it(other):
             return unknown(f"{other.node} sees disks of it. {why}")
     return _last_user(facts, node, tuple(row.label for row in table), params)
 
 
+@guard
 def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Verdict:
     """A cache file that names the pool imports it at the next boot of that node."""
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     table = rows(node, guid)
-    sharing = sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid)))
-    if not known(sharing):
-        return unknown(sharing.reason)
+    sharing = need(sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid))))
     for other in sharing:
         if not known(other.cached):
             return unknown(f"{other.node} sees disks of it, and what it imports at its next boot is not known: {other.cached.reason}")
@@ -116,12 +100,9 @@ def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Ver
     return ok("No other node that sees its disks imports it by itself.")
 
 
+@guard
 def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.pools):
         return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
     if any(pool.name == params.get("pool") and known(pool.guid) and pool.guid != guid for pool in node.pools):
@@ -129,10 +110,9 @@ def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"No other pool named {params.get('pool', '')} is imported on {node.node}.")
 
 
+@guard
 def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
-    listed = listed_pool(facts, params)
-    if not known(listed):
-        return unknown(listed.reason)
+    listed = need(listed_pool(facts, params))
     if not listed.tops:
         return unknown(f"The listing of {listed.name} shows no vdevs.")
     for _, top in listed.tops:
@@ -142,19 +122,17 @@ def enough_of_its_disks_are_here(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"Every vdev of {listed.name} has enough of its disks here.")
 
 
+@guard
 def this_software_can_read_it(facts: FleetFacts, params: Params) -> Verdict:
-    listed = listed_pool(facts, params)
-    if not known(listed):
-        return unknown(listed.reason)
+    listed = need(listed_pool(facts, params))
     if "feature" in listed.status or "newer version" in f"{listed.status} {listed.action}":
         return refuse(f"{listed.name} uses features that the ZFS of this node does not know. Import it where they are known.")
     return ok(f"Nothing says that {listed.name} needs other software.")
 
 
+@guard
 def the_node_has_a_hostid(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.hostid):
         return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
     if int(node.hostid, 16) == 0:
@@ -162,10 +140,9 @@ def the_node_has_a_hostid(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{node.node} has the hostid {node.hostid}.")
 
 
+@guard
 def the_pool_is_read_only(facts: FleetFacts, params: Params) -> Verdict:
-    pool = _imported(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(_imported(facts, params))
     if not known(pool.properties) or "readonly" not in pool.properties:
         why = "" if known(pool.properties) else f" {pool.properties.reason}"
         return unknown(f"Whether {pool.name} is imported read-only is not known.{why}")
@@ -174,20 +151,18 @@ def the_pool_is_read_only(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} is imported read-only.")
 
 
+@guard
 def the_pool_can_be_read(facts: FleetFacts, params: Params) -> Verdict:
-    pool = _imported(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(_imported(facts, params))
     if pool.state not in ("ONLINE", "DEGRADED"):
         return refuse(f"{pool.name} is {pool.state}. Look at the pool before anything is read from it.")
     return ok(f"{pool.name} is {pool.state}. {pool.errors or 'Whether data is damaged was not read.'}".rstrip(".") + ".")
 
 
+@guard
 def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
     """A rewind follows the newest uberblock, and so the one disk that went its own way."""
-    found = diverging(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(diverging(facts, params))
     if found:
         names = ", ".join(" ".join(s.disk.names) for s in found)
         return refuse(f"{names} tells another story than the other disks. A rewind would follow it; take it away first instead.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.analysis.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
 
@@ -13,32 +13,27 @@ WATCHED_SECONDS_MIN = 540  # sas_phys is asked every five minutes, so ten minute
 QUIET_SECONDS = 600
 
 
+@guard
 def what_link_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and its phys were asked when they should be.")
 
 
+@guard
 def the_counters_are_known(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    found = links(node)
-    if not known(found):
-        return unknown(found.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
+    found = need(links(node))
     if not found:
         return refuse(f"{node.node} shows no SAS link.")
     return ok(f"{node.node} shows {sum(len(link.phys) for link in found)} phys in {len(found)} links.")
 
 
+@guard
 def growth_was_watched(facts: FleetFacts, params: Params) -> Verdict:
     """A counter's number is of its whole life. What it is now is told by two looks some time apart."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     seconds = watched_seconds(node)
     if not known(seconds):
         return refuse(seconds.reason)
@@ -58,11 +53,10 @@ def the_link(facts: FleetFacts, params: Params) -> Known[Link]:
     return next((link for link in found if link.name == name), Unknown(f"{node.node} shows no link {name or 'that was chosen'}."))
 
 
+@guard
 def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdict:
     """A cable that is taken out takes with it every disk that has no other way. No pool may depend on those."""
-    link = the_link(facts, params)
-    if not known(link):
-        return unknown(link.reason)
+    link = need(the_link(facts, params))
     node, cut = link.node, behind(link)
     trees = lookup.trees(node)
     if not known(node.disks) or not known(trees):
@@ -84,11 +78,10 @@ def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdi
     return ok(f"{len(cut)} disks have no other way than this link, and every vdev survives without them.")
 
 
+@guard
 def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     """No counter of it changed for ten minutes; a phy that is reset counts from nothing and begins anew."""
-    quiet, link = read_quiet(params.get("quiet", "")), the_link(facts, params)
-    if not known(link):
-        return unknown(link.reason)
+    quiet, link = read_quiet(params.get("quiet", "")), need(the_link(facts, params))
     if quiet is None:
         return refuse("It was not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:
@@ -100,10 +93,9 @@ def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"No counter of {link.name} changed for {quiet.seconds // 60} minutes.")
 
 
+@guard
 def every_disk_behind_it_is_there(facts: FleetFacts, params: Params) -> Verdict:
-    link = the_link(facts, params)
-    if not known(link):
-        return unknown(link.reason)
+    link = need(the_link(facts, params))
     if not known(link.node.disks):
         return unknown(f"The disks of {link.node.node} are not known: {link.node.disks.reason}")
     for disk in link.node.disks:

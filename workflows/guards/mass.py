@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
@@ -19,10 +19,9 @@ SOURCES = ("zpool_status", "zpool_status_guid", "block", "zdb_label", "kstat_poo
 AWAY = ("UNAVAIL", "REMOVED", "FAULTED")  # OFFLINE is somebody's decision
 
 
+@guard
 def what_a_mass_event_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
@@ -40,10 +39,9 @@ def the_groups(facts: FleetFacts, params: Params) -> Known[tuple[Group, ...]]:
     return tuple(group for group in groups(lost) if any(each.pool.guid == pool.guid for each in group.lost))
 
 
+@guard
 def many_were_lost_together(facts: FleetFacts, params: Params) -> Verdict:
-    found = the_groups(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_groups(facts, params))
     if not found and (pool := the_pool(facts, params)) and known(pool) and known(pool.suspended) and pool.suspended:
         return it_was_suspended_by_io_errors(facts, params)
     if not found:
@@ -68,10 +66,9 @@ def is_back(node: NodeFacts, leaf: VdevFacts) -> bool:
     return False
 
 
+@guard
 def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     node = facts.nodes[params["node"]]
     if not known(pool.tops):
         return unknown(f"Which members of {pool.name} are away is not known: {pool.tops.reason}")
@@ -88,11 +85,10 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"Every member of {pool.name} has its disk, running and with its label.")
 
 
+@guard
 def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     """No phy counted, no disk came or went for ten minutes, nor since. What flaps is not brought back."""
-    node, quiet = lookup.node(facts, params.get("node", "")), read_quiet(params.get("quiet", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node, quiet = need(lookup.node(facts, params.get("node", ""))), read_quiet(params.get("quiet", ""))
     if quiet is None:
         return refuse("Cables and disks were not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:
@@ -111,20 +107,18 @@ def the_disks_are_back_and_everything_is_quiet(facts: FleetFacts, params: Params
     return quiet if back.outcome == "pass" else back
 
 
+@guard
 def the_pool_is_suspended(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.suspended):
         return unknown(pool.suspended.reason)
     return ok(f"{pool.name} is suspended.") if pool.suspended else refuse(f"{pool.name} is not suspended, so nothing has to be cleared.")
 
 
+@guard
 def it_was_suspended_by_io_errors(facts: FleetFacts, params: Params) -> Verdict:
     """A multihost suspension is another matter: clearing one may let two hosts write."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     kind = pool_suspended.kind_of(facts.nodes[params["node"]], pool)
     if kind == pool_suspended.IO:
         return ok(f"{pool.name} was suspended by I/O errors.")
@@ -133,10 +127,9 @@ def it_was_suspended_by_io_errors(facts: FleetFacts, params: Params) -> Verdict:
     return unknown(f"What suspended {pool.name} is not known. Until it is, take it for multihost and do not clear it.")
 
 
+@guard
 def some_members_are_away(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     found = away(pool)
@@ -155,10 +148,9 @@ def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
     return tuple(leaf.guid for _, leaf in sorted(away(pool), key=key) if known(leaf.guid) and is_back(node, leaf))
 
 
+@guard
 def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
     if not known(pool.scans):
@@ -171,23 +163,19 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
 
 
+@guard
 def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
-    margin = redundancy.pool_margin(pool)
-    if not known(margin):
-        return unknown(margin.reason)
+    pool = need(the_pool(facts, params))
+    margin = need(redundancy.pool_margin(pool))
     if margin < 0:
         return refuse(f"A vdev of {pool.name} has lost more disks than it can rebuild. Get help before anything is written to it.")
     return left(margin, pool.name)
 
 
+@guard
 def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
     """Asked all along: what was lost together may have been written to when it went, and nothing but a scrub finds that."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(pool.scans.reason)
     bad = [s for s in pool.scans if s.function == "scrub" and ((s.errors or 0) > 0 or s.state == "canceled")]
@@ -200,10 +188,9 @@ def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The scrub of {pool.name} found no error so far.")
 
 
+@guard
 def the_scrub_found_nothing(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(pool.scans.reason)
     scrubs = [s for s in pool.scans if s.function == "scrub"]
@@ -218,10 +205,9 @@ def the_scrub_found_nothing(facts: FleetFacts, params: Params) -> Verdict:
     )
 
 
+@guard
 def no_data_is_damaged(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not pool.errors:
         return unknown(f"Whether data of {pool.name} is damaged was not said.")
     if pool.errors != "No known data errors":

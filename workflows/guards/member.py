@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.guards.margin import left
@@ -12,11 +12,10 @@ from workflows.guards.subject import the_pool, the_target
 SERVING = ("ONLINE", "DEGRADED")
 
 
+@guard
 def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verdict:
     """Its label says so, read on that disk: names and stored device ids prove nothing."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if not known(target.leaf.wwid):
         return unknown(f"Which disk carries the label of {params.get('vdev_guid', '')} is not known: {target.leaf.wwid.reason}")
     if target.leaf.wwid != params.get("old_wwid", ""):
@@ -35,33 +34,28 @@ def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verd
     return ok(f"{params.get('vdev_guid', '')} sits on {title(disk)}, serial number {disk.serial}.")
 
 
+@guard
 def the_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     """Whether there is anything to take out of service."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.leaf.state in SERVING:
         return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves {target.pool.name}.")
     return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state} and serves nothing, so it need not be taken out of service.")
 
 
+@guard
 def the_member_serves_again(facts: FleetFacts, params: Params) -> Verdict:
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.leaf.state not in SERVING:
         return refuse(f"{params.get('vdev_guid', '')} is {target.leaf.state}. Check that its own disk is seated, and bring it back again.")
     return ok(f"{params.get('vdev_guid', '')} is {target.leaf.state} in {target.pool.name} again.")
 
 
+@guard
 def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Verdict:
     """Taking out a disk that counts costs one: it needs a margin of at least 1. One that serves nothing costs nothing."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
-    margin = redundancy.top_margin(target.pool, target.top)
-    if not known(margin):
-        return unknown(margin.reason)
+    target = need(the_target(facts, params))
+    margin = need(redundancy.top_margin(target.pool, target.top))
     needed = 1 if redundancy.leaf_counts(target.leaf) else 0
     why = redundancy.explain(target.top, target.pool.scans)
     if margin < needed:
@@ -69,11 +63,10 @@ def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Ver
     return left(margin - needed, f"Without this disk {target.top.name}", why)
 
 
+@guard
 def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
     """Right under its vdev: inside a `replacing` or `spare` another runbook has to finish first."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.parent is None:
         return refuse(f"{params.get('vdev_guid', '')} is a vdev by itself, and nothing else holds its data. It cannot be taken out.")
     if target.parent.kind in ("replacing", "spare"):
@@ -81,11 +74,10 @@ def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{params.get('vdev_guid', '')} is a disk of {target.parent.name}.")
 
 
+@guard
 def nothing_replaces_by_itself(facts: FleetFacts, params: Params) -> Verdict:
     """With autoreplace ZFS takes whatever comes into the bay, before anybody has checked it."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.properties) or "autoreplace" not in pool.properties:
         why = "" if known(pool.properties) else f" {pool.properties.reason}"
         return unknown(f"Whether {pool.name} takes new disks by itself (autoreplace) is not known.{why}")
@@ -94,14 +86,11 @@ def nothing_replaces_by_itself(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} does not take new disks by itself.")
 
 
+@guard
 def only_the_member_left(facts: FleetFacts, params: Params) -> Verdict:
     """After it was taken out: every other disk of the vdev serves as before."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
-    margin = redundancy.top_margin(target.pool, target.top)
-    if not known(margin):
-        return unknown(margin.reason)
+    target = need(the_target(facts, params))
+    margin = need(redundancy.top_margin(target.pool, target.top))
     if margin < 0:
         return refuse(f"{target.top.name} has lost more disks than it can rebuild. Put back what was taken out, now.")
     return left(margin, target.top.name, redundancy.explain(target.top, target.pool.scans))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviation
 from workflows.guards.fresh import stale
@@ -15,10 +15,9 @@ SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label", "block", "disk_link
 SERVING, RESTING = ("ONLINE", "DEGRADED"), ("OFFLINE", "AVAIL")
 
 
+@guard
 def what_the_audit_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
@@ -45,13 +44,10 @@ def the_disk_meant(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
     return Unknown(f"{node} does not see {wwid}. Check that it is seated, and look again.") if found is None else found
 
 
+@guard
 def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
     """By the label it carries and by the serial number it says."""
-    found, disk = the_leaf(facts, params), the_disk_meant(facts, params)
-    if not known(found):
-        return unknown(found.reason)
-    if not known(disk):
-        return unknown(disk.reason)
+    found, disk = need(the_leaf(facts, params)), need(the_disk_meant(facts, params))
     leaf = found[2]
     for value in (leaf.wwid, disk.serial):
         if not known(value):
@@ -63,31 +59,28 @@ def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{leaf.guid} sits on {name_of(disk)}, serial number {disk.serial}.")
 
 
+@guard
 def the_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
     """Whether it has to be taken out of service first."""
-    found = the_leaf(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_leaf(facts, params))
     if found[2].state in SERVING:
         return ok(f"{found[2].guid} is {found[2].state} and serves {found[0].name}.")
     return refuse(f"{found[2].guid} is {found[2].state} and serves nothing, so it need not be taken out of service.")
 
 
+@guard
 def the_disk_rests(facts: FleetFacts, params: Params) -> Verdict:
     """OFFLINE or a spare that is not in use: what it acknowledges meanwhile nobody relies upon."""
-    found = the_leaf(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_leaf(facts, params))
     if found[2].state in RESTING:
         return ok(f"{found[2].guid} is {found[2].state} and serves nothing.")
     return refuse(f"{found[2].guid} is {found[2].state}. A mode is switched only while the disk serves nothing: take it offline first.")
 
 
+@guard
 def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
     """One disk at a time, and only where one more loss would still be survived."""
-    found = the_leaf(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_leaf(facts, params))
     pool, role, leaf = found
     if role == "spare":
         return ok(f"{leaf.guid} is a hot spare; no vdev has to do without it.")
@@ -98,20 +91,17 @@ def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"Where {leaf.guid} stands in {pool.name} is not known.")
     if any(vdev.kind in ("replacing", "spare") for vdev in line[:-1]):
         return refuse(f"{leaf.guid} is in a replacement. Let that finish first.")
-    margin = redundancy.top_margin(pool, line[0])
-    if not known(margin):
-        return unknown(margin.reason)
+    margin = need(redundancy.top_margin(pool, line[0]))
     needed = 1 if redundancy.leaf_counts(leaf) else 0
     if margin < needed:
         return refuse(f"{line[0].name} {redundancy.survival(margin)}. It cannot do without another disk for a mode.")
     return left(margin - needed, f"Without this disk {line[0].name}")
 
 
+@guard
 def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
     """While a cable or a shelf is ill, no healthy disk is taken out of service."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.pools) or not lookup.trees_known(node):
         return unknown(f"What {node.node} has lost is not known: {lookup.why_trees_unknown(node)}")
     together = many_disks_offline.detect(FleetFacts({node.node: node}))
@@ -120,11 +110,10 @@ def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
     return ok("No disks of this node are lost together.")
 
 
+@guard
 def no_scan_runs_on_the_pool(facts: FleetFacts, params: Params) -> Verdict:
     """Taking a disk out and back begins a resilver, and would begin a running one anew."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
     running = [s for s in pool.scans if s.state in ("running", "paused")]
@@ -174,24 +163,20 @@ def judged(facts: FleetFacts, params: Params, mode: str, on: bool) -> Verdict:
     return ok(f"{found.usual.words}.")
 
 
+@guard
 def the_mode_is_as_wanted(facts: FleetFacts, params: Params) -> Verdict:
     """Now and saved: one that is not saved is another value after a power cut."""
-    change = the_change(params)
-    if not known(change):
-        return unknown(change.reason)
+    change = need(the_change(params))
     mode, on = change
-    found = the_deviation(facts, params, mode)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_deviation(facts, params, mode))
     if found.switch.on != on or found.unsaved:
         return refuse(f"The {MODES[mode]} of {name_of(found.disk)} is {found.switch.words}. It was to be {_on(on)} and saved.")
     return ok(f"The {MODES[mode]} of {name_of(found.disk)} is {found.switch.words}.")
 
 
+@guard
 def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
-    found = the_leaf(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_leaf(facts, params))
     pool, _, leaf = found
     if leaf.state not in SERVING:
         return refuse(f"{leaf.guid} is {leaf.state}. Check its disk, and bring it back with `zpool online`.")
@@ -202,10 +187,9 @@ def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{leaf.guid} is {leaf.state} in {pool.name} and holds its share.")
 
 
+@guard
 def the_kernel_flushes_what_the_disk_caches(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk_meant(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk_meant(facts, params))
     if not known(disk.modes):
         return unknown(f"The modes of {name_of(disk)} are not known: {disk.modes.reason}")
     if not known(disk.modes.kernel_believes):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known
 from workflows.guards.subject import name_of, the_disk, the_target
 
 PLAIN_BLOCKS = (512, 4096)  # others carry checksums of a RAID controller, and only sg_format takes them off
 
 
+@guard
 def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Params) -> Verdict:
-    disk, target = the_disk(facts, params), the_target(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(target):
-        return unknown(target.reason)
+    disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
     if not known(disk.logical_block_bytes):
         return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
     if disk.logical_block_bytes not in PLAIN_BLOCKS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
@@ -11,36 +11,29 @@ from workflows.guards.subject import number, the_pool
 REPAIRS_AND_SCRUB = (*REPAIRS, "scrub")  # a scrub that came after reads every block, and hides the resilver's line
 
 
+@guard
 def the_old_member_is_gone(facts: FleetFacts, params: Params) -> Verdict:
-    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(guid):
-        return unknown(guid.reason)
-    line = lookup.pool_lineage(pool, guid)
-    if not known(line):
-        return unknown(line.reason)
+    pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
+    line = need(lookup.pool_lineage(pool, guid))
     if line is None:
         return ok(f"{pool.name} has no vdev {guid} any more.")
     place = f"{line[-2].name} of {pool.name}" if len(line) > 1 else pool.name
     return refuse(f"{guid} is still in {place}. It leaves when the resilver has ended without errors.")
 
 
+@guard
 def the_new_disk_has_its_place(facts: FleetFacts, params: Params) -> Verdict:
     """Directly under its vdev, with no `replacing` or `spare` left above it."""
-    line = the_new_line(facts, params)
-    if not known(line):
-        return unknown(line.reason)
+    line = need(the_new_line(facts, params))
     temporary = [vdev.name for vdev in line[:-1] if vdev.kind in ("replacing", "spare")]
     if temporary:
         return refuse(f"{params['wwid']} is still under {temporary[0]}. Wait until the resilver has ended.")
     return ok(f"{params['wwid']} is a member of {line[0].name}, and no replacing vdev is left above it.")
 
 
+@guard
 def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
-    line = the_new_line(facts, params)
-    if not known(line):
-        return unknown(line.reason)
+    line = need(the_new_line(facts, params))
     leaf = line[-1]
     if leaf.state in lookup.LOST_STATES:
         return _lost_after_the_replace(params, leaf)
@@ -51,10 +44,9 @@ def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The new disk {params['wwid']} is ONLINE and holds its whole share.")
 
 
+@guard
 def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
     scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
@@ -77,16 +69,11 @@ def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verd
     return ok(f"The {scans[0].function} of {pool.name} finished with 0 errors.")
 
 
+@guard
 def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
     """The margin this replacement was for. Other disks that are still lost are another run's matter, and said here."""
-    pool, line = the_pool(facts, params), the_new_line(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(line):
-        return unknown(line.reason)
-    margin = redundancy.top_margin(pool, line[0])
-    if not known(margin):
-        return unknown(margin.reason)
+    pool, line = need(the_pool(facts, params)), need(the_new_line(facts, params))
+    margin = need(redundancy.top_margin(pool, line[0]))
     if redundancy.being_rebuilt(line[0], pool.scans if known(pool.scans) else ()):
         return refuse(f"{line[0].name} is still being rebuilt. Wait until that ends.")
     full = full_margin(line[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import REPAIRS, FleetFacts, known
 from workflows.facts.fleet.census import candidate_case, census
 from workflows.guards.member import SERVING, the_member_serves_again
@@ -13,19 +13,12 @@ SETTLED_SECONDS = 60  # seen with OpenZFS 2.3: the member is ONLINE at once, and
 MISPLACED = ("corrupted data", "invalid label")  # what ZFS notes when another disk, or none of its own, answers under the name
 
 
+@guard
 def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Verdict:
     """By the guid in its label, and no other disk claims the same. Whatever else it carries makes it another case."""
-    pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
-    disk = the_disk(facts, params)
-    if not known(pool_guid):
-        return unknown(pool_guid.reason)
-    if not known(vdev_guid):
-        return unknown(vdev_guid.reason)
-    if not known(disk):
-        return unknown(disk.reason)
-    case = candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"])
-    if not known(case):
-        return unknown(case.reason)
+    pool_guid, vdev_guid = need(number(params, "pool_guid")), need(number(params, "vdev_guid"))
+    disk = need(the_disk(facts, params))
+    case = need(candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"]))
     if case.code != "A1":
         return refuse(f"It is not the lost member. {case.sentence}")
     seen = census(facts)
@@ -37,21 +30,19 @@ def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Ver
     return ok(f"{name_of(disk)} carries the label of {vdev_guid}, and no other disk does.")
 
 
+@guard
 def zfs_did_not_give_it_up(facts: FleetFacts, params: Params) -> Verdict:
     """A member that ZFS opened and then faulted is sick, not misplaced. Bringing it back only has it fail again."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     leaf = target.leaf
     if leaf.state == "FAULTED" and leaf.was is None and not any(words in leaf.note for words in MISPLACED):
         return refuse(f"ZFS gave {leaf.guid} up for its errors. It is replaced, not brought back: begin blink-and-replace.")
     return ok(f"{leaf.guid} is {leaf.state}, and not for errors.")
 
 
+@guard
 def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.leaf.state in SERVING:
         return refuse(f"{target.leaf.guid} is {target.leaf.state} again, so nothing more is needed.")
     return ok(f"{target.leaf.guid} is still {target.leaf.state}.")
@@ -76,11 +67,10 @@ def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{target.leaf.guid} is {target.leaf.state} in {target.pool.name} and holds its share.")
 
 
+@guard
 def it_caught_up_without_errors(facts: FleetFacts, params: Params) -> Verdict:
     """Where nothing was written meanwhile, ZFS has nothing to resilver and prints no line."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if not known(target.pool.scans):
         return unknown(f"How it caught up is not known: {target.pool.scans.reason}")
     bad = [scan for scan in target.pool.scans if scan.function in REPAIRS and scan.state == "finished" and scan.errors != 0]

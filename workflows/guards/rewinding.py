@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from agents.collectors.kstat_txgs import Txg
 from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, lookup
 from workflows.facts.fleet.divergence import rows
 from workflows.facts.read.versions import release_numbers
@@ -28,23 +28,19 @@ SENTENCE_MIN = 20  # characters of something that somebody vouches for
 BY_HAND = "For writing only a person or the vendor goes that far, by hand and after images of every disk; nothing here does it."
 
 
+@guard
 def it_does_not_come_in_as_it_is(facts: FleetFacts, params: Params) -> Verdict:
     """A pool that can be imported needs no rewind, and some versions cannot even be made to."""
-    listed = listed_pool(facts, params)
-    if not known(listed):
-        return unknown(listed.reason)
+    listed = need(listed_pool(facts, params))
     if listed.state != "FAULTED":
         return refuse(f"`zpool import` calls {listed.name} {listed.state}, so nothing has to be given up. Begin read-only-import instead.")
     return ok(f"`zpool import` calls {listed.name} FAULTED: with its newest data it does not come in.")
 
 
+@guard
 def no_force_is_needed(facts: FleetFacts, params: Params) -> Verdict:
     """Nothing that is forced is done from here for writing or back in time."""
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.hostid):
         return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
     table = rows(node, guid)
@@ -56,10 +52,9 @@ def no_force_is_needed(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{node.node} used {params.get('pool', '')} last, or it was exported.")
 
 
+@guard
 def every_disk_told_its_uberblocks(facts: FleetFacts, params: Params) -> Verdict:
-    line = the_timeline(facts, params)
-    if not known(line):
-        return unknown(line.reason)
+    line = need(the_timeline(facts, params))
     if line.silent:
         return unknown(f"The uberblocks of {', '.join(line.silent)} are not known. A point in time is judged by all disks; look again.")
     if not line.points:
@@ -67,10 +62,9 @@ def every_disk_told_its_uberblocks(facts: FleetFacts, params: Params) -> Verdict
     return ok(f"All {line.points[0].disks} disks told their uberblocks: {len(line.points)} points in time.")
 
 
+@guard
 def no_checkpoint_stands(facts: FleetFacts, params: Params) -> Verdict:
-    line = the_timeline(facts, params)
-    if not known(line):
-        return unknown(line.reason)
+    line = need(the_timeline(facts, params))
     if line.checkpoint:
         return refuse(
             f"{line.listed.name} has a checkpoint of txg {line.checkpoint}, and going back to that is another thing. A person decides between them."
@@ -78,21 +72,16 @@ def no_checkpoint_stands(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{line.listed.name} has no checkpoint.")
 
 
+@guard
 def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return unknown(node.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     version = release_numbers(node.zfs_module)
     if not known(version):
         return unknown(f"The ZFS version of {node.node} is not known: {version.reason}")
     said = ".".join(map(str, version))
     if version >= LABELS_ARE_RETRIED_SINCE:
         return ok(f"OpenZFS {said} tries again without the limit where a label is newer than the point in time.")
-    chosen, written = number({"txg": agreed(params)}, "txg"), [row.label.txg for row in rows(node, guid)]
-    if not known(chosen):
-        return unknown(chosen.reason)
+    chosen, written = need(number({"txg": agreed(params)}, "txg")), [row.label.txg for row in rows(node, guid)]
     known_txgs = [txg for txg in written if txg is not None]
     if not written or len(known_txgs) < len(written):
         return unknown(
@@ -117,8 +106,8 @@ def it_lies_behind_the_newest(facts: FleetFacts, params: Params) -> Verdict:
 
 def enough_disks_hold_it(facts: FleetFacts, params: Params) -> Verdict:
     def judged(point: Point, line: Timeline) -> Verdict:
-        for top, here, need in point.short:
-            return refuse(f"Only {here} disks of {top} hold txg {point.txg}, and {need} are needed. Choose one that more of them hold.")
+        for top, here, least in point.short:
+            return refuse(f"Only {here} disks of {top} hold txg {point.txg}, and {least} are needed. Choose one that more of them hold.")
         return ok(f"{len(point.holders)} of {point.disks} disks hold txg {point.txg}: {', '.join(point.holders)}.")
 
     return _of_the_point(facts, params, judged)
@@ -136,11 +125,10 @@ def its_disks_agree_on_when_it_was(facts: FleetFacts, params: Params) -> Verdict
     return _of_the_point(facts, params, judged)
 
 
+@guard
 def it_came_in_at_the_point_chosen(facts: FleetFacts, params: Params) -> Verdict:
     """ZFS goes further back without a word when it cannot load what was asked for."""
-    took = _taken(facts, params)
-    if not known(took):
-        return unknown(took.reason)
+    took = need(_taken(facts, params))
     if str(took) != agreed(params):
         return refuse(
             f"{params.get('pool', '')} came in at txg {took}, and {agreed(params) or 'none'} was chosen. What is newer could not be loaded."
@@ -153,12 +141,9 @@ def the_log_says_where_it_came_in(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{params.get('pool', '')} came in at txg {took}.") if known(took) else unknown(took.reason)
 
 
+@guard
 def it_landed_further_back(facts: FleetFacts, params: Params) -> Verdict:
-    took, chosen = _taken(facts, params), number(params, "txg")
-    if not known(took):
-        return unknown(took.reason)
-    if not known(chosen):
-        return unknown(chosen.reason)
+    took, chosen = need(_taken(facts, params)), need(number(params, "txg"))
     if took == chosen:
         return refuse(f"{params.get('pool', '')} came in at txg {took}, as it was chosen.")
     if took > chosen or str(took) not in older_points(params):
@@ -184,12 +169,9 @@ def what_it_took(facts: FleetFacts, params: Params) -> str:
     return str(took) if known(took) else ""
 
 
+@guard
 def it_lost_no_more_than_was_agreed(facts: FleetFacts, params: Params) -> Verdict:
-    took, least = _taken(facts, params), number({"txg": agreed(params)}, "txg")
-    if not known(took):
-        return unknown(took.reason)
-    if not known(least):
-        return unknown(least.reason)
+    took, least = need(_taken(facts, params)), need(number({"txg": agreed(params)}, "txg"))
     if took < least:
         return refuse(
             f"{params.get('pool', '')} came in at txg {took}, older than the {least} that was agreed to. Write nothing more; compare with the images."
@@ -221,10 +203,9 @@ def every_disk_is_imaged(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{number} disks are said to be imaged: {said}".rstrip(".") + ".")
 
 
+@guard
 def the_pool_is_imported_for_writing(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.properties) or "readonly" not in pool.properties:
         return unknown(f"Whether {pool.name} is imported for writing is not known.")
     if pool.properties["readonly"] != "off":
@@ -232,6 +213,7 @@ def the_pool_is_imported_for_writing(facts: FleetFacts, params: Params) -> Verdi
     return ok(f"{pool.name} is imported for writing.")
 
 
+@guard
 def it_has_passed_what_it_left_behind(facts: FleetFacts, params: Params) -> Verdict:
     """Until then the rings hold newer uberblocks of the timeline that was left, and the next import may follow those (OpenZFS #19163)."""
     here, newest = the_pool_is_imported_here(facts, params), number(params, "newest_txg")
@@ -239,9 +221,7 @@ def it_has_passed_what_it_left_behind(facts: FleetFacts, params: Params) -> Verd
         return unknown(_gone(params, here.reason))
     if not known(newest):
         return unknown(newest.reason)
-    writes = _writes(facts, params)
-    if not known(writes):
-        return unknown(writes.reason)
+    writes = need(_writes(facts, params))
     written = [txg.txg for txg in writes if txg.state == "committed" and txg.written_bytes]
     if max(written, default=0) <= newest:
         now = f"It has written txg {max(written)}." if written else "It has written nothing yet."

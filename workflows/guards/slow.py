@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import slowness
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, known, lookup
 from workflows.guards.fresh import stale
 from workflows.guards.modes import SERVING, the_disk_meant, the_leaf
@@ -15,10 +15,9 @@ SAS_SOURCES = ("sas_phys", "sas_topology", "sg_logs")
 RUNNING = 15  # result of a self-test that has not ended
 
 
+@guard
 def what_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     sas = SAS_SOURCES if known(node.fabric) else ()
     if why := stale(node, (*SOURCES, *sas)):
         return unknown(why)
@@ -40,10 +39,9 @@ def the_subject(facts: FleetFacts, params: Params) -> Known[slowness.Subject]:
     return slowness.Subject(facts.nodes[params["node"]], pool, pool.latency, one, disk)
 
 
+@guard
 def the_member_serves_and_has_peers(facts: FleetFacts, params: Params) -> Verdict:
-    subject = the_subject(facts, params)
-    if not known(subject):
-        return unknown(subject.reason)
+    subject = need(the_subject(facts, params))
     if subject.leaf.state not in SERVING:
         return refuse(f"{subject.leaf.guid} is {subject.leaf.state} and serves nothing, so there is nothing to compare.")
     peers = len(subject.latency.peers(subject.one))
@@ -52,10 +50,9 @@ def the_member_serves_and_has_peers(facts: FleetFacts, params: Params) -> Verdic
     return ok(f"{subject.leaf.guid} on {name_of(subject.disk)} is compared with {peers} peers.")
 
 
+@guard
 def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
-    found = the_leaf(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(the_leaf(facts, params))
     if not known(found[0].suspended):
         return unknown(found[0].suspended.reason)
     if found[0].suspended:
@@ -63,10 +60,9 @@ def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{found[0].name} is not suspended.")
 
 
+@guard
 def there_are_enough_samples(facts: FleetFacts, params: Params) -> Verdict:
-    subject, taken = the_subject(facts, params), slowness.read_samples(params.get("samples", ""))
-    if not known(subject):
-        return unknown(subject.reason)
+    subject, taken = need(the_subject(facts, params)), slowness.read_samples(params.get("samples", ""))
     if len(taken) < slowness.SAMPLES_MIN:
         now = slowness.sample(subject, 0)
         why = "" if known(now) else f" {now.reason}"
@@ -74,11 +70,10 @@ def there_are_enough_samples(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{len(taken)} looks were taken: {'; '.join(s.words for s in taken[-slowness.SAMPLES_MIN :])}.")
 
 
+@guard
 def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
     """A self-test slows a disk that serves: only one in a vdev, and only where the vdev could lose it."""
-    subject = the_subject(facts, params)
-    if not known(subject):
-        return unknown(subject.reason)
+    subject = need(the_subject(facts, params))
     if not known(subject.disk.condition) or not known(subject.disk.condition.self_tests):
         return unknown(f"Whether {name_of(subject.disk)} keeps a log of self-tests is not known, so its result could not be read.")
     members = {leaf.wwid for leaf in subject.one.top.leaves() if known(leaf.wwid)}
@@ -89,11 +84,10 @@ def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"No self-test runs in {subject.one.top.name}.")
 
 
+@guard
 def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
     """The newest entry of its log is of the disk's present age, and has a result."""
-    subject = the_subject(facts, params)
-    if not known(subject):
-        return unknown(subject.reason)
+    subject = need(the_subject(facts, params))
     said = subject.disk.condition
     if not known(said) or not known(said.self_tests) or not known(said.power_on_hours):
         return unknown(f"The self-test log of {name_of(subject.disk)} cannot be read now.")
@@ -105,11 +99,10 @@ def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The self-test of {name_of(subject.disk)} ended: {newest.said}.")
 
 
+@guard
 def it_alone_is_slow_in_its_vdev(facts: FleetFacts, params: Params) -> Verdict:
     """Two at once in one vdev are not both taken out by a table of numbers."""
-    subject = the_subject(facts, params)
-    if not known(subject):
-        return unknown(subject.reason)
+    subject = need(the_subject(facts, params))
     members = {leaf.guid for leaf in subject.one.top.leaves()}
     found = slow_disk.slow_leaves(subject.node, subject.pool, subject.latency)
     others = [slow.one.leaf for slow in found if slow.one.leaf.guid in members and slow.one.leaf.guid != subject.leaf.guid]

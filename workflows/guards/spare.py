@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards.bay import disks_in, words
 from workflows.guards.scanned import names
 from workflows.guards.subject import name_of, the_disk
 
 
+@guard
 def the_new_disk_sits_where_the_old_one_was(facts: FleetFacts, params: Params) -> Verdict:
-    disk, inside = the_disk(facts, params), disks_in(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(inside):
-        return unknown(inside.reason)
+    disk, inside = need(the_disk(facts, params)), need(disks_in(facts, params))
     if any(known(d.wwid) and d.wwid == params.get("wwid", "") for d in inside):
         return ok(f"{name_of(disk)} sits in {words(params)}.")
     return refuse(f"{name_of(disk)} is not in {words(params)}, which the old disk left. Choose the disk in that bay.")
 
 
+@guard
 def the_new_disk_is_the_one_planned(facts: FleetFacts, params: Params) -> Verdict:
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not known(disk.serial):
         return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
     if not names(params.get("spare_serial", ""), disk):

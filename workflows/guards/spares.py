@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
 from workflows.guards.margin import left
 from workflows.guards.replaced import REPAIRS_AND_SCRUB
@@ -26,10 +26,9 @@ def the_pair(facts: FleetFacts, params: Params) -> Known[VdevFacts]:
     return parent
 
 
+@guard
 def the_spare_stands_in_for_the_member(facts: FleetFacts, params: Params) -> Verdict:
-    pair = the_pair(facts, params)
-    if not known(pair):
-        return unknown(pair.reason)
+    pair = need(the_pair(facts, params))
     return ok(f"In {pair.name} the spare {params.get('spare_guid', '')} stands in for {params.get('vdev_guid', '')}.")
 
 
@@ -49,11 +48,10 @@ def the_one_that_stays_is_whole(facts: FleetFacts, params: Params) -> Verdict:
     return unknown("Which of the two goes has not been chosen.")
 
 
+@guard
 def the_last_scan_was_clean(facts: FleetFacts, params: Params) -> Verdict:
     """Only a scan that finished with 0 errors says that the one that stays holds everything."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
     scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
@@ -79,21 +77,17 @@ def _may_get_nothing(facts: FleetFacts, params: Params, pool: PoolFacts) -> bool
     return params.get("way") != PROMOTE or redundancy.has_nothing_to_fill(pool, _line(facts, params, _stays(params)))
 
 
+@guard
 def the_one_that_goes_is_gone(facts: FleetFacts, params: Params) -> Verdict:
-    pool, line = the_pool(facts, params), _line(facts, params, _goes(params))
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(line):
-        return unknown(line.reason)
+    pool, line = need(the_pool(facts, params)), need(_line(facts, params, _goes(params)))
     if line:
         return refuse(f"{_goes(params)} is still in {line[-2].name if len(line) > 1 else pool.name}.")
     return ok(f"{_goes(params)} is not in the tree of {pool.name} any more.")
 
 
+@guard
 def the_one_that_stays_serves(facts: FleetFacts, params: Params) -> Verdict:
-    line = _line(facts, params, _stays(params))
-    if not known(line):
-        return unknown(line.reason)
+    line = need(_line(facts, params, _stays(params)))
     if not line:
         return refuse(f"{_stays(params)} is not in the pool any more. Get help before anything else.")
     if any(vdev.kind in ("spare", "replacing") for vdev in line[:-1]):
@@ -103,11 +97,10 @@ def the_one_that_stays_serves(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{_stays(params)} is ONLINE in {line[0].name}.")
 
 
+@guard
 def the_spare_is_where_it_belongs(facts: FleetFacts, params: Params) -> Verdict:
     """Given back it is AVAIL; promoted it is no spare any more."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     spare = next((s for s in pool.spares if str(s.guid) == params.get("spare_guid", "")), None)
     if params.get("way") == PROMOTE:
         if spare is None:
@@ -120,13 +113,12 @@ def the_spare_is_where_it_belongs(facts: FleetFacts, params: Params) -> Verdict:
     )
 
 
+@guard
 def the_vdev_has_lost_nothing(facts: FleetFacts, params: Params) -> Verdict:
     pool, line = the_pool(facts, params), _line(facts, params, _stays(params))
     if not known(pool) or not known(line) or not line:
         return unknown(pool.reason if not known(pool) else line.reason if not known(line) else "The member that stays is not there.")
-    margin = redundancy.top_margin(pool, line[0])
-    if not known(margin):
-        return unknown(margin.reason)
+    margin = need(redundancy.top_margin(pool, line[0]))
     if margin < 0:
         return refuse(f"{line[0].name} has lost more disks than it can rebuild. Get help before anything else.")
     return left(margin, line[0].name, redundancy.explain(line[0], pool.scans))

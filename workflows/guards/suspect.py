@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agents.operations import zdb_without
 from workflows.analysis.rewind_points import duration, spare
-from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Guard, Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
@@ -25,10 +25,9 @@ TRIAL = "a trial without it"
 METHODS_MIN = 2
 
 
+@guard
 def it_alone_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
-    found = diverging(facts, params)
-    if not known(found):
-        return unknown(found.reason)
+    found = need(diverging(facts, params))
     named = ", ".join(title(s.disk) for s in found)
     if not found:
         return refuse("No disk stands out from the others, so taking one away would only be a guess.")
@@ -68,12 +67,9 @@ def names_of(disk: DiskFacts) -> set[str]:
     return {link.rsplit("/", 1)[-1] for path in disk.paths for link in path.by_id} | set(disk.names)
 
 
+@guard
 def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
-    pool, disk = listed_pool(facts, params), the_disk(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(disk):
-        return unknown(disk.reason)
+    pool, disk = need(listed_pool(facts, params)), need(the_disk(facts, params))
     names = names_of(disk)
     top = next((top for _, top in pool.tops if any(leaf.name.rsplit("/", 1)[-1] in names for leaf in top.leaves())), None)
     if top is None:
@@ -103,12 +99,9 @@ def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Kn
     return len({leaf.guid for leaf in node.expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
 
 
+@guard
 def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
-    disk, guid = the_disk(facts, params), number(params, "pool_guid")
-    if not known(disk):
-        return unknown(disk.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    disk, guid = need(the_disk(facts, params)), need(number(params, "pool_guid"))
     if not known(disk.in_use) or not known(disk.labels):
         return unknown(f"Whether something else uses {title(disk)} is not known.")
     if disk.in_use:
@@ -119,20 +112,18 @@ def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"Nothing else uses {title(disk)}.")
 
 
+@guard
 def its_bay_is_known(facts: FleetFacts, params: Params) -> Verdict:
     """Somebody has to pull it later."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(the_disk(facts, params))
     if not known(disk.bay) or disk.bay.conflict or disk.bay.evidence > EVIDENCE_MAX:
         return unknown(f"The bay of {title(disk)} is not known for certain. Find it before it is taken away from the kernel.")
     return ok(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}.")
 
 
+@guard
 def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
-    disk = lookup.disk(facts, params.get("node", ""), params.get("wwid", ""))
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(lookup.disk(facts, params.get("node", ""), params.get("wwid", "")))
     if not params.get("wwid"):
         return unknown("The run names no disk.")
     if disk is not None:
@@ -154,11 +145,10 @@ def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
     return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
 
 
+@guard
 def the_other_members_are_still_here(facts: FleetFacts, params: Params) -> Verdict:
     """As many as before it was taken away: an expander that resets takes its neighbours along."""
-    here = members_here(facts, params)
-    if not known(here):
-        return unknown(here.reason)
+    here = need(members_here(facts, params))
     before = params.get("others", "")
     if not before.isdigit():
         return unknown("How many other members were here before was not written down.")
@@ -204,25 +194,23 @@ def the_difference(facts: FleetFacts, params: Params) -> Known[Difference]:
     return Difference(best.txg, own.txg, own.timestamp - best.timestamp)
 
 
+@guard
 def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
     """The difference between what it would have been and what it is now, in time."""
     found = _suspect(facts, params)
     if isinstance(found, Verdict):
         return found
-    difference = the_difference(facts, params)
-    if not known(difference):
-        return unknown(difference.reason)
+    difference = need(the_difference(facts, params))
     return ok(
         f"Without it the pool ends with txg {difference.without}. It would have gone on to txg {difference.with_it}, "
         f"{apart(difference.seconds)}: what it tells of that time is on no other disk."
     )
 
 
+@guard
 def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     """Of a disk that was deleted the kernel shows nothing, so the enclosure's word counts, or another disk in its place."""
-    inside = disks_in(facts, params) if params.get("old_wwid") else Unknown("The run names no disk.")
-    if not known(inside):
-        return unknown(inside.reason)
+    inside = need(disks_in(facts, params) if params.get("old_wwid") else Unknown("The run names no disk."))
     for disk in inside:
         if known(disk.wwid) and disk.wwid != params.get("old_wwid", ""):
             return ok(f"{words(params).capitalize()} holds another disk, {title(disk)}.")
@@ -250,12 +238,9 @@ def it_is_back_or_out(facts: FleetFacts, params: Params) -> Verdict:
     return back if back.outcome == "pass" else it_is_out_of_its_bay(facts, params)
 
 
+@guard
 def the_pool_lacks_exactly_this_disk(facts: FleetFacts, params: Params) -> Verdict:
-    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(guid):
-        return unknown(guid.reason)
+    pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     lost = [leaf for _, top in pool.tops for leaf in top.leaves() if leaf.state not in lookup.IN_SERVICE]

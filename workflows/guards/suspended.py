@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, known, lookup
 from workflows.facts.read.past import disks_in_trouble, last_suspension
 from workflows.guards.fresh import OF_OTHERS, stale
@@ -17,21 +17,19 @@ STEADY_SECONDS = 600
 NO_DISK = "none"
 
 
+@guard
 def what_a_suspension_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
     """Of the kernel's own words only: `zpool` may hang."""
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and the kernel was asked when it should be.")
 
 
+@guard
 def multihost_suspended_it(facts: FleetFacts, params: Params) -> Verdict:
     """What is not known to be I/O errors is taken for multihost: that errs on the side of one writer."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.suspended) or not pool.suspended:
         return refuse(f"{pool.name} is not suspended.") if known(pool.suspended) else unknown(pool.suspended.reason)
     kind = pool_suspended.kind_of(facts.nodes[params["node"]], pool)
@@ -79,10 +77,9 @@ def _by_history(node: NodeFacts, pool: PoolFacts, disk: DiskFacts) -> list[str]:
     return [f"{len(slow)} multihost writes to it failed or took a whole interval"] if slow else []
 
 
+@guard
 def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> Verdict:
-    pool, sick = the_pool(facts, params), params.get("sick", "")
-    if not known(pool):
-        return unknown(pool.reason)
+    pool, sick = need(the_pool(facts, params)), params.get("sick", "")
     if sick == NO_DISK:
         return ok("No disk was named, so none has to be taken out.")
     if not known(pool.tops):
@@ -102,6 +99,7 @@ def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> 
     return ok(f"{sick} is no member of {pool.name}.")
 
 
+@guard
 def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
     """Pulled, or gone by itself: while it is there and stalls, the pool is suspended again at once."""
     sick = params.get("sick", "")
@@ -109,9 +107,7 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
         return unknown("Which disk is sick was not said yet.")
     if sick == NO_DISK:
         return ok("No disk was named.")
-    disk = lookup.disk(facts, params.get("node", ""), sick)
-    if not known(disk):
-        return unknown(disk.reason)
+    disk = need(lookup.disk(facts, params.get("node", ""), sick))
     if disk is None and (other := nameless(facts, params)):
         return unknown(f"{params['node']} sees {name_of(other)}, and it may be {sick}. Find out which disk that is.")
     if disk is None:
@@ -119,6 +115,7 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(f"{name_of(disk)} is still there. Pull it: blink its bay first, and compare the serial number.")
 
 
+@guard
 def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
     """Every node that sees its disks must say so itself, and have said it just now."""
     pool = the_pool(facts, params)
@@ -130,9 +127,7 @@ def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(pool.reason)
     if not wwids:
         return unknown(f"Which disks {pool.name} sits on is not known, so it is not known either which nodes see them.")
-    sharing = sharing_nodes(facts, params["node"], wwids)
-    if not known(sharing):
-        return unknown(sharing.reason)
+    sharing = need(sharing_nodes(facts, params["node"], wwids))
     for node in sharing:
         if why := stale(node, OF_OTHERS):
             return unknown(f"{node.node} sees disks of {pool.name}. {why}")
@@ -190,10 +185,9 @@ def the_other_pools_are_named(facts: FleetFacts, params: Params, said: str) -> t
     return (ok(f"Their owners were told: {', '.join(sorted(wanted))}."),)
 
 
+@guard
 def the_node_has_rebooted(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.boot_id):
         return unknown(node.boot_id.reason)
     if not params.get("boot_id"):
@@ -217,11 +211,10 @@ def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} is {pool.state} and takes writes.")
 
 
+@guard
 def it_is_not_suspended_again(facts: FleetFacts, params: Params) -> Verdict:
     """A second time means that the disk that stalls is still there. Trying again is no answer."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.suspended):
         return unknown(pool.suspended.reason)
     if pool.suspended:
@@ -245,11 +238,10 @@ def its_signs_of_life_get_through(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{params['pool']} is steady for {seconds // 60} minutes.")
 
 
+@guard
 def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
     """An importer goes by the values of the last host, and the last host may be either of them."""
-    here = lookup.node(facts, params.get("node", ""))
-    if not known(here):
-        return unknown(here.reason)
+    here = need(lookup.node(facts, params.get("node", "")))
     if not known(here.tunables):
         return unknown(here.tunables.reason)
     for name in partners(facts, params):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, PoolFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.read.versions import release_numbers
@@ -21,18 +21,15 @@ WRONG_NAMED = 4
 MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 
 
+@guard
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if _wwids(pool) == frozenset():
         return unknown(f"Which disks {pool.name} sits on is not known, so other nodes cannot be asked about them.")
     for node in facts.nodes.values():
         if node.node != params["node"] and known(node.pools) and any(p.guid == pool.guid for p in node.pools):
             return refuse(f"{pool.name} is imported on {params['node']} and on {node.node}. Fence one of them before anything else.")
-    sharing = sharing_nodes(facts, params["node"], _wwids(pool))
-    if not known(sharing):
-        return unknown(sharing.reason)
+    sharing = need(sharing_nodes(facts, params["node"], _wwids(pool)))
     for node in sharing:
         if why := stale(node, OF_OTHERS):
             return unknown(f"{node.node} sees disks of {pool.name} too. {why}")
@@ -41,10 +38,9 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
     return ok(f"{pool.name} is imported on {params['node']} only.")
 
 
+@guard
 def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.suspended):
         return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
     if pool.suspended:
@@ -52,15 +48,10 @@ def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} is not suspended.")
 
 
+@guard
 def the_lost_member_is_one_known_vdev(facts: FleetFacts, params: Params) -> Verdict:
-    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(guid):
-        return unknown(guid.reason)
-    line = lookup.pool_lineage(pool, guid)
-    if not known(line):
-        return unknown(line.reason)
+    pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
+    line = need(lookup.pool_lineage(pool, guid))
     if line is None:
         return refuse(f"{pool.name} has no vdev {guid} any more. Look at the pool again; it may be replaced already.")
     if line[-1].children:
@@ -68,10 +59,9 @@ def the_lost_member_is_one_known_vdev(facts: FleetFacts, params: Params) -> Verd
     return ok(f"{guid} is one disk of {line[0].name} in {pool.name}.")
 
 
+@guard
 def the_lost_member_is_out_of_service(facts: FleetFacts, params: Params) -> Verdict:
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.leaf.state in lookup.LOST_STATES:
         return ok(f"{params['vdev_guid']} is {target.leaf.state} and serves nothing.")
     return refuse(
@@ -79,10 +69,9 @@ def the_lost_member_is_out_of_service(facts: FleetFacts, params: Params) -> Verd
     )
 
 
+@guard
 def the_lost_member_is_not_being_replaced(facts: FleetFacts, params: Params) -> Verdict:
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     parent = target.parent
     if parent is not None and parent.kind == "replacing":
         return refuse(f"{params['vdev_guid']} is in {parent.name}: a replacement is under way already. Wait until it ends.")
@@ -91,11 +80,10 @@ def the_lost_member_is_not_being_replaced(facts: FleetFacts, params: Params) -> 
     return ok(f"Nothing stands in the place of {params['vdev_guid']} yet.")
 
 
+@guard
 def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verdict:
     """A member that is back under a new name needs `zpool online`, and replacing it would be refused."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     if target.leaf.state == "FAULTED" and target.leaf.was is None:
         return ok(f"{target.leaf.guid} is still there and FAULTED: a sick disk in its place, not one that came back.")
     disks = target.node.disks
@@ -114,14 +102,11 @@ def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verd
     return ok(f"No disk on {target.node.node} carries the label of {target.leaf.guid}.")
 
 
+@guard
 def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
     """The lost disk serves nothing, so replacing it needs a margin of 0: every block can still be read somewhere."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
-    margin = redundancy.top_margin(target.pool, target.top)
-    if not known(margin):
-        return unknown(margin.reason)
+    target = need(the_target(facts, params))
+    margin = need(redundancy.top_margin(target.pool, target.top))
     if margin < 0:
         if _is_log(target):
             return refuse(
@@ -132,11 +117,10 @@ def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
     return left(margin, f"{target.top.name} can rebuild the disk. It")
 
 
+@guard
 def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """Several disks lost together are a cable, an expander or an HBA, and replacing disks then makes it worse."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     together = many_disks_offline.detect(FleetFacts({target.node.node: target.node}))
     if together:
         return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
@@ -152,12 +136,11 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{len(lost)} of the disks of {target.node.node} left service in the last 30 minutes.")
 
 
+@guard
 def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
     """Nor one of another vdev that would begin anew: where the pool defers, the new disk has its turn afterwards. While a sequential rebuild runs
     ZFS attaches nothing. The rule is the node's own, and stands with it: `agents/operations/_resilver.py`."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     pool, top = target.pool, target.top
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
@@ -203,11 +186,10 @@ def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{pool.name} has no removal or checkpoint.")
 
 
+@guard
 def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """ZFS copies one vdev onto the others: no member of those leaves meanwhile, and no disk comes."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.removing):
         return unknown(f"Whether {pool.name} has a device removal is not known: {pool.removing.reason}")
     if pool.removing:
@@ -215,11 +197,10 @@ def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"No vdev is being removed from {pool.name}.")
 
 
+@guard
 def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """It stands still while a member is out of service, so none is taken out meanwhile. One that is lost may be replaced."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.expanding):
         return unknown(f"Whether a raidz of {pool.name} is being expanded is not known: {pool.expanding.reason}")
     if pool.expanding:
@@ -235,11 +216,10 @@ def no_expansion_needs_the_member(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{target.leaf.guid} is {target.leaf.state}: an expansion waits for it, and goes on when it is replaced.")
 
 
+@guard
 def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Verdict:
     """Without `-o ashift` a replace takes the pool's property. One that is larger than the vdev's is refused, after the new disk was partitioned."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     pool, ashift = target.pool, target.top.ashift
     if why := stale(target.node, ("zpool_get",)):
         return unknown(why)
@@ -257,11 +237,10 @@ def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Ver
     return ok(f"{pool.name} asks for no larger blocks than {target.top.name} has.")
 
 
+@guard
 def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
     """Wrong checksums on several disks at once come from what they share, and a resilver would rest on them."""
-    target = the_target(facts, params)
-    if not known(target):
-        return unknown(target.reason)
+    target = need(the_target(facts, params))
     others = [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid and leaf.state in lookup.IN_SERVICE]
     for leaf in others:
         if not known(leaf.errors):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
 from workflows.analysis import scan_speed
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, known, lookup
 from workflows.facts.read.latency import duration
 from workflows.facts.read.versions import release_numbers
@@ -68,20 +68,18 @@ def value_now(facts: FleetFacts, params: Params, name: str) -> Known[int]:
     return Unknown(f"{name} on {params.get('node', '')} is {shown.value!r}, which is no plain number.") if value is None else value
 
 
+@guard
 def what_tuning_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
     platform = node.tunables.platform if known(node.tunables) else ""
     if why := stale(node, (*SOURCES, SOURCE_OF.get(platform, "parameters"))):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and what tuning rests on is as fresh as it gets.")
 
 
+@guard
 def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.progress):
         return unknown(f"Whether {pool.name} is scanned is not known: {pool.progress.reason}")
     if not pool.progress:
@@ -89,11 +87,10 @@ def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"A {pool.progress[0].function} runs on {pool.name}.")
 
 
+@guard
 def no_single_disk_holds_it_up(facts: FleetFacts, params: Params) -> Verdict:
     """One slow disk sets the pace of all others, and tuning only makes it slower."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return unknown(pool.reason)
+    pool = need(the_pool(facts, params))
     if not known(pool.latency):
         return unknown(f"Whether one disk of {pool.name} is slower than its peers is not known: {pool.latency.reason}")
     node = facts.nodes[params["node"]]
@@ -103,21 +100,19 @@ def no_single_disk_holds_it_up(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"No disk of {pool.name} stands out among its peers.")
 
 
+@guard
 def no_parameter_stops_scans(facts: FleetFacts, params: Params) -> Verdict:
-    tunables = the_tunables(facts, params)
-    if not known(tunables):
-        return unknown(tunables.reason)
+    tunables = need(the_tunables(facts, params))
     bad = [t for t in tunables.known_names if t.name in HARMS and t.value.strip("0")]
     if bad:
         return refuse(f"{bad[0].name} is {bad[0].value}: {HARMS[bad[0].name]}. Put that back first.")
     return ok("No parameter stops or blinds scans.")
 
 
+@guard
 def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
     """Two changes at once, and nobody can tell which of them helped or hurt."""
-    tunables, setting = the_tunables(facts, params), the_setting(params)
-    if not known(tunables):
-        return unknown(tunables.reason)
+    tunables, setting = need(the_tunables(facts, params)), the_setting(params)
     mine = setting.tunable.name if known(setting) else ""
     others = [t for t in tunables.known_names if t.name != mine and t.name in SCAN_KNOBS]
     raised = [t for t in others if known(t.differs) and t.differs]
@@ -132,13 +127,10 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
     return ok("No other tunable of scans was changed.")
 
 
+@guard
 def the_value_may_be_set(facts: FleetFacts, params: Params) -> Verdict:
     """The name is in this release and on this node, the value is in its range, and the value before can be put back by an order."""
-    setting, tunables = the_setting(params), the_tunables(facts, params)
-    if not known(setting):
-        return unknown(setting.reason)
-    if not known(tunables):
-        return unknown(tunables.reason)
+    setting, tunables = need(the_setting(params)), need(the_tunables(facts, params))
     return judged(facts.nodes[params["node"]], tunables, setting)
 
 
@@ -205,14 +197,11 @@ def the_tunable_is_back(facts: FleetFacts, params: Params) -> Verdict:
     return _reads(facts, params, "before", "It is not back yet.")
 
 
+@guard
 def the_tunable_is_ours_to_put_back(facts: FleetFacts, params: Params) -> Verdict:
     """Putting back must not undo what somebody else did meanwhile."""
-    setting = the_setting(params)
-    if not known(setting):
-        return unknown(setting.reason)
-    now = value_now(facts, params, setting.tunable.name)
-    if not known(now):
-        return unknown(now.reason)
+    setting = need(the_setting(params))
+    now = need(value_now(facts, params, setting.tunable.name))
     if now in (setting.value, setting.before):
         return ok(f"{setting.tunable.name} is {now}; this run set it to {setting.value}.")
     return refuse(
@@ -232,16 +221,11 @@ def _reads(facts: FleetFacts, params: Params, which: str, otherwise: str) -> Ver
     return ok(f"{setting.tunable.name} on {params['node']} is {now}.")
 
 
+@guard
 def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
     """Against the measure taken before: what is bought with other people's patience has a bound."""
-    pool, before = the_pool(facts, params), scan_speed.read(params.get("baseline", ""))
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(before):
-        return unknown(before.reason)
-    waits = scan_speed.waits_of(pool)
-    if not known(waits):
-        return unknown(waits.reason)
+    pool, before = need(the_pool(facts, params)), need(scan_speed.read(params.get("baseline", "")))
+    waits = need(scan_speed.waits_of(pool))
     if max(waits) > before.wait_max_ns:
         return refuse(
             f"A read waits {duration(max(waits))} on the slowest member of {pool.name}; {duration(before.wait_max_ns)} is the bound, as it waited "
@@ -250,15 +234,10 @@ def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"A read waits {duration(max(waits))} at worst; {duration(before.wait_max_ns)} is the bound.")
 
 
+@guard
 def the_scan_gained(facts: FleetFacts, params: Params) -> Verdict:
-    pool, before = the_pool(facts, params), scan_speed.read(params.get("baseline", ""))
-    if not known(pool):
-        return unknown(pool.reason)
-    if not known(before):
-        return unknown(before.reason)
-    rate = scan_speed.rate_of(pool)
-    if not known(rate):
-        return unknown(rate.reason)
+    pool, before = need(the_pool(facts, params)), need(scan_speed.read(params.get("baseline", "")))
+    rate = need(scan_speed.rate_of(pool))
     # The slowest that the rounded figures allow: a gain that may be none is none.
     gain = rate.low / before.rate - 1 if before.rate else float("inf")
     if gain < scan_speed.GAIN_MIN:

@@ -1,10 +1,12 @@
 """Each guard on the incident: it passes as it is, and refuses when the one thing it asks about is wrong."""
 
+import ast
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import pytest
 
-from workflows.engine.core import ask, blockers
+from workflows.engine.core import ask, blockers, guard, need, ok, unknown
 from workflows.facts import ErrorFacts, FleetFacts, LeafChange, ScanFacts, SelfTestFacts, Unknown, known
 from workflows.facts.fleet.identity import Statement
 from workflows.guards import CANDIDATE_GUARDS, GUARDS, REPLACED_GUARDS, TARGET_GUARDS
@@ -430,3 +432,26 @@ def test_a_lost_member_is_replaced_while_an_expansion_waits_for_it(expanding):
     facts = with_pool(expanding=expanding)
     assert [guard(facts, PARAMS).reason for guard in TARGET_GUARDS if guard(facts, PARAMS).outcome != "pass"] == []
     assert no_expansion_is_under_way(facts, PARAMS).outcome in ("refuse", "unknown")
+
+
+def test_need_is_used_within_guards_only():
+    """Elsewhere nobody would catch what it raises."""
+    stray = []
+    for path in sorted(Path("workflows").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        marked = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and any(ast.unparse(d) == "guard" for d in f.decorator_list)]
+        inner = [f for one in marked for f in ast.walk(one) if isinstance(f, (ast.FunctionDef, ast.Lambda)) and f is not one]
+        inside = {id(node) for one in marked for node in ast.walk(one)} - {id(node) for one in inner for node in ast.walk(one)}
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in ("need", "core.need")]
+        stray += [f"{path}:{call.lineno}" for call in calls if id(call) not in inside]
+    assert stray == []
+
+
+def test_a_guard_that_needs_what_is_not_known_answers_so():
+    @guard
+    def asks(facts, params):
+        return ok(f"It is {need(params['value'])}.")
+
+    assert asks(FleetFacts({}), {"value": "5"}) == ok("It is 5.")
+    assert asks(FleetFacts({}), {"value": Unknown("nobody answered")}) == unknown("nobody answered")
+    assert asks.__name__ == "asks"
