@@ -113,6 +113,7 @@ WORDS: Mapping[str, str] = {
     "channel.tested": "sent a test message",
     "hook.added": "let an Alertmanager in",
     "hook.revoked": "shut an Alertmanager out",
+    "database.hung": "found that the database had not answered for a while",
     "notice.delivered": "delivered a notice",
     "notice.not-delivered": "could not deliver a notice",
     "notice.sent-again": "had a notice sent again",
