@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from launcher import quick
 from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME, ensure
 from launcher.datafolder import DataFolder
 from launcher.installation import Installation
@@ -29,6 +30,7 @@ HELP = """\
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
+    --quick             those of the lower floors that fail first, in less than a minute
 ./run bench [NAMES]     measurements, as tables
 ./run frozen            compare guards, situations, commands and signed bytes with what was kept of them; --help says more
 ./run house             figures of the code base: statements, lengths of functions, import cycles
@@ -56,6 +58,8 @@ def test(args: list[str]) -> int:
     A file stays on one core: the walks in the browser go on from test to test, so half of one elsewhere would begin in the middle.
     """
     os.chdir(ROOT)
+    if args[:1] == ["--quick"]:
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *quick.ARGUMENTS, *args[1:]])
     everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "loadfile"]
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
 
