@@ -74,12 +74,17 @@ GUARDS = (
         for name, own in OWN.items()
     ),
 )
+OF_RUNBOOKS = tuple(  # those that one runbook alone asks stand in its folder
+    Target(path.relative_to(ROOT).as_posix(), (path.parent.relative_to(ROOT).joinpath("tests").as_posix(),), pure("every_refusal"))
+    for path in sorted((ROOT / "workflows/runbooks").glob("*/guards.py"))
+)
 ENGINE = tuple(
     Target(f"workflows/engine/{name}.py", pure("decide", "engine_edges", "lint_paths", "windows", "break_glass"), pure("engine_machine"))
     for name in ("decide", "transitions", "order_outcomes", "going_back", "break_glass", "state")
 )
 TARGETS = (
     *GUARDS,
+    *OF_RUNBOOKS,
     *ENGINE,
     Target("workflows/runbooks/wwid_mismatch_replace.py", pure("wwid_mismatch_replace", "registry")),
     Target("workflows/engine/lint.py", (*pure("lint"), f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
