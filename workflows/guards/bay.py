@@ -165,8 +165,8 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(inside.reason)
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
-    held = f"holds {by_its_label(inside[0])}" if inside else "is empty"
-    return refuse(f"{words(params).capitalize()} {held}. Put {the_old_one(params)} back into it.")
+    held = f"holds {by_its_label(inside[0])}. Take that out, and put" if inside else "is empty. Put"
+    return refuse(f"{words(params).capitalize()} {held} {the_old_one(params)} back into it.")
 
 
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:

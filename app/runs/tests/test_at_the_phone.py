@@ -131,7 +131,7 @@ def test_with_hands_in_the_rack_the_node_is_looked_at_every_few_seconds(walk, cl
     walk.run.refresh_from_db()
     assert timezone.now() < walk.run.due_at
     assert (walk.run.due_at - timezone.now()).total_seconds() <= LOOK_SECONDS
-    assert 'It looks again in <span data-count="down">' in phone(client, walk)
+    assert 'It looks again in <span data-count="down" data-then="It looks now.">' in phone(client, walk)
     Run.objects.filter(pk=walk.run.pk).update(due_at=timezone.now())
     tasks.ring_due()
     assert looks().count() == 2
