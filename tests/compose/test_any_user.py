@@ -16,4 +16,5 @@ def test_nginx_of_an_ordinary_user_asks_for_no_port_folder_or_user_of_roots(tmp_
     assert not re.search(r"^\s*user ", said, re.MULTILINE)
     assert {int(port) for port in re.findall(r"listen \S*?:?(\d+)[ ;]", said)} == {18443, 18080}
     paths = re.findall(r"(?:pid|error_log|include|_temp_path|ssl_certificate|ssl_certificate_key) (/\S+?)[; ]", said)
-    assert paths and all(path.startswith(str(tmp_path)) for path in paths)
+    assert paths
+    assert all(path.startswith(str(tmp_path)) for path in paths)

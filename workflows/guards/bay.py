@@ -165,8 +165,11 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(inside.reason)
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
-    held = f"holds {by_its_label(inside[0])}. Take that out, and put" if inside else "is empty. Put"
-    return refuse(f"{words(params).capitalize()} {held} {the_old_one(params)} back into it.")
+    if inside:
+        return refuse(
+            f"{words(params).capitalize()} holds {by_its_label(inside[0])}. Take that out, and put {the_old_one(params)} back into it."
+        )
+    return refuse(f"{words(params).capitalize()} is empty. Put {the_old_one(params)} back into it.")
 
 
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:

@@ -68,7 +68,7 @@ def test_on_the_way_back_it_asks_for_the_old_disk_and_for_nothing_else(walk, cli
     assert NEW not in shown, "neither as what goes in nor as what could be scanned anew"
     rack.insert(walk.node.state, BAY, NEW)
     walk.look()
-    said = f"holds the disk with the serial number {NEW}. Put the disk with the serial number {walk.run.params['old_serial']} back"
+    said = f"holds the disk with the serial number {NEW}. Take that out, and put the disk with the serial number {walk.run.params['old_serial']} back"
     assert said in phone(client, walk)
 
 
