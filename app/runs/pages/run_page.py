@@ -170,7 +170,7 @@ def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
     return {
         "steps": lines[:back],
         "parts": listed,
-        "phases": phases.grouped(runbook, listed),
+        "phases": phases.grouped(runbook, listed, bool(state.ending) or state.status == "aborted"),
         "way_back": lines[back:],
         "back_walked": walked,
     }
