@@ -90,7 +90,7 @@ def test_it_says_what_to_fill_in_and_which_line_to_add(copy, capsys):
         (["operation", "shelf-swap"], "words joined by '_', like_this for example."),
         (["runbook", "x" * 33], "has 33 letters; 32 are the most"),
         (["situation", "import"], "is a word of Python"),
-        (["runbook", "spare-return"], "spare-return is taken: workflows/runbooks/spare_return.py is there. Nothing was written."),
+        (["runbook", "spare-return"], "spare-return is taken: workflows/runbooks/spare_return is there. Nothing was written."),
         (["runbook", "scrub-due"], "scrub-due is taken: workflows/runbooks/scrub_due is there. Nothing was written."),
         (["collector", "zpool_status"], "zpool_status is taken: agents/collectors/zpool_status.py is there. Nothing was written."),
     ],

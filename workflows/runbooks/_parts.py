@@ -16,8 +16,8 @@ from workflows.runbooks import BOOKS
 
 
 def parts(name: str) -> Iterator[tuple[str, ModuleType]]:
-    """The slug of each runbook whose folder has a module of this name, and that module. A runbook that is one file has none."""
+    """The slug of each runbook whose folder has a module of this name, and that module."""
     for book in BOOKS:
         module = f"{book.__name__}.{name}"
-        if hasattr(book, "__path__") and find_spec(module) is not None:
+        if find_spec(module) is not None:
             yield book.RUNBOOK.slug, import_module(module)

@@ -9,7 +9,7 @@ from workflows.facts import FleetFacts, known
 
 
 def a_scrub_is_due(facts: FleetFacts, params: Params) -> Verdict:
-    """None is begun without need: it slows the pool for hours or days. Where its history begins later, none is due before long either."""
+    """A scrub slows the pool for hours or days, so it is not begun without need."""
     last = last_scrub(facts, params)
     if not known(last):
         return unknown(f"When the pool was last scrubbed is not known: {last.reason}")
