@@ -22,7 +22,7 @@ FOLDER = "/run/slotlight/by-hand"  # workflows/by_hand makes snippets that write
 MARKS_MAX = 64  # a node is not repaired more often than that between two boots
 FILE_CHARS_MAX = 1024
 OUTPUT_CHARS_MAX = 16 * 1024
-_NONCE = re.compile("[0-9a-f]{32}")
+NONCE = re.compile("[0-9a-f]{32}")
 _FIELDS = {
     "begun": ("nonce", "hostid", "boot_id", "at"),
     "ended": ("nonce", "exit_code", "at", "output"),
@@ -52,7 +52,7 @@ class Mark:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    folders = [path for path in host.list(f"{FOLDER}/*") if _NONCE.fullmatch(path.rsplit("/", 1)[1])]
+    folders = [path for path in host.list(f"{FOLDER}/*") if NONCE.fullmatch(path.rsplit("/", 1)[1])]
     if not folders:
         return (Capture(NAME, "", "nothing", "", f"nothing was run by hand here: {FOLDER} holds nothing"),)
     if len(folders) > MARKS_MAX:
@@ -82,7 +82,7 @@ def parse(text: str) -> tuple[Mark, ...] | Unparsed:
     for line in text.split("\n")[:-1]:
         where, _, value = line.partition(":")
         nonce, _, name = where.partition("/")
-        if _NONCE.fullmatch(nonce) is None or name not in ("", "output", *_FIELDS):
+        if NONCE.fullmatch(nonce) is None or name not in ("", "output", *_FIELDS):
             return Unparsed("a line about what was run by hand cannot be read", line)
         mark = found.setdefault(nonce, {})
         if name == "output":

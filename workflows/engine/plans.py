@@ -19,9 +19,9 @@ def digest(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(dict(plan))).hexdigest()
 
 
-def ask_params(operation: str, params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of the node's `plan` operation."""
-    return {"operation": operation, "params": json.dumps(dict(params), sort_keys=True)}
+def ask_params(operation: str, params: Mapping[str, str], by_hand: bool = False) -> dict[str, str]:
+    """The parameters of the node's `plan` operation. `by_hand`: of a command that a person will give."""
+    return {"operation": operation, "params": json.dumps(dict(params), sort_keys=True), **({"by": "hand"} if by_hand else {})}
 
 
 def problems(plan: Mapping[str, Any], operation: str, params: Mapping[str, str]) -> tuple[str, ...]:
