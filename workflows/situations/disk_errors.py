@@ -1,7 +1,7 @@
 """A disk in service counted errors that ZFS mended from the others: nothing is lost, and somebody should know why.
 
 A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `errors-everywhere`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
-so they tell that something was, not that it is.
+so they tell that something was, not that it is. A cache device holds copies only: what it counted costs reads and no data.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.data_errors import counted
-from workflows.situations import _cures, _words, errors_everywhere
+from workflows.situations import _cures, _pools, _words, errors_everywhere
 
 SLUG = "disk-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "blink-and-replace")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(
+    members = tuple(
         _situation(node, pool, top, leaf)
         for node in fleet.nodes.values()
         for pool in node.pools_read
@@ -27,6 +27,44 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         and leaf.gone is not True
         and not errors_everywhere.covers(node, pool, leaf)  # of one that is gone the counts are those of its going
     )
+    caches = (
+        _of_cache(node, pool, cache)
+        for node in fleet.nodes.values()
+        for pool in node.pools_read
+        for cache in pool.caches
+        if cache.state == "ONLINE" and cache.counted
+    )
+    return (*members, *caches)
+
+
+def _of_cache(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
+    disk = _words.disk_behind(node, cache)
+    name = _words.where(disk) if disk is not None else cache.name
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{cache.guid if known(cache.guid) else cache.name}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name}: the cache device {cache.short} counted {_counts(cache)}",
+        meaning=f"{name} of {pool.name} is a cache device and counted {_counts(cache)}. It holds copies only: what it could not read came from the "
+        "disks of the pool, no data is at stake, and the redundancy of the pool is as it was. A device that goes on failing slows every read that "
+        "asks it.",
+        evidence=tuple(_evidence(node, pool, cache)),
+        subject=_words.subject(node, pool, leaf=cache) | {"role": "cache"},
+        cures=_cures_of_cache(pool, cache, name),
+    )
+
+
+def _cures_of_cache(pool: PoolFacts, cache: VdevFacts, name: str) -> tuple[Cure, ...]:
+    if _pools.stands_still(pool):
+        return (_cures.reseat(name),)
+    remove = _pools.cure(
+        "remove",
+        "If the count grows again, take the device out of the pool. Nothing is copied, and nothing is lost.",
+        *_pools.of(pool, cache, "remove", "POOL", "VDEV"),
+        needs=_pools.guid_needed(cache),
+    )
+    return (_cures.reseat(name), remove)
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Situation:
