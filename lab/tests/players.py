@@ -49,7 +49,10 @@ class Player:
     def play(self) -> Transcript:
         self._begin()
         version = self._sh("zfs version | head -n 1").strip()
-        told = Transcript(f"{version}, {self._sh('uname -sr').strip()}, Debian bookworm in the lab", self.names)
+        told = Transcript(
+            f"{version}, {self._sh('uname -sr').strip()}, Debian {self._sh('. /etc/os-release; echo $VERSION_CODENAME').strip()} in the lab",
+            self.names,
+        )
         for step in self.scene.steps:
             told.said.append(self._step(step))
         return told
