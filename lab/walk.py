@@ -27,7 +27,7 @@ def read_off_the_plan(page: Page) -> str:
     hint = page.current.partition("It is not printed here")[0][-160:]
     if pool is not None and " loses" in hint and loss is not None:
         return f"{pool[1]} loses {(loss[1] or loss[2]).strip()}"
-    if pool is not None and "serial number" in hint and (serial := re.search(r" · serial (\S+) · ", page.text)):
+    if pool is not None and "serial number" in hint and (serial := re.search(r"\bSerial (\S+) WWID", page.current)):
         return f"{serial[1][-6:]} {pool[1]}"
     if pool is not None and out is not None:
         return f"{out[1][-6:]} {pool[1]}"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from agents.collectors.zpool_history import Entry, History
 from agents.domain.wwid import normalise
-from workflows.facts import REPAIRS, Known, LeafLatency, NodeFacts, PoolFacts, ScanProgress, Unknown, VdevFacts, known
+from workflows.facts import REPAIRS, Known, LeafLatency, NodeFacts, PoolFacts, ScanProgress, Unknown, VdevFacts, derived, known, need
 from workflows.facts.read.latency import duration
 
 LOOK_SECONDS_MIN = 60  # a shorter look says more about one moment than about the resilver
@@ -129,10 +129,9 @@ class Past:
     disks: frozenset[str]  # WWIDs of the disks that were put in, where they were named by what cannot move
 
 
+@derived
 def _earlier(node: NodeFacts, pool: PoolFacts, scan: ScanProgress) -> Known[Earlier]:
-    history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
-    if not known(history):
-        return history
+    history = need(node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read.")))
     past = tuple(one for one in resilvers(history) if one.filled_new)
     if not past:
         return Unknown(f"The history of {pool.name} tells of none that filled a new disk and came to its end.")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from workflows.analysis.pool_fate import GATING, fate
@@ -152,11 +153,17 @@ def judge_fleet(nodes: Mapping[str, Judgement]) -> Judgement:
 
 
 def judge_pasted(
-    fleet: FleetFacts, situations: Iterable[Situation], sources: Iterable[str], left: Iterable[str] = (), listed: Iterable[str] = ()
+    fleet: FleetFacts,
+    situations: Iterable[Situation],
+    sources: Iterable[str],
+    left: Iterable[str] = (),
+    listed: Iterable[str] = (),
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> Judgement:
     """What was pasted, and no more. `sources` were read; `left` are sentences about what was not read, or not wholly.
 
-    Of the sources in `listed` only lists were read, which say of nothing whether it is well.
+    Of the sources in `listed` only lists were read, which say of nothing whether it is well. `called` names a source by what tells of it on the
+    system that was pasted from; "" where nothing does.
 
     A paste has no clock, so nothing in it is late. Good only where something was read that tells of health.
     """
@@ -166,7 +173,9 @@ def judge_pasted(
         {"zpool_status"} if read & {"zpool_status_guid", "zpool_status_json", "zpool_status_slow"} else set()
     )
     told |= {TOLD_BY_PASTED[source] for source in read - lists if source in TOLD_BY_PASTED}
-    missing = tuple(f"{what} ({words.of(source)})" for source, what in WATCHES.items() if source not in told)
+    missing = tuple(
+        f"{what} ({name})" for source, what in WATCHES.items() if source not in told and (name := called.get(source, words.of(source)))
+    )
     silent = sorted((read - told - COMPARED - TOLD_BY_PASTED.keys() - {REFUSED}) | lists)
     unjudged = tuple(f"{words.of(source)} was read, and does not tell whether anything is well" for source in silent)
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]

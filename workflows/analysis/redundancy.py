@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from agents.operations import _resilver
-from workflows.facts import REPAIRS, Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
+from workflows.facts import REPAIRS, Known, PoolFacts, ScanFacts, Unknown, VdevFacts, derived, known, need
 
 Scans = Known[tuple[ScanFacts, ...]]
 
@@ -57,11 +57,10 @@ def log_margin(pool: PoolFacts) -> Known[int | None]:
     return _smallest(pool, ("log",))
 
 
+@derived
 def top_margin(pool: PoolFacts, top: VdevFacts) -> Known[int]:
     """The margin of one top-level vdev of `pool`, with what the rest of the pool says about its scans."""
-    margins = class_margins(pool)
-    if not known(margins):
-        return margins
+    margins = need(class_margins(pool))
     return next((m for _, t, m in margins if t is top or t == top), Unknown(f"{top.name} is not a top-level vdev of {pool.name}."))
 
 
@@ -108,10 +107,9 @@ def leaf_counts(leaf: VdevFacts, trust_degraded: bool = False) -> bool:
     return readable and leaf.gone is False and not _filling(leaf)
 
 
+@derived
 def _smallest(pool: PoolFacts, classes: tuple[str, ...]) -> Known[int]:
-    margins = class_margins(pool)
-    if not known(margins):
-        return margins
+    margins = need(class_margins(pool))
     chosen = [m for kind, _, m in margins if kind in classes]
     reasons = [m.reason for m in chosen if not known(m)]
     if reasons:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workflows.facts import FleetFacts, ImportableFacts, Known, NodeFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, ImportableFacts, Known, NodeFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.fleet.divergence import rows
 from workflows.facts.read.uberblocks import DiskTimeline, PoolTimeline
 
@@ -52,10 +52,9 @@ class Timeline:
         return next((point for point in self.points if str(point.txg) == txg), None)
 
 
+@derived
 def timeline(facts: FleetFacts, node_name: str, guid: int) -> Known[Timeline]:
-    node = lookup.node(facts, node_name)
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, node_name))
     if not known(node.importable):
         return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
     if not known(node.timelines):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from workflows.facts import Known, PoolFacts, Unknown, known
+from workflows.facts import Known, PoolFacts, Unknown, derived, known, need
 from workflows.facts.read.latency import duration
 from workflows.facts.read.scan_progress import Amount, size
 
@@ -54,13 +54,10 @@ def read(text: str) -> Known[Measure]:
     return Measure(*map(int, found.groups())) if found else Unknown("The run carries no measure of before.")
 
 
+@derived
 def take(pool: PoolFacts) -> Known[Measure]:
     """The scan's own rate needs an earlier look; how long I/O waits needs I/O."""
-    rate, waits = rate_of(pool), waits_of(pool)
-    if not known(rate):
-        return rate
-    if not known(waits):
-        return waits
+    rate, waits = need(rate_of(pool)), need(waits_of(pool))
     return Measure((rate.low + rate.high) // 2, int(median(waits)), max(waits))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from agents.operations.base import needs_approval
-from workflows.facts import FleetFacts, Known, known
+from workflows.facts import FleetFacts, NotKnown
 
 Outcome = Literal["pass", "refuse", "unknown"]
 
@@ -42,7 +42,6 @@ def unknown(reason: str) -> Verdict:
 
 Params = Mapping[str, str]  # a run's parameters: text only, guids as decimal strings
 Guard = Callable[[FleetFacts, Params], Verdict]
-T = TypeVar("T")
 Warns = Callable[[FleetFacts, Params], str]  # what a person must know before going on, and what forbids nothing; "" when there is nothing
 
 
@@ -363,17 +362,6 @@ class Runbook:
         return {step.opens.slug: step.opens for step in self.steps if step.opens}
 
 
-class _NotKnown(Exception):
-    """Raised by `need`, and never seen outside of the guard that asked."""
-
-
-def need(value: Known[T]) -> T:
-    """The value; where it is not known, the guard that needs it answers "unknown" with the reason. Only within a function marked `guard`."""
-    if not known(value):
-        raise _NotKnown(value.reason)
-    return value
-
-
 def guard(asks: Guard) -> Guard:
     """Marks a guard that uses `need`. It is as total as any other: wherever it is called it returns a verdict."""
 
@@ -381,7 +369,7 @@ def guard(asks: Guard) -> Guard:
     def answer(facts: FleetFacts, params: Params) -> Verdict:
         try:
             return asks(facts, params)
-        except _NotKnown as missing:
+        except NotKnown as missing:
             return unknown(str(missing))
 
     return answer

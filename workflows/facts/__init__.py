@@ -16,13 +16,16 @@ from workflows.facts.model import (
     LabelFacts,
     LeafChange,
     NodeFacts,
+    NotKnown,
     PathFacts,
     PoolFacts,
     ScanFacts,
     Unknown,
     UnreadLine,
     VdevFacts,
+    derived,
     known,
+    need,
 )
 from workflows.facts.read.disk_condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
 from workflows.facts.read.disk_modes import ModeFacts, Switch
@@ -68,6 +71,7 @@ __all__ = [
     "ModeFacts",
     "Moment",
     "NodeFacts",
+    "NotKnown",
     "OnPath",
     "PathFacts",
     "PhyFacts",
@@ -87,8 +91,10 @@ __all__ = [
     "Unknown",
     "UnreadLine",
     "VdevFacts",
+    "derived",
     "identify",
     "known",
+    "need",
     "node_facts",
     "suspects",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.collectors.base import Capture
 from agents.domain.wwid import normalise, strip_partition
-from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, known
+from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import read_bays
 from workflows.facts.read.disk_service import read_service
 from workflows.facts.read.disks import by_disk, label_names, read_disks, read_links
@@ -108,10 +108,9 @@ def _carried(sources: Sources) -> LabelIndex:
     return sources.once("carried", lambda: _index(Labels(sources), sources.read("block")))
 
 
+@derived
 def _of_node(sources: Sources, field: str) -> Known[str]:
-    said = sources.read("node")
-    if not known(said):
-        return said
+    said = need(sources.read("node"))
     return getattr(said, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
 
 

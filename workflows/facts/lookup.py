@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.domain.wwid import normalise, strip_partition
-from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
@@ -51,11 +51,10 @@ def node(fleet: FleetFacts, name: str) -> Known[NodeFacts]:
     return Unknown(f"No node named {name or 'nothing'} has reported.") if found is None else found
 
 
+@derived
 def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts | None]:
     """The imported pool with this guid on this node."""
-    here = node(fleet, node_name)
-    if not known(here):
-        return here
+    here = need(node(fleet, node_name))
     if not known(here.pools):
         return Unknown(f"The pools of {node_name} are not known: {here.pools.reason}")
     return _pick(here.pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
@@ -85,11 +84,10 @@ def why_trees_unknown(here: NodeFacts) -> str:
     return next((pool.tops.reason for pool in here.pools if not known(pool.tops)), "")
 
 
+@derived
 def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
     """The disk with this WWID, as this node sees it."""
-    here = node(fleet, node_name)
-    if not known(here):
-        return here
+    here = need(node(fleet, node_name))
     if not known(here.disks):
         return Unknown(f"The disks of {node_name} are not known: {here.disks.reason}")
     return next((d for d in here.disks if known(d.wwid) and d.wwid == wwid), None)

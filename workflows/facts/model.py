@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from agents.collectors.base import Unparsed, UnreadLine
 from workflows.facts.read.fragments import Fragments
@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.read.tunables import TunablesFacts
     from workflows.facts.read.uberblocks import PoolTimeline
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -61,6 +62,34 @@ Known: TypeAlias = T | Unknown
 
 def known(value: T | Unknown) -> TypeIs[T]:
     return not isinstance(value, Unknown)
+
+
+class NotKnown(Exception):
+    """Raised by `need`, and never seen outside of the function that is marked for it."""
+
+    def __init__(self, why: Unknown) -> None:
+        super().__init__(why.reason)
+        self.why = why
+
+
+def need(value: T | Unknown) -> T:
+    """The value. Where it is not known, the function ends: one marked `derived` returns why, one marked `guard` answers "unknown" with it."""
+    if not known(value):
+        raise NotKnown(value)
+    return value
+
+
+def derived(asks: Callable[P, T | Unknown]) -> Callable[P, T | Unknown]:
+    """Marks a function of facts that uses `need`: what it returns is not known where one of those is not, for the same reason."""
+
+    @wraps(asks)
+    def answer(*told: P.args, **named: P.kwargs) -> T | Unknown:
+        try:
+            return asks(*told, **named)
+        except NotKnown as missing:
+            return missing.why
+
+    return answer
 
 
 REPAIRS = ("resilver", "rebuild")  # the scans that fill a disk; a scrub only looks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.domain.wwid import normalise
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
     BayFacts,
     DiskFacts,
@@ -17,8 +17,10 @@ from workflows.facts import (
     PoolFacts,
     Unknown,
     VdevFacts,
+    derived,
     known,
     lookup,
+    need,
 )
 from workflows.facts.fleet.census import title
 from workflows.guards.scanned import names
@@ -28,10 +30,9 @@ PULLED_SECONDS = 15 * 60  # how long a member that left service counts as just p
 EMPTY = ("not installed",)
 
 
+@derived
 def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.bays):
         return Unknown(f"The bays of {node.node} are not known: {node.bays.reason}")
     place = (params.get("enclosure", ""), params.get("slot", ""))
@@ -45,10 +46,9 @@ def words(params: Params) -> str:
     return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
 
 
+@derived
 def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     place = (params.get("enclosure", ""), params.get("slot", ""))
@@ -214,13 +214,10 @@ def _light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
     return ok(said) if bay.locate == wanted else refuse(said)
 
 
+@derived
 def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
-    bay = the_bay(facts, params)
-    if not known(bay):
-        return bay
-    bays = facts.nodes[params.get("node", "")].bays
-    if not known(bays):
-        return bays
+    need(the_bay(facts, params))
+    bays = need(facts.nodes[params.get("node", "")].bays)
     shelf = [b for b in bays if b.enclosure_id == params.get("enclosure", "")]
     for one in shelf:
         if not known(one.locate):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agents.domain.wwid import by_id_path
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, known
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, known, need
 from workflows.guards.subject import the_pool
 from workflows.situations import gates_of
 

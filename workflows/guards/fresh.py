@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import COLLECTORS
-from workflows.engine.core import Params, Verdict, guard, need, ok, unknown
-from workflows.facts import FleetFacts, NodeFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, unknown
+from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
 
 FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone
 

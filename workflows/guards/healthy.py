@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known, need
 from workflows.guards.subject import name_of, the_disk
 
 

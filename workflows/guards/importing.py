@@ -7,8 +7,22 @@ from __future__ import annotations
 
 from agents.operations._importing import OF_NOBODY
 from workflows.analysis.rewind_points import spare
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, ImportableFacts, Known, LabelFacts, NodeFacts, PoolFacts, Suspect, Unknown, known, lookup, suspects
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import (
+    FleetFacts,
+    ImportableFacts,
+    Known,
+    LabelFacts,
+    NodeFacts,
+    PoolFacts,
+    Suspect,
+    Unknown,
+    derived,
+    known,
+    lookup,
+    need,
+    suspects,
+)
 from workflows.facts.fleet.divergence import rows
 from workflows.guards.fresh import stale
 from workflows.guards.subject import number, sharing_nodes
@@ -181,12 +195,9 @@ def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
     return refuse("The dry run offers no rewind.")
 
 
+@derived
 def diverging(facts: FleetFacts, params: Params) -> Known[tuple[Suspect, ...]]:
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return node
-    if not known(guid):
-        return guid
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     if not known(node.timelines):
@@ -218,12 +229,9 @@ IMPORT_GUARDS = (
 )
 
 
+@derived
 def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return node
-    if not known(guid):
-        return guid
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.importable):
         return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
     found = [pool for pool in node.importable if pool.guid == guid]
@@ -233,10 +241,9 @@ def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
     return Unknown(f"`zpool import` on {node.node} {times}. Check that its disks are seen.")
 
 
+@derived
 def _imported(facts: FleetFacts, params: Params) -> Known[PoolFacts]:
-    guid = number(params, "pool_guid")
-    if not known(guid):
-        return guid
+    guid = need(number(params, "pool_guid"))
     found = lookup.pool(facts, params.get("node", ""), guid)
     return Unknown(f"{params.get('pool', guid)} is not imported on {params.get('node', '')}.") if found is None else found
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.analysis.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need
 from workflows.guards.fresh import stale
 
 SOURCES = ("sas_phys", "sas_topology", "block", "zpool_status")
@@ -42,13 +42,10 @@ def growth_was_watched(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The counters were watched for {seconds / 60:.0f} minutes.")
 
 
+@derived
 def the_link(facts: FleetFacts, params: Params) -> Known[Link]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
-    found = links(node)
-    if not known(found):
-        return found
+    node = need(lookup.node(facts, params.get("node", "")))
+    found = need(links(node))
     name = params.get("link", "")
     return next((link for link in found if link.name == name), Unknown(f"{node.node} shows no link {name or 'that was chosen'}."))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
@@ -27,11 +27,10 @@ def what_a_mass_event_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdi
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
 
 
+@derived
 def the_groups(facts: FleetFacts, params: Params) -> Known[tuple[Group, ...]]:
     """What was lost together on the node, with a member of this pool among it."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return pool
+    pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     node = facts.nodes[params["node"]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviation
 from workflows.guards.fresh import stale
 from workflows.guards.margin import left
@@ -23,13 +23,10 @@ def what_the_audit_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
 
 
+@derived
 def the_leaf(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, str, VdevFacts]]:
     """The member or hot spare the run is about, with the class it has in its pool."""
-    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool):
-        return pool
-    if not known(guid):
-        return guid
+    pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     found = [(role, leaf) for role, leaf in lookup.pool_leaves(pool) if leaf.guid == guid]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
 
@@ -114,11 +114,10 @@ REPLACED_GUARDS = (
 )
 
 
+@derived
 def the_new_line(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, ...]]:
     """From the top-level vdev down to the one leaf that sits on the chosen disk."""
-    pool, wwid = the_pool(facts, params), params.get("wwid", "")
-    if not known(pool):
-        return pool
+    pool, wwid = need(the_pool(facts, params)), params.get("wwid", "")
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     if not wwid:

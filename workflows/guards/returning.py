@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, known
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import REPAIRS, FleetFacts, known, need
 from workflows.facts.fleet.census import candidate_case, census
 from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target

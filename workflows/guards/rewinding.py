@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from agents.collectors.kstat_txgs import Txg
 from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, derived, known, lookup, need
 from workflows.facts.fleet.divergence import rows
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.importing import (
@@ -264,10 +264,9 @@ def _of_the_point(facts: FleetFacts, params: Params, judged: Callable[[Point, Ti
     return judged(point, line)
 
 
+@derived
 def _taken(facts: FleetFacts, params: Params) -> Known[int]:
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return pool
+    pool = need(the_pool(facts, params))
     loads = facts.nodes[params["node"]].loads
     if not known(loads):
         return Unknown(f"From which txg {pool.name} came in is not known: {loads.reason}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import slowness
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need
 from workflows.guards.fresh import stale
 from workflows.guards.modes import SERVING, the_disk_meant, the_leaf
 from workflows.guards.subject import name_of
@@ -24,12 +24,9 @@ def what_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago, and no source is older than it may be.")
 
 
+@derived
 def the_subject(facts: FleetFacts, params: Params) -> Known[slowness.Subject]:
-    found, disk = the_leaf(facts, params), the_disk_meant(facts, params)
-    if not known(found):
-        return found
-    if not known(disk):
-        return disk
+    found, disk = need(the_leaf(facts, params)), need(the_disk_meant(facts, params))
     pool, _, leaf = found
     if not known(pool.latency):
         return Unknown(f"How long I/O waits on {pool.name} is not known: {pool.latency.reason}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, known
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, known, need
 from workflows.guards.bay import disks_in, words
 from workflows.guards.scanned import names
 from workflows.guards.subject import name_of, the_disk

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.margin import left
 from workflows.guards.replaced import REPAIRS_AND_SCRUB
 from workflows.guards.subject import the_pool, the_target
@@ -12,11 +12,10 @@ from workflows.guards.subject import the_pool, the_target
 CANCEL, PROMOTE = "cancel", "promote"
 
 
+@derived
 def the_pair(facts: FleetFacts, params: Params) -> Known[VdevFacts]:
     """The `spare` vdev with exactly the member and the spare that the run is about."""
-    target = the_target(facts, params)
-    if not known(target):
-        return target
+    target = need(the_target(facts, params))
     parent = target.parent
     if parent is None or parent.kind != "spare":
         return Unknown(f"No spare stands in for {params.get('vdev_guid', '')} in {target.pool.name} now. Look at the pool again.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from workflows.engine.core import Params
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.fleet.census import title
 
 T = TypeVar("T")
@@ -38,20 +38,16 @@ def number(params: Params, name: str) -> Known[int]:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 20 else Unknown(f"The run names no {name.replace('_', ' ')}.")
 
 
+@derived
 def the_pool(facts: FleetFacts, params: Params) -> Known[PoolFacts]:
-    guid = number(params, "pool_guid")
-    if not known(guid):
-        return guid
+    guid = need(number(params, "pool_guid"))
     found = lookup.pool(facts, params.get("node", ""), guid)
     return _present(found, f"{params.get('pool', guid)} is not imported on {params.get('node', '')}.")
 
 
+@derived
 def the_target(facts: FleetFacts, params: Params) -> Known[Target]:
-    pool, guid = the_pool(facts, params), number(params, "vdev_guid")
-    if not known(pool):
-        return pool
-    if not known(guid):
-        return guid
+    pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
     line = _present(lookup.pool_lineage(pool, guid), f"{pool.name} has no vdev {guid} any more.")
     return line if not known(line) else Target(facts.nodes[params["node"]], pool, line)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from agents.operations import zdb_without
 from workflows.analysis.rewind_points import duration, spare
-from workflows.engine.core import Guard, Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known, lookup
+from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
 from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
@@ -133,13 +133,10 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"The kernel shows {params['wwid']} no more.")
 
 
+@derived
 def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
     """Guids of the members whose disks are here, by their labels, without the one that is taken away."""
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node):
-        return node
-    if not known(guid):
-        return guid
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
@@ -180,10 +177,9 @@ class Difference:
         return duration(max(0, self.seconds))
 
 
+@derived
 def the_difference(facts: FleetFacts, params: Params) -> Known[Difference]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, params.get("node", "")))
     timeline = next((t for t in node.timelines if str(t.pool_guid) == params.get("pool_guid", "")), None) if known(node.timelines) else None
     ends = {one.disk.wwid: one.newest for one in timeline.disks if one.newest is not None} if timeline else {}
     others = [newest for wwid, newest in ends.items() if wwid != params.get("wwid", "")]

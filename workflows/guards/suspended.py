@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, derived, known, lookup, need
 from workflows.facts.read.past import disks_in_trouble, last_suspension
 from workflows.guards.fresh import OF_OTHERS, stale
 from workflows.guards.margin import left
@@ -40,11 +40,10 @@ def multihost_suspended_it(facts: FleetFacts, params: Params) -> Verdict:
     )
 
 
+@derived
 def suspects(facts: FleetFacts, params: Params) -> Known[dict[str, tuple[DiskFacts, list[str]]]]:
     """WWID -> the disk and what is held against it: by the kernel's log, by the HBA's driver, by the multihost history."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return pool
+    pool = need(the_pool(facts, params))
     node = facts.nodes[params["node"]]
     if not known(node.disks):
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
@@ -165,10 +164,9 @@ def the_partners_are_named(facts: FleetFacts, params: Params, said: str) -> tupl
     return (ok(f"{'By their word only: ' + ', '.join(by_word) + '.' if by_word else 'All of them report.'}"),)
 
 
+@derived
 def other_pools(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, ...]]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.pools):
         return Unknown(f"What else lives on {node.node} is not known: {node.pools.reason}")
     return tuple(pool for pool in node.pools if pool.name != params.get("pool"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, PoolFacts, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, PoolFacts, known, lookup, need
 from workflows.facts.fleet.census import title
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.fate import nothing_of_the_pool_comes_first

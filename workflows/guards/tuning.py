@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
 from workflows.analysis import scan_speed
-from workflows.engine.core import Params, Verdict, guard, need, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, known, lookup
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, derived, known, lookup, need
 from workflows.facts.read.latency import duration
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.fresh import stale
@@ -48,19 +48,17 @@ def the_setting(params: Params) -> Known[Setting]:
     return Setting(TUNABLES[words[0]], int(words[1]), int(words[2]))
 
 
+@derived
 def the_tunables(facts: FleetFacts, params: Params) -> Known[TunablesFacts]:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.tunables):
         return Unknown(f"The tunables of {node.node} are not known: {node.tunables.reason}")
     return node.tunables
 
 
+@derived
 def value_now(facts: FleetFacts, params: Params, name: str) -> Known[int]:
-    tunables = the_tunables(facts, params)
-    if not known(tunables):
-        return tunables
+    tunables = need(the_tunables(facts, params))
     shown = tunables.get(name)
     if shown is None:
         return Unknown(f"{params.get('node', '')} shows no {name}.")

@@ -168,6 +168,13 @@ def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any])
     return {"given_up": said}
 
 
+def what_leaves(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The disk that was pulled: the node does not see it any more, and its serial number has to be typed."""
+    disk = {"wwid": params.get("old_wwid", ""), "serial": params.get("old_serial", "")}
+    place = {"bay": f"{params['enclosure']}/{params['slot']}"} if {"enclosure", "slot"} <= set(params) else {}
+    return {"leaving": {**disk, **place}, **what_is_left_meanwhile(facts, params, plan)}
+
+
 def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     gives_up = f"It goes on without {params.get('old_wwid', '')}, whose last {params.get('loss', 'seconds')} no other disk knows of."
     keeps = "Nothing is written. The disk is pulled, so that nobody imports with it, and a person goes on from there."
@@ -427,7 +434,7 @@ RUNBOOK = Runbook(
                 phrase_hint="Type the last 6 characters of the old disk's serial number, a space, and the pool's name.",
             ),
             approvals=1,
-            adds=what_is_left_meanwhile,
+            adds=what_leaves,
             agrees=plan_is_for_what_was_chosen,
         ),
         WaitStep(

@@ -31,7 +31,7 @@ class System(NamedTuple):
 
 
 def system_of(node: NodeFacts) -> System:
-    """By the names of all members that were read, imported or not."""
+    """By the names of all members that were read, imported or not, and of a lost one by the name that it had."""
     names = list(_members(node))
     freebsd = [found for name in names if (found := _FREEBSD.fullmatch(name))]
     illumos = [name for name in names if _ILLUMOS.fullmatch(name)]
@@ -45,7 +45,8 @@ def system_of(node: NodeFacts) -> System:
 
 def _members(node: NodeFacts) -> Iterator[str]:
     pools = (*(pool.tops_read for pool in node.pools_read), *(pool.tops for pool in node.importable_read))
-    yield from (leaf.name for tops in pools for _, top in tops for leaf in top.leaves() if not leaf.name.isdigit())
+    leaves = (leaf for tops in pools for _, top in tops for leaf in top.leaves())
+    yield from (leaf.was or "" if leaf.name.isdigit() else leaf.name for leaf in leaves)
 
 
 _DISKS = {FREEBSD: ("camcontrol", "devlist", "-v"), ILLUMOS: ("iostat", "-En")}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workflows.engine.core import ask, blockers, guard, need, ok, unknown
-from workflows.facts import ErrorFacts, FleetFacts, LeafChange, ScanFacts, SelfTestFacts, Unknown, known
+from workflows.engine.core import ask, blockers, guard, ok, unknown
+from workflows.facts import ErrorFacts, FleetFacts, LeafChange, ScanFacts, SelfTestFacts, Unknown, known, need
 from workflows.facts.fleet.identity import Statement
 from workflows.guards import CANDIDATE_GUARDS, GUARDS, REPLACED_GUARDS, TARGET_GUARDS
 from workflows.guards.target import no_expansion_is_under_way, the_vdev_can_still_rebuild
@@ -434,12 +434,16 @@ def test_a_lost_member_is_replaced_while_an_expansion_waits_for_it(expanding):
     assert no_expansion_is_under_way(facts, PARAMS).outcome in ("refuse", "unknown")
 
 
-def test_need_is_used_within_guards_only():
+def test_need_is_used_within_marked_functions_only():
     """Elsewhere nobody would catch what it raises."""
     stray = []
     for path in sorted(Path("workflows").rglob("*.py")):
         tree = ast.parse(path.read_text())
-        marked = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and any(ast.unparse(d) == "guard" for d in f.decorator_list)]
+        marked = [
+            f
+            for f in ast.walk(tree)
+            if isinstance(f, ast.FunctionDef) and any(ast.unparse(d) in ("guard", "derived") for d in f.decorator_list)
+        ]
         inner = [f for one in marked for f in ast.walk(one) if isinstance(f, (ast.FunctionDef, ast.Lambda)) and f is not one]
         inside = {id(node) for one in marked for node in ast.walk(one)} - {id(node) for one in inner for node in ast.walk(one)}
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in ("need", "core.need")]

@@ -26,7 +26,7 @@ from workflows.triage import fragments, listed_disks, partly, refused, rewrap, u
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
-from workflows.triage.next import Command, missing
+from workflows.triage.next import CALLED, Command, missing
 from workflows.triage.split import Piece, cut
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
@@ -149,7 +149,9 @@ class Triage:
         """Of the facts alone: what was not understood, and what was not pasted."""
         told = [read for read in self.reads if read.outcome in TOLD and read.source]
         sources = {read.source for read in told}
-        return judge_pasted(self.fleet, (), sources, listed=sources - {read.source for read in told if not read.lists})
+        lists = sources - {read.source for read in told if not read.lists}
+        systems = {system_of(node).name for node in self.fleet.nodes.values()}
+        return judge_pasted(self.fleet, (), sources, listed=lists, called=CALLED.get(systems.pop() if len(systems) == 1 else "", {}))
 
     @property
     def not_looked_at(self) -> tuple[str, ...]:

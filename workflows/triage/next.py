@@ -83,6 +83,25 @@ OF_OTHERS: Mapping[str, Mapping[Command, Command | None]] = {  # how the same is
     },
 }
 
+CALLED: Mapping[str, Mapping[str, str]] = {  # what tells elsewhere what a source tells on Linux; "" where nothing does
+    FREEBSD: {
+        "kstat_pools": "",
+        "block": "geom disk list",
+        "kernel_log": "dmesg",
+        "multipath": "gmultipath status",
+        "enclosure": "sesutil map",
+        "ses": "sesutil status",
+    },
+    ILLUMOS: {
+        "kstat_pools": "",
+        "zpool_events": "fmdump -eV",
+        "block": "iostat -En",
+        "kernel_log": "/var/adm/messages",
+        "multipath": "mpathadm show lu",
+        "enclosure": "/usr/lib/fm/fmd/fmtopo",
+        "ses": "",
+    },
+}
 LISTS_OF_DISKS = {"geom_list", "iostat_errors"}  # what they print is as good as lsscsi for which disk is which
 
 # What each way of trouble makes worth knowing, besides the tree: source -> command

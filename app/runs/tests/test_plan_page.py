@@ -22,6 +22,7 @@ def at_its_confirmations(runbook: str, folder):
     seen = set()
     for number, story in enumerate(one for one in STORIES.values() if one.runbook == runbook):
         walk = Walk(story, folder / str(number))
+        walk.kept["begun with"] = walk.state.params  # the head of the page shows these, and nothing that was learnt since
         while seen < CONFIRMS[runbook] and walk.state.status not in ENDED:
             if walk.step.kind == "CONFIRM" and walk.step.slug not in seen:
                 seen.add(walk.step.slug)
@@ -32,7 +33,7 @@ def at_its_confirmations(runbook: str, folder):
 
 def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> str:
     """The words of the head of the run's page, of what is lost, and of the plan."""
-    plan, run = walk.state.plan, SimpleNamespace(params=walk.state.params, node=walk.state.params["node"])
+    plan, run = walk.state.plan, SimpleNamespace(params=walk.kept["begun with"], node=walk.state.params["node"])
     told = {"run": run, "state": walk.state, "plan": plan, "argv": argv(plan), "plan_in_step": True, "lost": plan_losses.lost(plan)}
     pages = (render_to_string(f"runs/{name}.html", told | panels.planned(plan)) for name in names)
     return " ".join(strip_tags(" ".join(pages).replace("<", " <")).split())
@@ -49,5 +50,7 @@ def test_what_has_to_be_typed_can_be_read_off_the_page(runbook, tmp_path):
 
 def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes_one(tmp_path):
     story = next(one for one in STORIES.values() if one.runbook == "device-delete-reimport")
-    walk = Walk(story, tmp_path).to("approve-delete")
+    walk = Walk(story, tmp_path)
+    walk.kept["begun with"] = walk.state.params
+    walk.to("approve-delete")
     assert walk.state.plan["compared"] in shown(walk)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workflows.facts import lookup
 from workflows.facts.lookup import Member
-from workflows.facts.model import DiskFacts, FleetFacts, Known, LabelFacts, Unknown, known
+from workflows.facts.model import DiskFacts, FleetFacts, Known, LabelFacts, Unknown, derived, known, need
 
 LABEL_STATES = {0: "in use or not exported", 1: "exported", 2: "destroyed", 3: "a hot spare", 4: "a cache device"}
 
@@ -93,18 +93,15 @@ class Case:
     member: Member | None = None
 
 
+@derived
 def candidate_case(fleet: FleetFacts, node: str, pool_guid: int, vdev_guid: int, wwid: str) -> Known[Case]:
     """Which case of the handbook a disk is, worst first: a member of anything outranks what else its labels say."""
-    disk = lookup.disk(fleet, node, wwid)
-    if not known(disk):
-        return disk
+    disk = need(lookup.disk(fleet, node, wwid))
     if disk is None:
         return Unknown(f"{node} does not see a disk {wwid}.")
     if not known(disk.labels):
         return Unknown(f"The labels of {title(disk)} are not known: {disk.labels.reason}")
-    tree = lookup.vdev(fleet, node, pool_guid, vdev_guid)  # without the tree a former and a current member look alike
-    if not known(tree):
-        return tree
+    need(lookup.vdev(fleet, node, pool_guid, vdev_guid))  # without the tree a former and a current member look alike
     cases = [_by_label(fleet, disk, label, pool_guid, vdev_guid) for label in disk.labels] + _by_owner(fleet, disk, pool_guid, vdev_guid)
     return min(cases, key=lambda case: _WORST.index(case.code), default=Case("A0", f"{title(disk)} carries no label."))
 

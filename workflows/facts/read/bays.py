@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workflows.facts.model import BayFacts, Known, Unknown, known
+from workflows.facts.model import BayFacts, Known, Unknown, derived, known, need
 from workflows.facts.read.sources import Sources
 
 KERNEL_LINK = 1  # evidence level; the best there is
@@ -16,10 +16,9 @@ def read_bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
     return sources.once("bays", lambda: _read(sources))
 
 
+@derived
 def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
-    enclosures = sources.read("enclosure", if_nothing=())
-    if not known(enclosures):
-        return enclosures
+    enclosures = need(sources.read("enclosure", if_nothing=()))
     models = _models(sources)
     bays: dict[tuple[str, int], BayFacts] = {}
     for bay in (b for e in enclosures if e.id for b in _bays(e, models.get(e.name, ""))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workflows.facts.model import Known, Unknown, known
+from workflows.facts.model import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
     from workflows.facts.read.sources import Sources
@@ -38,13 +38,12 @@ class ModeFacts:
         return known(self.write_cache) and self.write_cache.on and known(self.kernel_believes) and self.kernel_believes == "write through"
 
 
+@derived
 def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
     """By the first of its devices that told."""
     asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
     told = [sources.read(f"drive_modes/{device.name}") for device in asked]
-    said = next((each for each in told if known(each)), told[0])
-    if not known(said):
-        return said
+    said = need(next((each for each in told if known(each)), told[0]))
     believed = said.cache_type or next((device.write_cache for device in devices if device.write_cache), None)
     return ModeFacts(
         _switch(said.wce, "write cache"),

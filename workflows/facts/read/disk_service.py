@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agents.collectors.io_counters import IoCounters
 from agents.collectors.zpool_iostat_w import Histogram
-from workflows.facts.model import Known, known
+from workflows.facts.model import Known, derived, known, need
 from workflows.facts.read.sources import Sources
 
 LONG_NS = 1_000_000_000
@@ -49,10 +49,9 @@ def read_service(sources: Sources) -> ServiceFacts:
     return ServiceFacts(_paths(sources), _commands(sources), _waits(sources))
 
 
+@derived
 def _paths(sources: Sources) -> Known[Mapping[str, OnPath]]:
-    maps = sources.read("multipath")
-    if not known(maps):
-        return maps
+    maps = need(sources.read("multipath"))
     return {path.name: OnPath(one.name or one.dm, path.dm_state, path.checker) for one in maps for path in one.paths}
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
-from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, known
+from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
 from workflows.facts.read.disk_modes import read_modes
@@ -35,10 +35,9 @@ def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
     return sources.once("disks", lambda: _read(sources))
 
 
+@derived
 def _read(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
-    devices = sources.read("block")
-    if not known(devices):
-        return devices
+    need(sources.read("block"))
     disks = tuple(sources.once(f"disk {key}", partial(_disk, sources, key)) for key in _groups(sources))
     return with_only_one_left(disks, read_bays(sources))
 
@@ -137,14 +136,13 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
     return tuple(found)
 
 
+@derived
 def _in_use(about: Around, devices: list[Any]) -> Known[tuple[str, ...]]:
     if not known(about.use):
         return about.use
     found: list[str] = []
     for device in devices:
-        holders = _holders(device)
-        if not known(holders):
-            return holders
+        holders = need(_holders(device))
         found += [f"held by {holder}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
     return tuple(dict.fromkeys(found))
@@ -163,11 +161,10 @@ def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
     return min(told, key=lambda health: health.passed) if told else said[0]
 
 
+@derived
 def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
     """What one path's report says, if it is about this disk: it may be an hour old, and the name may have moved."""
-    smart = sources.read(f"smart/{device.name}")
-    if not known(smart):
-        return smart
+    smart = need(sources.read(f"smart/{device.name}"))
     if not is_about(smart, device):
         return Unknown(
             f"smartctl's report on {device.name} is about {smart.wwid or smart.serial or 'a disk it does not name'}. Have the node look again."
@@ -198,10 +195,9 @@ def _sg(sources: Sources) -> dict[str, str]:
     return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
 
 
+@derived
 def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
-    said, links = sources.read("mounts"), sources.read("disk_links")
-    if not known(said):
-        return said
+    said, links = need(sources.read("mounts")), sources.read("disk_links")
     if said.swaps is None:
         return Unknown("mounts: the node does not say what it swaps to.")
     names = {path: name for path, name in links} if known(links) else {}

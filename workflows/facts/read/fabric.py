@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.collectors.sas_topology import pci_of, way
-from workflows.facts.model import Known, Unknown, known
+from workflows.facts.model import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
     from workflows.facts.model import DiskFacts
@@ -100,13 +100,10 @@ def _growth(phy: Any, before: Any | None, seconds: float) -> Known[Growth]:
     return Growth((a, b, c, d), seconds)
 
 
+@derived
 def read_fabric(sources: Sources, disks: Known[tuple[DiskFacts, ...]], before: Known[tuple[Any, float]]) -> Known[FabricFacts]:
     """The phys with both ends. `before` is the value of `sas_phys` some time ago and how many seconds ago that was."""
-    phys, topology = sources.read("sas_phys"), sources.read("sas_topology")
-    if not known(phys):
-        return phys
-    if not known(topology):
-        return topology
+    phys, topology = need(sources.read("sas_phys")), need(sources.read("sas_topology"))
     rises, ports = growth(phys, before), {phy: port for port in topology.ports for phy in port.phys}
     at = _by_end(disks if known(disks) else ())
     return FabricFacts(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, known
+from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, derived, known, need
 from workflows.facts.read.idle_replacements import Halves, read_idle
 from workflows.facts.read.latency import read_latency
 from workflows.facts.read.scan_progress import ScanProgress, read_progress
@@ -38,10 +38,9 @@ def _space(sources: Sources, name: str) -> Known[Any]:
     return said if not known(said) else _named(said, name, lambda p: p.pool.name, "zpool list")
 
 
+@derived
 def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
-    said = sources.read("zpool_get")
-    if not known(said):
-        return said
+    said = need(sources.read("zpool_get"))
     return {p.name: p.value for p in said if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
 
 
@@ -62,11 +61,10 @@ def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float
     return (said[0].scans, said[1]) if known(said) else said
 
 
+@derived
 def _before(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
     """The pool at an earlier look, and how many seconds before the last one that was."""
-    said = sources.earlier(source)
-    if not known(said):
-        return said
+    said = need(sources.earlier(source))
     pool = next((pool for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
     return (pool, said[1]) if known(pool) else pool
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agents.collectors.kstat_pools import Importing, KernelPool
 from agents.collectors.kstat_txgs import MultihostWrite, PoolWrites
-from workflows.facts.model import Known, PoolFacts, Unknown, known
+from workflows.facts.model import Known, PoolFacts, Unknown, derived, known, need
 from workflows.facts.read.sources import Sources
 
 SLOW_MULTIHOST_NS = 1_000_000_000  # as long as a whole default interval
@@ -31,10 +31,9 @@ class KstatFacts:
         return tuple(w for w in rows if w.error or w.vdev_guid is None or w.duration_ns >= SLOW_MULTIHOST_NS)
 
 
+@derived
 def read_kstats(sources: Sources) -> Known[KstatFacts]:
-    said = sources.read("kstat_pools")
-    if not known(said):
-        return said
+    said = need(sources.read("kstat_pools"))
     writes = {pool: sources.read(f"kstat_txgs/{pool}") for pool in sources.keys("kstat_txgs")}
     importing = Unknown("This version of ZFS does not say which imports are under way.") if said.importing is None else said.importing
     return KstatFacts(said.pools, importing, writes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, need
 from workflows.facts.read.sources import Sources
 
 FACTOR = 5  # domain.md 4.f: five times the median of its siblings; the averages are exact to a half only
@@ -180,10 +180,9 @@ def _count(slow: dict[str, Any] | Unknown, names: tuple[str, ...]) -> Known[int]
     return Unknown("zpool status -s does not count it.") if row is None or row.slow is None else row.slow
 
 
+@derived
 def _delays(sources: Sources) -> Known[dict[int, int]]:
-    events = sources.read("zpool_events")
-    if not known(events):
-        return events
+    events = need(sources.read("zpool_events"))
     counts: dict[int, int] = {}
     for event in events:
         guid = event.number("vdev_guid") if event.kind == DELAY else None
@@ -192,11 +191,10 @@ def _delays(sources: Sources) -> Known[dict[int, int]]:
     return counts
 
 
+@derived
 def _aborts(sources: Sources, disks: Known[tuple[DiskFacts, ...]]) -> Known[dict[str, int]]:
     """Task aborts by WWID. The log speaks of H:C:T:L addresses, which lead to the disks that have them today."""
-    log = sources.read("kernel_log")
-    if not known(log):
-        return log
+    log = need(sources.read("kernel_log"))
     if not known(disks):
         return disks
     owners = {path.hctl: disk.wwid for disk in disks for path in disk.paths if path.hctl and known(disk.wwid)}

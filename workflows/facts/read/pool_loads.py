@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workflows.facts.model import Known, known
+from workflows.facts.model import Known, derived, need
 from workflows.facts.read.sources import Sources
 
 _TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
@@ -25,10 +25,9 @@ class FailedLoad:
     why: str
 
 
+@derived
 def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
-    said = sources.read("dbgmsg")
-    if not known(said):
-        return said
+    said = need(sources.read("dbgmsg"))
     led: dict[str, tuple[str, int]] = {}
     found = []
     for message in said:
@@ -40,10 +39,9 @@ def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
     return tuple(found)
 
 
+@derived
 def read_loads(sources: Sources) -> Known[Mapping[str, int]]:
     """Pool name -> txg. A pool that is missing here was imported longer ago than the log reaches."""
-    said = sources.read("dbgmsg")
-    if not known(said):
-        return said
+    said = need(sources.read("dbgmsg"))
     found = (_TOOK.search(message.text) for message in said)
     return {match.group(1): int(match.group(2)) for match in found if match}

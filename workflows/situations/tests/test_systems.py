@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from workflows.situations._systems import system_of
 from workflows.situations.tests.texts import READ_AT, words
 from workflows.triage import triage
 
@@ -43,6 +44,25 @@ def test_no_cure_names_what_only_linux_has(path: Path, form: str) -> None:
         assert OF_LINUX.search(f"{words(one)} {typed}") is None, (one.slug, words(one), typed)
     for node in found.fleet.nodes:
         assert not [each for each in found.missing(node) if OF_LINUX.search(f"{each.command} {each.why}")]
+    if any(system_of(node).name for node in found.fleet.nodes.values()):
+        assert not [each for each in found.not_looked_at if OF_LINUX.search(each) or re.search(r"/proc/|sysfs|block devices", each)]
+
+
+def test_a_lost_member_tells_the_system_by_the_name_that_it_had() -> None:
+    text = """  pool: lake
+ state: DEGRADED
+config:
+
+\tNAME                     STATE     READ WRITE CKSUM
+\tlake                     DEGRADED     0     0     0
+\t  mirror-0               DEGRADED     0     0     0
+\t    rack1                ONLINE       0     0     0
+\t    1234567890123456789  UNAVAIL      0     0     0  was /dev/ada2p3
+
+errors: No known data errors
+"""
+    (node,) = triage([("status.txt", text)], read_at=READ_AT).fleet.nodes.values()
+    assert system_of(node).name == "FreeBSD"
 
 
 LISTING = """   pool: lake
