@@ -79,10 +79,11 @@ def build(series: str) -> Image:
     """The image of today's recipe, made unless it is there. Raises Stop."""
     if why := lacking():
         raise Stop(why)
+    if found := find(series):
+        return found  # and need not wait for another series' image that is being made
     places.images().mkdir(parents=True, exist_ok=True)
     with _alone():
-        found = find(series)
-        return found or _make(Recipe(series))
+        return find(series) or _make(Recipe(series))
 
 
 @contextmanager
