@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import places
-from lab.recipe import BASE, FILES, FINISH, KERNEL, MKFS, SIZE, ZFS, Recipe
+from lab.recipe import FILES, FINISH, KERNEL, MKFS, SIZE, ZFS, Recipe
 from launcher.say import Stop, say
 
 TOOLS = {
@@ -120,7 +120,7 @@ def _make(recipe: Recipe) -> Image:
 def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     mirror = _mirror()
     say(f"Debian {recipe.release} from {mirror}.")
-    options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(BASE)}")
+    options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(recipe.base)}")
     _call(["debootstrap", *options, recipe.release, str(tree), mirror], log)
     for path, text in FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)

@@ -31,6 +31,8 @@ KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
 ZFS = ("zfs-dkms", "zfsutils-linux", "zfs-zed")
 # OpenZFS series -> where Debian has it.
 SUITES = {"2.1": "bookworm", "2.3": "bookworm-backports", "2.4": "trixie-backports"}
+# Debian release -> what its least installation has no more, and a node needs.
+MORE = {"trixie": ("e2fsprogs",)}
 SIZE = "6G"
 MKFS = ("-E", "lazy_itable_init=1")  # with a journal: power is cut here, and the node must come back as a server does
 
@@ -87,13 +89,17 @@ class Recipe(NamedTuple):
         return self.suite.partition("-")[0]
 
     @property
+    def base(self) -> tuple[str, ...]:
+        return BASE + MORE.get(self.release, ())
+
+    @property
     def suite(self) -> str:
         return SUITES[self.series]
 
     @property
     def digest(self) -> str:
         """Over everything that shapes the image; twelve digits are enough to tell a handful of images apart."""
-        whole = [self.series, self.release, self.suite, BASE, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
+        whole = [self.series, self.release, self.suite, self.base, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

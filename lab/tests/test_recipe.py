@@ -33,3 +33,10 @@ def test_a_changed_file_is_another_image(monkeypatch):
 def test_the_image_knows_nothing_of_the_product():
     everything = repr((recipe.BASE, recipe.KERNEL, recipe.ZFS, recipe.FILES, recipe.FINISH))
     assert "slotlight" not in everything.lower()
+
+
+def test_what_only_one_release_of_debian_lacks_makes_no_other_image_of_the_others(monkeypatch):
+    before = {series: Recipe(series).digest for series in recipe.SUITES}
+    monkeypatch.setitem(recipe.MORE, "trixie", ("e2fsprogs", "another"))
+    assert [series for series in recipe.SUITES if Recipe(series).digest != before[series]] == ["2.4"]
+    assert "e2fsprogs" in Recipe("2.4").base  # mkfs.ext4, which the least bookworm has
