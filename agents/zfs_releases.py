@@ -20,6 +20,7 @@ from typing import Optional, Tuple, Union
 Release = Tuple[int, ...]
 ORDERED, TOLD, BY_HAND, REFUSED = "ordered", "ordered, and told first", "by hand", "refused"
 PASS, REFUSE, UNKNOWN = "pass", "refuse", "unknown"
+BY_HAND_ONLY = "by hand"  # of a verdict of the node: no order, and a person may
 BLIND, REFUSES, LOOKS = "resumes blindly", "refuses", "looks first"
 
 READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last patch level that was read
@@ -69,6 +70,7 @@ class Ruling:
     outcome: str
     reason: str
     told: tuple[str, ...] = ()
+    by_hand: bool = False  # it is refused as an order only: a person may give the command, under the same guards
 
 
 def numbers(text: str) -> Optional[Release]:
@@ -271,9 +273,9 @@ def ruling(operation: str, tools: str, module: str, pool: Mapping[str, State] | 
             f"The ZFS tools are {words(theirs)} and the kernel module is {words(here)}. Reboot into the new module, or bring both to one release.",
         )
     if unread := next((one for one in (here, theirs) if not is_read(one)), None):
-        return Ruling(
-            REFUSE, f"OpenZFS {words(unread)} is not among the releases that were read ({read()}). Looking is not affected. {HAND}"
-        )
+        reason = f"OpenZFS {words(unread)} is not among the releases that were read ({read()}). Looking is not affected. {HAND}"
+        known = _of_entries(operation, theirs, here, pool or {})  # what is so to the newest that was read is taken to be so still
+        return Ruling(REFUSE, reason, by_hand=known.outcome == PASS or known.by_hand)
     return _of_entries(operation, theirs, here, pool or {})
 
 
@@ -299,7 +301,7 @@ def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[st
     if against:
         of = f", of {WHEN[against.when]}" if against.when else ""
         hand = f" {HAND}" if against.outcome == BY_HAND else ""
-        return Ruling(REFUSE, f"OpenZFS {words(here)}{of}: {against.reason}.{hand}")
+        return Ruling(REFUSE, f"OpenZFS {words(here)}{of}: {against.reason}.{hand}", by_hand=against.outcome == BY_HAND)
     told = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
     return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(told)}".rstrip(), told)
 

@@ -21,6 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from app import outages
 from app.core.threads import with_database
 from app.core.valkey import valkey
 from app.ledger import services as ledger
@@ -126,7 +127,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
 }
 
 
-POOL = ThreadPoolExecutor(len(PARTS), "ready")
+POOL = ThreadPoolExecutor(len(PARTS) + 1, "ready")  # the one more writes down that the database does not answer
 
 
 def parts() -> dict[str, str]:
@@ -137,6 +138,8 @@ def parts() -> dict[str, str]:
             wait(begun.values(), timeout=ANSWER_SECONDS_MAX)
             last.said, last.at = {name: _said(name, asked) for name, asked in begun.items()}, time.monotonic()
             last.ill = {name: last.ill.get(name, last.at) for name, why in last.said.items() if why}
+            if last.said["database"]:
+                POOL.submit(outages.note)
         return last.said
 
 

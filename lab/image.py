@@ -79,8 +79,8 @@ def build(series: str) -> Image:
     """The image of today's recipe, made unless it is there. Raises Stop."""
     if why := lacking():
         raise Stop(why)
-    if found := find(series):
-        return found  # and need not wait for another series' image that is being made
+    if found := find(series):  # one that is there waits for no build of another
+        return found
     places.images().mkdir(parents=True, exist_ok=True)
     with _alone():
         return find(series) or _make(Recipe(series))
@@ -118,10 +118,10 @@ def _make(recipe: Recipe) -> Image:
 
 
 def _install(recipe: Recipe, tree: Path, log: Path) -> None:
-    mirror = _mirror()
-    say(f"Debian {recipe.release} from {mirror}.")
+    origin = mirror()
+    say(f"Debian {recipe.release} from {origin}.")
     options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(recipe.base)}")
-    _call(["debootstrap", *options, recipe.release, str(tree), mirror], log)
+    _call(["debootstrap", *options, recipe.release, str(tree), origin], log)
     for path, text in FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
@@ -129,7 +129,7 @@ def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     no_daemons.write_text("#!/bin/sh\nexit 101\n")
     no_daemons.chmod(0o755)
     if recipe.suite != recipe.release:
-        (tree / "etc/apt/sources.list.d/zfs.list").write_text(f"deb {mirror} {recipe.suite} main contrib\n")
+        (tree / "etc/apt/sources.list.d/zfs.list").write_text(f"deb {origin} {recipe.suite} main contrib\n")
     say("The kernel, then OpenZFS, which is compiled for it: some minutes.")
     _inside(tree, log, "apt-get", "update", *APT[1:2], *APT[3:])
     _inside(tree, log, "apt-get", "install", *APT, *KERNEL)
@@ -180,7 +180,7 @@ def _pack(tree: Path, folder: Path) -> None:
     subprocess.run(["mkfs.ext4", "-q", "-F", *MKFS, "-d", str(tree), disk], check=True)
 
 
-def _mirror() -> str:
+def mirror() -> str:
     """The mirror this machine itself installs from, so that a site's own mirror and proxy serve the lab too."""
     if told := os.environ.get("SLOTLIGHT_LAB_MIRROR"):
         return told

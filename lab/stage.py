@@ -72,9 +72,12 @@ class Stage:
     def sh(self, line: str, **more) -> str:
         return self.machine.guest.sh(line, **more)
 
+    def name_the_portal(self) -> None:
+        self.sh(f"grep -q {NAME} /etc/hosts || printf '127.0.1.1 %s\\n10.0.2.2 {NAME}\\n' $(hostname) >> /etc/hosts")
+
     def trust(self) -> None:
         """What a site does to a server before any product comes: the name of the portal, and the site's own authority."""
-        self.sh(f"grep -q {NAME} /etc/hosts || printf '127.0.1.1 %s\\n10.0.2.2 {NAME}\\n' $(hostname) >> /etc/hosts")
+        self.name_the_portal()
         self.machine.guest.put("/etc/ssl/certs/site.crt", self.portal.certificate.read_text())
         # As update-ca-certificates does it, which takes minutes here: for curl the bundle, for OpenSSL a name by hash.
         self.sh("cd /etc/ssl/certs && cat site.crt >> ca-certificates.crt && ln -sf site.crt $(openssl x509 -hash -noout -in site.crt).0")

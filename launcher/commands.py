@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from launcher import quick
 from launcher.bootstrap import DEVELOPMENT, ROOT, RUNTIME, ensure
 from launcher.datafolder import DataFolder
 from launcher.installation import Installation
+from launcher.new import new
 from launcher.rack import rack
 from launcher.say import Stop, say
 from launcher.supervisor import Supervisor
@@ -24,13 +26,15 @@ HELP = """\
     --no-demo           without the demo fleet and its sign-ins
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
 ./run demo              the same; it takes the same options, and one more
-    --scenario NAME     add a node that needs the runbook NAME, any of the twelve
+    --scenario NAME     add a node that needs the runbook NAME; `./run demo --help` lists them
 ./run rack NODE         what somebody before the rack of a demo node sees
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
+    --quick             those of the lower floors that fail first, in less than a minute
 ./run bench [NAMES]     measurements, as tables
 ./run frozen            compare guards, situations, commands and signed bytes with what was kept of them; --help says more
+./run new KIND NAME     what a new runbook, situation, collector or operation needs, and what to fill in
 ./run house             figures of the code base: statements, lengths of functions, import cycles
 ./run agent [--deb]     build dist/slotlight-agent.pyz, the agent for storage nodes, or its Debian package
 ./run cli ARGS          the portal on the command line; `./run cli --help` says what it can do
@@ -56,6 +60,8 @@ def test(args: list[str]) -> int:
     A file stays on one core: the walks in the browser go on from test to test, so half of one elsewhere would begin in the middle.
     """
     os.chdir(ROOT)
+    if args[:1] == ["--quick"]:
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *quick.ARGUMENTS, *args[1:]])
     everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "loadfile"]
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
 
@@ -150,6 +156,7 @@ COMMANDS = {
     "test": Command(test, DEVELOPMENT),
     "bench": Command(bench, DEVELOPMENT),
     "frozen": Command(frozen, DEVELOPMENT),
+    "new": Command(new, ""),
     "house": Command(house, DEVELOPMENT),
     "agent": Command(agent, ""),
     "cli": Command(cli, ""),

@@ -29,7 +29,7 @@ PORT = 8000
 BACKLOG = 512
 SIGN_INS = "sign-ins.json"  # written by `manage.py demo`
 MADE = "made-for"
-TRY = "try-"  # what the nodes of scenarios are called, before the scenario's name; as twin.tryout names them
+TRY = "try-"  # what the nodes of scenarios are called, before the scenario's name; as workflows.rehearsal.tryout names them
 ROOT_WARNING = (
     "SecurityWarning|absolutely not recommended|--uid option|User information: uid=0|_warn_or_raise_security"  # we said it ourselves
 )
@@ -46,11 +46,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def demo_parser() -> argparse.ArgumentParser:
-    from twin import stories
+    from workflows.rehearsal import scenarios
 
     more = parser()
     more.prog = "./run demo"
-    more.add_argument("--scenario", choices=sorted(stories.names()), default="", help="add the node that needs the runbook of this name")
+    more.add_argument("--scenario", choices=sorted(scenarios.names()), default="", help="add the node that needs the runbook of this name")
     return more
 
 
@@ -209,16 +209,16 @@ class Start:
         if self.site.postgres:
             await asyncio.to_thread(self.site.make_roles)
         preparing = _end(process, "prepare", b"go\n")
-        twins: list[list[str]] = [[]] if make_demo else []
-        twins += [["--scenario", scenario]] if scenario else []
-        said, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(more) for more in twins)))
+        twins: list[list[str]] = [["twin"]] if make_demo else []
+        twins += [["workflows.rehearsal", "--scenario", scenario]] if scenario else []
+        said, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
         if TAKEN_OVER in said:
             say(said.strip())
         if make_demo:
             (self.site.demo / MADE).write_text(self.site.identity())
 
-    async def _make_twins(self, more: list[str]) -> None:
-        await self._once("twins", ["-m", "twin", "--make", str(self.site.demo), *more], self.site.agent_environment())
+    async def _make_twins(self, module: str, *more: str) -> None:
+        await self._once("twins", ["-m", module, "--make", str(self.site.demo), *more], self.site.agent_environment())
 
     def _scenario_is_made(self) -> bool:
         return (self.site.demo / f"{TRY}{self.options.scenario}" / "state.json").exists()

@@ -178,7 +178,9 @@
   // Seconds that pass while nobody says anything new: "looked 3 s ago, looks again in 2 s". What the portal says next replaces them.
   setInterval(function () {
     document.querySelectorAll("[data-count]").forEach(function (made) {
-      made.textContent = String(Math.max(0, Number(made.textContent) + (made.dataset.count === "up" ? 1 : -1)));
+      var left = Number(made.textContent) + (made.dataset.count === "up" ? 1 : -1);
+      if (left <= 0 && made.dataset.then) made.parentElement.textContent = made.dataset.then;
+      else made.textContent = String(Math.max(0, left));
     });
   }, 1000);
 })();

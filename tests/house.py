@@ -106,11 +106,13 @@ def imported(module: Module, known: frozenset[str], types: bool = False) -> Iter
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child
-        yield from _running(child)
+    waiting = [node]
+    while waiting:
+        for child in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            yield child
+            waiting.append(child)
 
 
 def _base(module: Module, node: ast.ImportFrom) -> str:

@@ -1,6 +1,6 @@
 """Make the demo fleet, look at one of its nodes, or let the real agent run on it.
 
-python -m twin --make DIR [--scenario NAME]
+python -m twin --make DIR
 python -m twin --dir DIR --node NAME -- zpool status
 python -m twin --dir DIR --node NAME --portal URL --token-file FILE
 """
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from agents.service import log_lines
-from twin import demo, stories, tryout
+from twin import demo
 from twin.host import TwinHost
 
 LOOK_TIMEOUT_SECONDS = 60.0
@@ -23,9 +23,6 @@ def main(argv: Sequence[str]) -> int:
     if "--" in words:
         words, command = words[: words.index("--")], words[words.index("--") + 1 :]
     args = _parser().parse_args(words)
-    if args.make and args.scenario:
-        print(tryout.make(args.make, args.scenario))
-        return 0
     if args.make:
         for path in demo.make(args.make):
             print(path)
@@ -70,7 +67,6 @@ def look(host: TwinHost, command: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m twin", description="Play simulated storage nodes.")
     parser.add_argument("--make", metavar="DIR", help="write the demo nodes' states and end")
-    parser.add_argument("--scenario", choices=sorted(stories.names()), help="with --make: write this scenario's nodes, and no other")
     parser.add_argument("--dir", help="where the states are")
     parser.add_argument("--node", help="which node to play")
     parser.add_argument("--portal", help="the portal's address")

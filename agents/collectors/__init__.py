@@ -2,6 +2,7 @@
 
 from agents.collectors import (
     block,
+    by_hand,
     dbgmsg,
     disk_links,
     drive_modes,
@@ -80,5 +81,6 @@ COLLECTORS = {
         multipath,
         sg_logs,
         drive_modes,
+        by_hand,
     )
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Tuple
 
 from agents.operations.base import UNKNOWN
-from agents.zfs_releases import BY_MODULE, State, ruling
+from agents.zfs_releases import BY_HAND_ONLY, BY_MODULE, State, ruling
 
 Verdicts = Tuple[Tuple[str, str], ...]  # of (outcome, reason)
 FACTS = ("zfs.userland", "zfs.module")
@@ -19,7 +19,7 @@ def verdicts(name: str, pre: Mapping[str, str], pool: Mapping[str, State] | None
     if module.startswith(UNKNOWN) or tools.startswith(UNKNOWN):
         return ()
     rulings = ruling(name, tools, module, pool)
-    return ((rulings.outcome, rulings.reason),)
+    return ((BY_HAND_ONLY if rulings.by_hand else rulings.outcome, rulings.reason),)
 
 
 def state(pre: Mapping[str, str], fact: str, holds: str, else_: str) -> State:

@@ -14,7 +14,7 @@ from agents.portal import last_contact
 from agents.portal.transport import connector
 
 PROBE_SECONDS = 30.0
-RELAY_SECONDS = 120.0  # for it to listen, after systemd has started it: on a node short of CPU that took a minute
+RELAY_SECONDS = 90.0  # for it to listen, after systemd has started it; on an emulated node short of CPU that took more than 30
 FIRST_REPORT_SECONDS = 300.0  # a node of many disks, or one with a slow CPU, asks each of them first
 
 

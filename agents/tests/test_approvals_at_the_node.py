@@ -16,7 +16,17 @@ from agents.tests.test_operations import GOOD
 SELF_APPROVED = (rig.event("run.approved", "ann", {"step": "approve", "plan_digest": "p" * 64}),)
 # Said here a second time, by hand: an operation that is added, or whose effect changes, is decided on by a person.
 ALONE = {
-    *("look", "plan", "locate_led", "fault_led_off", "zpool_online", "zpool_export_readonly", "disk_rescan", "set_tunable"),
+    *(
+        "look",
+        "plan",
+        "probe_by_hand",
+        "locate_led",
+        "fault_led_off",
+        "zpool_online",
+        "zpool_export_readonly",
+        "disk_rescan",
+        "set_tunable",
+    ),
     *("smart_self_test", "zpool_bring_back", "zpool_scrub", "zpool_set_path", "zdb_without"),
 }
 TOGETHER = {

@@ -21,6 +21,12 @@ GOOD = {
         "operation": "zpool_replace",
         "params": json.dumps({"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"}),
     },
+    "probe_by_hand": {
+        "operation": "zpool_scrub",
+        "params": json.dumps({"pool": "p", "pool_guid": "1"}),
+        "preconditions": json.dumps({"pool.guid": "1"}),
+        "nonce": "0" * 32,
+    },
     "set_drive_mode": {
         "pool": "p",
         "pool_guid": "1",

@@ -7,6 +7,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from app.accounts import encrypted_sessions
 from app.accounts.models import Membership, User
 from app.accounts.seals import Kind, register
 
@@ -14,7 +15,7 @@ from app.accounts.seals import Kind, register
 def of_somebody(values: tuple) -> bool:
     """A session that is somebody's, and not over by itself. What a browser does before anybody signs in is no event."""
     _key, data, ends = values
-    return ends > timezone.now() and SESSION_KEY in Session(session_data=data).get_decoded()
+    return ends > timezone.now() and SESSION_KEY in encrypted_sessions.read(data)
 
 
 def open_sessions(rows: QuerySet) -> QuerySet:

@@ -10,7 +10,7 @@ from allauth.core import context
 from django.contrib.auth import SESSION_KEY
 from django.db import DatabaseError, transaction
 
-from app.accounts import known, throttle
+from app.accounts import encrypted_sessions, known, throttle
 from app.accounts.models import User
 from app.ledger import services as ledger
 from app.realtime.publish import ring, sessions_of
@@ -33,7 +33,7 @@ def signed_out(sender, request, user, **_) -> None:
 
 def session_ended(sender, instance, **_) -> None:
     """However it ended: the pages it left open must not go on hearing what changes."""
-    if person := instance.get_decoded().get(SESSION_KEY):
+    if person := encrypted_sessions.read(instance.session_data).get(SESSION_KEY):
         ring(sessions_of(int(person)))
 
 

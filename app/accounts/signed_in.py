@@ -5,11 +5,10 @@ Neither is taken from a row that this portal did not write; see `app.accounts.se
 
 from allauth.account.auth_backends import AuthenticationBackend
 from asgiref.sync import sync_to_async
-from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from app.accounts import kinds, seals
+from app.accounts import encrypted_sessions, kinds, seals
 from app.accounts.models import User
 from app.core.compiled_queries import ModelsWrittenOnce
 
@@ -24,7 +23,7 @@ def people(pk):
     return seals.with_seals(User.objects.filter(pk=pk), kinds.USER)
 
 
-class SessionStore(db.SessionStore):
+class SessionStore(encrypted_sessions.SessionStore):
     """`SESSION_ENGINE` names this module."""
 
     def _get_session_from_db(self) -> Session | None:

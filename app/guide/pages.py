@@ -27,6 +27,7 @@ PAGES = (
     "runbooks",
     "approvals",
     "unknown-and-locks",
+    "by-hand",
     "notices",
     "ledger",
     "postmortems",

@@ -18,8 +18,8 @@ from app.fleet.models import Node
 from app.ledger import services as ledger
 from app.nodes.keys import issue_token
 from twin.demo import WRITING, node_names
-from twin.tryout import PREFIX
-from twin.tryout import node_names as scenario_nodes
+from workflows.rehearsal.tryout import PREFIX
+from workflows.rehearsal.tryout import node_names as scenario_nodes
 
 POLICY = {"mode": "operate", "operations": list(WRITING), "pools": ["*"]}
 PEOPLE = {

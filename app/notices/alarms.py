@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
-from django.db.models import Q, Value
+from django.db.models import Q, QuerySet, Value
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,6 +27,7 @@ from app.notices.models import Happening
 
 NEVER_SECONDS = 300  # an agent reports within seconds of its enrolment
 NAMES_SHOWN = 5
+HUNG_SHOWN = timedelta(days=1)  # how long a database that did not answer, and does again, is shown
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ def _broken():
     return Happening.objects.filter(kind="ledger-broken", over=False)
 
 
+def _hung(since: datetime) -> QuerySet[Happening]:
+    return Happening.objects.filter(kind="database-hung", at__gt=since).order_by("-pk")
+
+
 def _unsent():
     return LedgerSent.objects.exclude(why="").order_by("place")
 
@@ -64,14 +70,14 @@ def _refused():
 
 
 @WrittenOnce
-def _concerned(counter, enrolled):
+def _concerned(counter, enrolled, since):
     """The names of the tables that an alarm may be about: every look of every page asks, and mostly there is none."""
-    rows = {"keys": _doubtful(counter, enrolled), "ledger": _broken(), "people": _refused(), "sent": _unsent()}
+    rows = {"keys": _doubtful(counter, enrolled), "ledger": _broken(), "hung": _hung(since), "people": _refused(), "sent": _unsent()}
     first, *others = (query.order_by().values_list(Value(name)) for name, query in rows.items())
     return first.union(*others)
 
 
-_keys, _breaks, _refusals, _not_sent = map(ModelsWrittenOnce, (_doubtful, _broken, _refused, _unsent))
+_keys, _breaks, _refusals, _not_sent, _outages = map(ModelsWrittenOnce, (_doubtful, _broken, _refused, _unsent, _hung))
 
 
 class Told:
@@ -83,7 +89,7 @@ class Told:
 
     @cached_property
     def _tables(self) -> set[str]:
-        return {name for (name,) in _concerned(*self._which)}
+        return {name for (name,) in _concerned(*self._which, self.at - HUNG_SHOWN)}
 
     @cached_property
     def keys(self) -> list[NodeKey]:
@@ -92,6 +98,10 @@ class Told:
     @cached_property
     def broken(self) -> list[Happening]:
         return _breaks() if "ledger" in self._tables else []
+
+    @cached_property
+    def hung(self) -> list[Any]:
+        return _outages(self.at - HUNG_SHOWN) if "hung" in self._tables else []
 
     @cached_property
     def refused(self) -> list[Refusal]:
@@ -119,6 +129,32 @@ def database_hangs(told: Told) -> Iterator[Alarm]:
             " portal says when it answers again. Until then `zpool status` on a node is the truth.",
             "/readyz",
         )
+
+
+def database_hung(told: Told) -> Iterator[Alarm]:
+    """For a day after it: nobody could be told while it lasted."""
+    for one in told.hung[:1]:
+        title, text, do = hung_words(one)
+        yield Alarm(
+            "database-hung", "database-hung", title, text, do, "/readyz", datetime.fromisoformat(one.said["began"]), severity="watch"
+        )
+
+
+def hung_words(one: Happening) -> tuple[str, str, str]:
+    """Title, what was so, and what to do."""
+    began, last, again = (datetime.fromisoformat(one.said[name]) for name in ("began", "last", "again"))
+    minutes = max(1, round((last - began).total_seconds() / 60))
+    return (
+        f"The database did not answer for about {minutes} minute{'' if minutes == 1 else 's'}. It answers again",
+        f"It was first found so at {_second(began)} and last at {_second(last)}; at {_second(again)} it answered. Meanwhile the portal showed nothing,"
+        " took no report and told nobody anything. Agents kept what they could not send, and send it now.",
+        "On the machine of PostgreSQL, its log and the kernel's log of that time say why: a disk that stopped, a disk that was full, a restart."
+        " Look at the runs that were under way.",
+    )
+
+
+def _second(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def disk_full(told: Told) -> Iterator[Alarm]:
@@ -313,6 +349,7 @@ KINDS: Mapping[str, Callable[[Told], Iterator[Alarm]]] = {
     "agent-held": agent_held,
     "never-reported": never_reported,
     "checkpoint-not-sent": checkpoint_not_sent,
+    "database-hung": database_hung,
 }
 
 

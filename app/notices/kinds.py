@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils import timezone
 
 from app.accounts.models import Membership, User
 from app.fleet import unexplained_reviews
 from app.fleet.models import Node, Situation
 from app.fleet.severity import WORST_FIRST
+from app.notices import alarms
 from app.notices.models import Happening
 from app.runs.models import OpenLoop, Run
 from app.runs.pages import safety
@@ -342,6 +344,14 @@ def _alarm_over(happening: Happening) -> Said | None:
     return Said(*told, urgent=False, fold=happening.key, about=f"alarm:{said['key']}", ends=True)
 
 
+def _database_hung(happening: Happening) -> Said | None:
+    """A message that comes a day late says nothing that anybody can still use; by then services that keep incidents are told that it is over."""
+    if happening.at < timezone.now() - alarms.HUNG_SHOWN:
+        return None
+    title, *lines = alarms.hung_words(happening)
+    return Said(title, tuple(lines), reverse("fleet"), urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
+
+
 # --- people
 
 
@@ -384,6 +394,7 @@ KINDS: Mapping[str, Read] = {
     "loop-left": _loop_left,
     "ledger-broken": _ledger_broken,
     "ledger-well": _ledger_well,
+    "database-hung": _database_hung,
     "person-waits": _person_waits,
     "person-changed": _person_changed,
     "alarm": _alarm,

@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
+from app import outages
 from app.accounts import confirming, seals
 from app.core.outbox import Happening as Put
 from app.fleet.models import Node
+from app.ledger import services as ledger
 from app.notices import alarms, outbox
 from app.notices.models import Happening, Watch
 from app.runs.models import Approval, OpenLoop, Plan, Run
@@ -21,6 +23,7 @@ from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 SILENT_SECONDS = 300  # a restart is shorter
 PAUSE_SECONDS = 60  # a portal that did not look for so long was down itself
 EXPIRING_SECONDS = 600
+HUNG_SECONDS = 8  # one answer that came late under load is told to nobody
 
 
 def look(now: datetime) -> None:
@@ -28,11 +31,15 @@ def look(now: datetime) -> None:
     seals.sweep()
     if is_well:
         confirming.sweep(now)
+    outage = outages.noted()
     with transaction.atomic():
         since = _watched_since(now)
+        outbox.put(hung(outage, is_well, now))  # before the alarms, which show it
         outbox.put(
             [*silent(now, since), *heard(), *expiring(now), *unjudged(now), *loops(now), *ledger_state(is_well, now), *alarmed(now, since)]
         )
+    if outage is not None:
+        outages.forget()
 
 
 def _watched_since(now: datetime) -> datetime:
@@ -99,6 +106,17 @@ def ledger_state(is_well: bool, now: datetime) -> Iterator[Put]:
         yield Put("ledger-broken", f"ledger-broken:{now.isoformat()}")
 
 
+def hung(outage: outages.Outage | None, is_well: bool, now: datetime) -> list[Put]:
+    """That the database did not answer, now that it does: once for each time, in the ledger and to people."""
+    if outage is None or outage.seconds < HUNG_SECONDS:
+        return []
+    said = {"began": outage.began.isoformat(), "last": outage.last.isoformat(), "again": now.isoformat()}
+    key = f"database-hung:{outage.began.isoformat()}"
+    if is_well and not Happening.objects.filter(key=key).exists():
+        ledger.record("database.hung", said, "portal")
+    return [Put("database-hung", key, said=said)]
+
+
 ALARM_SAID = ("kind", "key", "title", "text", "do", "path", "severity")
 
 
@@ -107,7 +125,7 @@ def plain(text: str) -> str:
     return text.replace("`", "")
 
 
-TOLD_ALREADY = {"ledger-broken"}  # by `ledger_state`, which finds it
+TOLD_ALREADY = {"ledger-broken", "database-hung"}  # by `ledger_state` and `hung`, which find them
 
 
 def alarmed(now: datetime, since: datetime) -> Iterator[Put]:

@@ -11,17 +11,22 @@ WORDS_MAX = 500  # a reason longer than this belongs into the postmortem
 class Act(NamedTuple):
     kind: type[ev.Event]
     fields: tuple[str, ...] = ()
+    fixed: Mapping[str, str] = {}
 
     def said(self, form: Mapping[str, str]) -> dict[str, str]:
-        return {name: form.get(name, "")[:WORDS_MAX] for name in self.fields}
+        return {**{name: form.get(name, "")[:WORDS_MAX] for name in self.fields}, **self.fixed}
 
 
 ACTS: Mapping[str, Act] = {
-    "choose": Act(ev.Chosen, ("value",)),
+    "choose": Act(ev.Chosen, ("value", "by_hand")),
     "check": Act(ev.CheckAsked),
+    "check-by-hand": Act(ev.CheckAsked, fixed={"by_hand": "yes"}),
     "hands": Act(ev.HandsDone, ("evidence",)),
     "correct": Act(ev.Corrected, ("step", "evidence")),
     "plan": Act(ev.PlanAsked),
+    "plan-by-hand": Act(ev.PlanByHandAsked),
+    "show-by-hand": Act(ev.ByHandAsked, ("accepted",)),
+    "look-by-hand": Act(ev.ByHandLookAsked),
     "confirm": Act(ev.Confirmed, ("text",)),
     "approve": Act(ev.Approved, ("plan_digest", "accepted")),
     "deny": Act(ev.Denied, ("plan_digest", "reason")),
@@ -32,5 +37,5 @@ ACTS: Mapping[str, Act] = {
     "abort": Act(ev.Aborted, ("reason",)),
 }
 # What stands beside the engine: about the run's order and locks (`app.runs.people.takeover`), who sees to it (`app.runs.people.owners`), who is
-# sent to the rack (`app.runs.people.technician_link`), and who is reminded of a plan (`app.runs.people.approval_requests`).
-BESIDE = ("withdraw", "take-over", "hand-over", "have-it", "comment", "technician-link", "revoke-link", "remind")
+# sent to the rack (`app.runs.people.technician_link`), what was printed by a command given by hand (`app.runs.pasted`), and who is reminded of a plan (`app.runs.people.approval_requests`).
+BESIDE = ("withdraw", "take-over", "hand-over", "have-it", "comment", "technician-link", "revoke-link", "remind", "paste")

@@ -81,6 +81,9 @@ def _do(run: Run, runbook: Runbook, decision: Decision, asker: Asker, now: datet
                 run.due_at = now + timedelta(seconds=due_seconds)
             case ev.Record():
                 records.append(effect)
+            case ev.Show():
+                sealing.show(run, runbook.step(effect.step), effect, asker.person, now)
+                ledger.keep(effect.snippet.encode(), "text/plain")
     return records
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from app.accounts.models import User
-from app.runs import services
+from app.runs import pasted, services
 from app.runs.actions import ACTS, WORDS_MAX
 from app.runs.people import approval_requests, owners, takeover, technician_link
 
@@ -23,6 +23,8 @@ def do(pk: int, version: int, name: str, user: User, proved_at: datetime | None,
             owners.have_it(pk, user)
         case "comment":
             owners.comment(pk, user, said.get("text", ""))
+        case "paste":
+            pasted.keep(pk, user, said.get("output", ""))
         case "remind":
             approval_requests.remind(pk, version, user)
         case "revoke-link":

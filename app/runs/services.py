@@ -3,6 +3,7 @@ writes state, orders, locks and ledger in one transaction; the ledger last.
 """
 
 import logging
+import secrets
 from dataclasses import fields as fields_of
 from dataclasses import replace
 from datetime import datetime
@@ -42,7 +43,7 @@ NEEDS = {
     ev.Denied: APPROVE,
     ev.GlassBroken: BREAK_GLASS,
 }  # every other act needs OPERATE
-NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked)
+NEEDS_PROOF = (ev.Approved, ev.GlassBroken, ev.ExecuteAsked, ev.ByHandAsked)
 WITHOUT_THE_DEFINITION = (ev.Settled, ev.Aborted, ev.LoopClosed)  # what people may still do when the runbook has changed under a run
 CHANGED = "This runbook has changed since the run began. End this run and start a new one."
 LOOK_SOURCES_MAX = 20
@@ -180,7 +181,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
             return f"You broke the glass in run {before.run_id}, and nobody has reviewed that yet. Until then you cannot do it again."
         return plan_approvals.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
     if (
-        kind is ev.ExecuteAsked
+        kind in (ev.ExecuteAsked, ev.ByHandAsked)
         and plan_digest
         and run.here.step == run.step
         and step_of(run).kind == "EXECUTE"
@@ -194,6 +195,8 @@ def event(kind: type[ev.Event], now: datetime, by: str, said: dict, run: Run) ->
     """The event with what the portal knows: the time, the person and, where guards are asked, the facts of this moment."""
     if "facts" in {f.name for f in fields_of(kind)} and "facts" not in said:
         said = {**said, "facts": facts_for(run, now, *(value for value in said.values() if isinstance(value, str)))}
+    if "nonce" in {f.name for f in fields_of(kind)}:
+        said = {**said, "nonce": secrets.token_hex(16)}  # of this showing alone; nobody brings one
     return kind(at=now.timestamp(), by=by, **said)
 
 

@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.urls import reverse
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -12,6 +15,7 @@ from app.api.models import Token
 from app.core.permissions_by_route import NOTICES, PEOPLE, ROUTES
 from app.nodes.models import EnrolToken
 from app.notices.models import Channel, Hook
+from app.notices.pagers import revealed
 from app.runs.models import TechnicianLink
 from app.runs.tests.cast import person, try_out
 from app.runs.tests.test_rack import BLINK, blink
@@ -92,3 +96,52 @@ def test_who_is_told_of_what_is_changed_with_a_fresh_proof_only(route, client, a
     session.save()
     answer = client.post(dict(patterns())[route], {})
     assert answer.status_code == 405 or answer.headers.get("Location", "").startswith("/sign-in/again/")
+
+
+PASSWORD, CHANNEL_SECRET = "correct horse battery", "T0KEN-of-a-channel"
+
+
+@pytest.fixture
+def stale(client, ada):
+    """Her proof is too old. `stale.in_clear()` is what somebody reads in the session store who has the database alone."""
+    ada.set_password(PASSWORD)
+    ada.save()
+    client.force_login(ada)
+    session = client.session
+    session[PROVED] = timezone.now().timestamp() - FRESH_SECONDS - 1
+    session.save()
+    return lambda: str(db.SessionStore().decode(Session.objects.get(session_key=client.session.session_key).session_data))
+
+
+def test_a_form_that_waits_for_a_proof_is_not_in_clear_in_the_session_store_and_loses_nothing(client, stale):
+    form = {"name": "on call", "severity": "act", "zone": "UTC", "url": f"json://192.0.2.7/{CHANNEL_SECRET}", "is_on": "on"}
+    answer = client.post("/notices/channels/add/", form)
+    assert answer.url == "/account/prove/?next=%2Fnotices%2Fchannels%2Fadd%2F"
+    assert CHANNEL_SECRET not in stale()
+    assert client.post(answer.url, {"password": "wrong"}).status_code == 200
+    assert CHANNEL_SECRET not in stale()
+    assert not Channel.objects.exists()
+    client.post(answer.url, {"password": PASSWORD, "next": "/notices/channels/add/"})
+    made = Channel.objects.get()
+    assert (made.name, revealed(made)) == ("on call", form["url"])
+
+
+def test_the_secret_of_an_app_that_is_being_set_up_is_not_in_clear_in_the_session_store(client, ada, stale):
+    session = client.session
+    session[PROVED] = timezone.now().timestamp()
+    session.save()
+    assert client.get(reverse("mfa_activate_totp")).status_code == 200
+    secret = client.session["mfa.totp.secret"]
+    assert secret not in stale()
+
+
+def test_a_session_of_an_older_version_is_still_read(client, stale):
+    row = Session.objects.get(session_key=client.session.session_key)
+    row.session_data = db.SessionStore().encode(dict(client.session.items()))
+    row.save()
+    assert client.get("/account/").status_code == 200
+
+
+def test_a_session_is_read_with_the_secret_key_that_it_was_written_with_only(client, stale, settings):
+    settings.SECRET_KEY = "another"
+    assert client.get("/account/").status_code == 302

@@ -13,7 +13,7 @@ import pytest
 from django.db import OperationalError, connection, connections
 from django.urls import get_resolver
 
-from app import asgi, readiness
+from app import asgi, outages, readiness
 from app.core.database import database
 from cli.problems import DOWN, of_answer
 
@@ -59,6 +59,21 @@ def test_readiness_is_told_within_two_seconds_of_a_database_that_hangs(wire, sto
         assert (status, said["database"]) == (503, "No answer within 1.5 s: database hangs.")
         assert said["valkey"] == "ok"
         readiness.last.said = {}
+
+
+def test_a_database_that_hangs_is_written_down_where_it_is_not_needed(wire, stopped):
+    outages.forget()
+    wire("GET", "/readyz")
+    assert outages.noted() is None
+    stopped()
+    for _ in range(2):
+        readiness.last.said = {}
+        wire("GET", "/readyz")
+    until = time.monotonic() + 5
+    while (found := outages.noted()) is None or not found.seconds:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    outages.forget()
 
 
 @pytest.fixture

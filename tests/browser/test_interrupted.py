@@ -148,6 +148,9 @@ def test_when_it_is_ended_the_old_disk_goes_back_and_no_other_does(operator, tec
     picture(technician, "way-back-phone")
     stack.at_the_rack(NODE, "insert", BAY, spare)
     expect(technician.page.locator("#against, #alarm")).to_contain_text(spare, timeout=PATIENCE)
+    expect(technician.page.locator("#against, #alarm")).to_contain_text(
+        f"Take that out, and put the disk with the serial number {old} back"
+    )
     picture(technician, "way-back-wrong-disk")
     stack.at_the_rack(NODE, "pull", BAY)
     stack.at_the_rack(NODE, "insert", BAY, old)

@@ -1,6 +1,5 @@
-"""A node in the foreground: this machine's programs, with /etc, /var, /run and /dev of its own, and no systemd.
-
-With SLOTLIGHT_BARE_SYSTEM, the folder of a minimal system such as debootstrap makes, and as root, it has that system's programs only.
+"""A node in the foreground, with /etc, /var, /run and /dev of its own and no systemd: with this machine's programs, or with those of a minimal
+system alone (`tests.compose.minimal`).
 """
 
 import os
@@ -13,7 +12,6 @@ from lab.portal import NAME
 from launcher.children import popen_options
 from tests.compose.stack import OURSELVES
 
-BASE = os.environ.get("SLOTLIGHT_BARE_SYSTEM", "")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 FOLDERS = ("dev", "etc", "proc", "root", "run", "sys", "tmp", "usr", "var/lib", "usr-local-sbin", "hands", "few")
 TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -49,13 +47,14 @@ def _apart() -> list[str]:
 
 
 class Node:
-    def __init__(self, folder: Path, certificate: Path) -> None:
-        self.root = folder / "root"
-        if BASE:
-            subprocess.run(["cp", "-a", f"{BASE}/.", str(self.root)], check=True)
+    def __init__(self, folder: Path, certificate: Path, system: Path | None = None) -> None:
+        """`system` is the folder of a minimal one, which is copied."""
+        self.root, self._base = folder / "root", str(system or "")
+        if system:
+            subprocess.run(["cp", "-a", f"{system}/.", str(self.root)], check=True)
         for name in FOLDERS:
             (self.root / name).mkdir(parents=True, exist_ok=True)
-        for name in () if BASE else TOP:
+        for name in () if system else TOP:
             self._top(name)
         for name in DEVICES:
             if not (self.root / "dev" / name).exists():
@@ -74,7 +73,7 @@ class Node:
         (etc / "hosts").write_text(f"127.0.0.1 localhost {NAME}\n")
         (etc / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
         (etc / "nsswitch.conf").write_text("hosts: files\n")
-        if not BASE and Path("/etc/ld.so.cache").exists():
+        if not self._base and Path("/etc/ld.so.cache").exists():
             shutil.copy("/etc/ld.so.cache", etc)
         # Whoever is root here needs no sudo, and it could not work in a user namespace.
         hand = self.root / "hands" / "sudo"
@@ -90,14 +89,14 @@ class Node:
     def types(self, line: str, path: str = PATH, seconds: float = 180) -> tuple[int, str]:
         """A line as a person types it: (exit code, what was printed)."""
         argv = self._argv(path, "/bin/sh", "-c", line)
-        environment = {"PATH": os.environ["PATH"], "BASE": BASE}
+        environment = {"PATH": os.environ["PATH"], "BASE": self._base}
         done = subprocess.run(
             argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False
         )
         return done.returncode, done.stdout
 
     def starts(self, *words: str) -> subprocess.Popen:
-        environment = {"PATH": os.environ["PATH"], "BASE": BASE}
+        environment = {"PATH": os.environ["PATH"], "BASE": self._base}
         with (self.root / "said").open("wb") as said:
             options = popen_options(OURSELVES, signal.SIGTERM)
             return subprocess.Popen(self._argv(PATH, *words), env=environment, stdout=said, stderr=said, **options)

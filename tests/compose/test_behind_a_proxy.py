@@ -17,7 +17,7 @@ from agents.packaging import zipapp
 from app.core import limits
 from lab.portal import NAME, PASSWORD
 from lab.visitor import Visitor
-from tests.compose import bare
+from tests.compose import bare, minimal
 from tests.compose.fronts import Caddy, Nginx, example
 from tests.compose.stack import Stack
 from tests.faults.stack import until
@@ -193,15 +193,38 @@ def test_a_node_in_the_foreground_enrols_by_the_pages_line(front, ann, tmp_path,
     if why := bare.why_none():
         pytest.skip(why)
     is_bare = way == "on a bare system"
-    if bare.BASE and not is_bare:
-        pytest.skip("a minimal system has no curl")
-    name = f"{front.program}-{'bare' if is_bare else 'full'}"
     node = bare.Node(tmp_path, front.certificate)
+    enrols(
+        front,
+        ann,
+        node,
+        f"{front.program}-{'bare' if is_bare else 'full'}",
+        "python3" if is_bare else "curl",
+        "/few" if is_bare else bare.PATH,
+    )
+
+
+def test_a_minimal_debian_enrols_by_the_pages_line(front, ann, tmp_path):
+    """With what it has of its own: neither curl nor sudo, and no authority but the one that is given."""
+    if why := bare.why_none():
+        pytest.skip(why)
+    try:
+        system = minimal.system()
+    except minimal.NotMade as why:
+        pytest.skip(str(why))
+    node = bare.Node(tmp_path, front.certificate, system)
+    has = node.types("for one in curl sudo systemctl wget; do command -v $one; done; ls /etc/ssl/certs", "/usr/sbin:/usr/bin:/sbin:/bin")[1]
+    assert has.split() == [], has
+    enrols(front, ann, node, f"{front.program}-minimal", "python3", "/usr/sbin:/usr/bin:/sbin:/bin")
+
+
+def enrols(front, ann, node, name, begins, path):
+    """By the page's line for a private authority that begins so; then its agent runs in the foreground and reports."""
     ann.go("/add-node/")
     ann.press("Make a token", name=name)
-    line = next(line for line in ann.page.pre if "ca.pem" in line and line.startswith("python3" if is_bare else "curl"))
+    line = next(line for line in ann.page.pre if "ca.pem" in line and line.startswith(begins))
     assert front.url in line
-    code, said = node.types(line, "/few" if is_bare else bare.PATH)
+    code, said = node.types(line, path)
     assert code == 0, said
     assert f"{zipapp.NAME}: OK" in said
     assert re.search(rf"^{name} is enrolled\.", said, re.MULTILINE), said

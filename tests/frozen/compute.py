@@ -12,7 +12,7 @@ from pathlib import Path
 from agents.tests.scenarios import STEPS
 from tests.frozen import guards, operations, runbooks, signed_bytes, situations
 from tests.frozen.record import Record, Texts, add, add_texts
-from twin import stories
+from workflows.rehearsal import scenarios
 from workflows.tests.stories import STORIES
 
 Unit = Callable[[str, Path], tuple[Record, Texts]]
@@ -53,7 +53,7 @@ def _units(wanted: set[str]) -> Iterator[tuple[str, str]]:
     if wanted & set(OF_STORIES):
         yield from (("story", title) for title in STORIES)
     if wanted & set(OF_NODES):
-        yield from (("twin", name) for name in stories.names())
+        yield from (("twin", name) for name in scenarios.names())
         yield from (("capture", name) for name in STEPS)
     if situations.TRIAGE in wanted:
         yield from (("paste", name) for name in situations.pastes())

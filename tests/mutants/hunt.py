@@ -34,7 +34,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.name, self.code = name, code
 
     def find_spec(self, name, path=None, target=None):
-        return importlib.machinery.ModuleSpec(name, self, origin=self.code.co_filename) if name == self.name else None
+        if name != self.name:
+            return None
+        spec = importlib.machinery.ModuleSpec(name, self, origin=self.code.co_filename)
+        folder, file = os.path.split(self.code.co_filename)
+        spec.submodule_search_locations = [folder] if file == "__init__.py" else None
+        return spec
 
     def exec_module(self, module) -> None:
         module.__file__ = self.code.co_filename

@@ -24,7 +24,7 @@ class Target:
 
     @property
     def module(self) -> str:
-        return self.path.removesuffix(".py").replace("/", ".")
+        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
     def source(self) -> str:
@@ -41,6 +41,12 @@ def pure(*names: str) -> tuple[str, ...]:
     return tuple(f"{PURE}test_{name}.py" for name in names)
 
 
+def of_runbooks(*names: str) -> tuple[str, ...]:
+    """The files of tests in the folders of these runbooks."""
+    found = (path for name in names for path in sorted((ROOT / "workflows/runbooks" / name / "tests").glob("test_*.py")))
+    return tuple(path.relative_to(ROOT).as_posix() for path in found)
+
+
 EDGES = pure("guard_edges", "guard_edges_of_pools", "guards", "fresh")
 RUNBOOKS_EDGES = pure(
     "guards_in_the_dark",
@@ -51,9 +57,9 @@ OWN = {  # the runbooks that ask them
     "bay": ("blink_and_replace", "device_delete_reimport"),
     "importing": ("read_only_import", "rewind_import", "device_delete_reimport"),
     "links": ("sas_link_triage",),
-    "mass": ("many_disks_offline_runbook", "suspended_pool"),
+    "mass": ("many_disks_offline", "suspended_pool"),
     "member": ("blink_and_replace",),
-    "modes": ("drive_mode_audit", "slow_disk_triage", "many_disks_offline_runbook"),
+    "modes": ("drive_mode_audit", "slow_disk_triage", "many_disks_offline"),
     "protection": ("blink_and_replace",),
     "rewinding": ("rewind_import", "device_delete_reimport"),
     "slow": ("slow_disk_triage",),
@@ -63,16 +69,25 @@ OWN = {  # the runbooks that ask them
     "suspended": ("suspended_pool",),
     "tuning": ("resilver_tuning", "suspended_pool"),
 }
-WRONG_DISK = pure("wwid_mismatch_replace", "wwid_mismatch_walk")
+WRONG_DISK = of_runbooks("wwid_mismatch_replace")
 GUARDS = (
     *(
         Target(f"workflows/guards/{name}.py", EDGES, WRONG_DISK)
         for name in ("__init__", "candidate", "fresh", "healthy", "replaced", "subject", "target")
     ),
     *(
-        Target(f"workflows/guards/{name}.py", RUNBOOKS_EDGES, pure("every_refusal", *own), (*RUNBOOKS_EDGES, *pure(*own)))
+        Target(
+            f"workflows/guards/{name}.py",
+            RUNBOOKS_EDGES,
+            (*pure("every_refusal"), *of_runbooks(*own)),
+            (*RUNBOOKS_EDGES, *of_runbooks(*own)),
+        )
         for name, own in OWN.items()
     ),
+)
+OF_RUNBOOKS = tuple(  # those that one runbook alone asks stand in its folder
+    Target(path.relative_to(ROOT).as_posix(), of_runbooks(path.parent.name), pure("every_refusal"))
+    for path in sorted((ROOT / "workflows/runbooks").glob("*/guards.py"))
 )
 ENGINE = tuple(
     Target(f"workflows/engine/{name}.py", pure("decide", "engine_edges", "lint_paths", "windows", "break_glass"), pure("engine_machine"))
@@ -80,10 +95,11 @@ ENGINE = tuple(
 )
 TARGETS = (
     *GUARDS,
+    *OF_RUNBOOKS,
     *ENGINE,
-    Target("workflows/runbooks/wwid_mismatch_replace.py", pure("wwid_mismatch_replace", "registry")),
+    Target("workflows/runbooks/wwid_mismatch_replace/__init__.py", (*WRONG_DISK, *pure("registry"))),
     Target("workflows/engine/lint.py", (*pure("lint"), f"{PURE}test_engine_machine.py::test_together_they_use_every_kind_of_step")),
-    Target("workflows/engine/plans.py", pure("decide", "wwid_mismatch_replace")),
+    Target("workflows/engine/plans.py", (*pure("decide"), *WRONG_DISK)),
     Target("agents/orders/order.py", ("agents/tests/test_order.py", "agents/tests/test_executor.py")),
     Target("agents/orders/policy.py", ("agents/tests/test_policy.py",)),
     Target("agents/trust/transparency_log.py", ("agents/tests/test_transparency_log.py",)),

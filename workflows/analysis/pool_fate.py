@@ -213,6 +213,8 @@ def losses(pool: PoolFacts, top: VdevFacts) -> Known[int]:
     """
     if not known(pool.scans):
         return Unknown(f"The scan lines are not known: {pool.scans.reason}")
+    if shared := sorted(pool.used_twice & {leaf.name for leaf in top.leaves()}):
+        return Unknown(f"{shared[0]} is called in service in two places, and what {top.name} survives is not known while it is.")
     by_states = _left_by_states(top)
     if not known(by_states):
         return Unknown(f"How many losses {top.name} survives is not known: it is a vdev of the kind {top.kind}.")

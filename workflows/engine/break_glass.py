@@ -33,7 +33,7 @@ def broken(runbook: Runbook, state: RunState, step: Step, event: ev.GlassBroken)
     return finish(runbook, alone, event, f"{event.by} broke the glass: {reason}", (), record)
 
 
-def missing(state: RunState, event: ev.ExecuteAsked, given: int, needed: int) -> str:
+def missing(state: RunState, event: ev.ExecuteAsked | ev.ByHandAsked, given: int, needed: int) -> str:
     """Why too few stand behind the plan; "" when who asks broke the glass for it just now."""
     glass = state.glass
     if glass is None:

@@ -21,6 +21,7 @@ class Verdict:
     reason: str
     guard: str = ""  # the guard's name, filled in by `ask`
     costs: bool = False  # it passes, and what it says is a loss: shown as one, never as a reason why the step is safe
+    by_hand: bool = False  # it refuses the order only: a person may give the command, under all the other guards
 
 
 def ok(reason: str) -> Verdict:
@@ -387,3 +388,9 @@ def warnings(step: Step, facts: FleetFacts, params: Params) -> tuple[str, ...]:
 
 def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
     return tuple(v for v in verdicts if v.outcome != "pass")
+
+
+def goes_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
+    """Whether something speaks against an order, and nothing against the command itself."""
+    against = blockers(verdicts)
+    return bool(against) and all(verdict.by_hand for verdict in against)

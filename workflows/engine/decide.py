@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from workflows.engine import break_glass, going_back, manual_answers, order_outcomes, plan_losses, plans
+from workflows.engine import break_glass, by_hand, going_back, locks, manual_answers, order_outcomes, plan_losses, plans
 from workflows.engine import events as ev
 from workflows.engine.core import (
     ApproveStep,
@@ -28,6 +28,7 @@ from workflows.engine.core import (
     WaitStep,
     ask,
     blockers,
+    goes_by_hand,
     refuse,
     warnings,
 )
@@ -39,6 +40,7 @@ from workflows.engine.transitions import (
     Refused,
     back,
     blocked,
+    blocked_by_hand,
     enter,
     finish,
     lines,
@@ -113,7 +115,7 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
         )
     params = {**state.params, **picked.fixes, step.param: picked.value}
     verdicts = picked.verdicts + ask(step.guards, event.facts, params)
-    if blocked(verdicts):
+    if _stops(verdicts, event):
         return Refused(f"{picked.title} cannot be chosen.", verdicts)
     chosen = replace(with_hand(state, event.by), params=params)
     return finish(
@@ -132,16 +134,23 @@ def _check_asked(runbook: Runbook, state: RunState, event: ev.CheckAsked) -> Out
     if isinstance(step, Refused):
         return step
     verdicts = ask(step.guards, event.facts, state.params)
-    if blocked(verdicts):
+    if _stops(verdicts, event):
         return Refused(f"{step.title}: not everything needed is known to be so.", verdicts)
     return finish(
         runbook,
         state,
         event,
-        f"{len(verdicts)} checks passed.",
+        f"{len(verdicts)} checks passed." if not blocked(verdicts) else _GOES_BY_HAND,
         verdicts,
         ev.Record("run.checked", {"step": step.slug, "verdicts": lines(verdicts)}),
     )
+
+
+_GOES_BY_HAND = "All checks passed that are about the command itself. No order is made of it here; it is given by hand."
+
+
+def _stops(verdicts: tuple[Verdict, ...], event: ev.Chosen | ev.CheckAsked) -> bool:
+    return blocked_by_hand(verdicts) if event.by_hand else blocked(verdicts)
 
 
 def _hands_done(runbook: Runbook, state: RunState, event: ev.HandsDone) -> Outcome:
@@ -166,7 +175,7 @@ def _confirmed(runbook: Runbook, state: RunState, event: ev.Confirmed) -> Outcom
 # --- the plan
 
 
-def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outcome:
+def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked | ev.PlanByHandAsked) -> Outcome:
     step = plan_behind(runbook, state)
     if step is None or not (event.by or step.unattended):
         return Refused("No plan can be asked for at this step.")
@@ -174,22 +183,29 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked) -> Outco
         return Refused("The node is making a plan already. Wait for its answer.")
     if why := going_back.cannot_go_back(state):
         return Refused(why)
-    verdicts = ask(step.guards, event.facts, state.params)
-    if blocked(verdicts):
+    verdicts, for_a_person = ask(step.guards, event.facts, state.params), isinstance(event, ev.PlanByHandAsked)
+    if not for_a_person and blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
+    if for_a_person and not (goes_by_hand(verdicts) or by_hand.order_was_not_taken(state, verdicts)):
+        return Refused(_not_by_hand(verdicts), verdicts)
     params = dict(step.params(event.facts, state.params))
     if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := bad_param(value))]:
         return Refused(f"{', '.join(bad)}, so the node cannot be asked for a plan. Go back and choose again.", verdicts)
     before = void(trim(runbook, state, step))
-    asked = Asked(before.asks + 1, step.operation, params)
+    asked = Asked(before.asks + 1, step.operation, params, for_a_person)
     planning = replace(
         with_hand(before, event.by), step=step.slug, status="planning", since=event.at, asks=asked.number, asked=asked, verdicts=verdicts
     )
     planning = replace(planning, note="The node is making the plan. It changes nothing.")
     record = ev.Record("run.plan-asked", {"step": step.slug, "operation": step.operation, "params": params, "verdicts": lines(verdicts)})
-    return Decision(
-        planning, (ev.Unlock(), ev.AskNode("plan", plans.ask_params(step.operation, params), asked.number), ev.Ring(RING_SECONDS), record)
-    )
+    wanted = plans.ask_params(step.operation, params, for_a_person)
+    return Decision(planning, (ev.Unlock(), ev.AskNode("plan", wanted, asked.number), ev.Ring(RING_SECONDS), record))
+
+
+def _not_by_hand(verdicts: tuple[Verdict, ...]) -> str:
+    if blockers(verdicts):
+        return "Something speaks against the command itself, so it is not given by hand either."
+    return "The portal may order this, so nobody need give the command by hand. Ask the node for a plan."
 
 
 def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> Outcome:
@@ -204,8 +220,14 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
     if blockers(verdicts):
         return _plan_is_no_good(state, event, "The node's plan cannot be used.", verdicts)
     added = dict(step.adds(event.facts, state.params, event.plan)) if step.adds else {}
+    if state.asked.by_hand:
+        grounds = by_hand.grounds_of(event.facts, state.params, event.plan)
+        if not known(grounds):
+            return _plan_is_no_good(state, event, f"It cannot be done by hand: {grounds.reason}", ())
+        added |= grounds
     told = list(warnings(step, event.facts, state.params))
-    said = {name: value for name, value in event.plan.items() if name != WARNINGS}  # the node warns of nothing in our words
+    ours = (WARNINGS, by_hand.IN_PLAN)
+    said = {name: value for name, value in event.plan.items() if name not in ours}  # the node says nothing in our words
     # the round keeps approvals of an equal older plan from counting
     plan = {**said, **added, **({WARNINGS: told} if told else {}), "round": str(state.rounds + 1)}
     planned = replace(state, rounds=state.rounds + 1, plan=plan, plan_digest=plans.digest(plan), planned_at=event.at, asked=None)
@@ -288,13 +310,15 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     step = _open_step(runbook, state, ExecuteStep, event)
     if isinstance(step, Refused):
         return step
+    if by_hand.IN_PLAN in (state.plan or {}):
+        return Refused("This plan is to be carried out by hand, and no order is made of it. Ask for the command, or for a new plan.")
     if why := _not_ready(runbook, state, step, event):
         return Refused(why)
     verdicts = ask(step.guards, event.facts, state.params)
     if blocked(verdicts):
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
-    locks = tuple(sorted(runbook.locks(event.facts, state.params))) if runbook.locks else ()
-    if not locks or not all(_names_something(key) for key in locks):
+    keys = locks.needed(runbook, state, event.facts)
+    if not keys:
         return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
     plan: Mapping[str, Any] = state.plan or {}
     seal = ev.Seal(
@@ -308,13 +332,29 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
     )
     record = ev.Record(
         "run.ordered",
-        {"step": step.slug, "plan_digest": state.plan_digest, "argv": list(seal.argv), "locks": list(locks), "verdicts": lines(verdicts)}
+        {"step": step.slug, "plan_digest": state.plan_digest, "argv": list(seal.argv), "locks": list(keys), "verdicts": lines(verdicts)}
         | plan_losses.on_record(plan),
     )
-    return Decision(ordered, (ev.Lock(locks), seal, ev.Ring(RING_SECONDS), record))
+    return Decision(ordered, (ev.Lock(keys), seal, ev.Ring(RING_SECONDS), record))
 
 
-def _not_ready(runbook: Runbook, state: RunState, step: ExecuteStep, event: ev.ExecuteAsked) -> str:
+def _by_hand_asked(runbook: Runbook, state: RunState, event: ev.ByHandAsked) -> Outcome:
+    """The same as for an order, but for what speaks against an order alone."""
+    step = _open_step(runbook, state, ExecuteStep, event)
+    if isinstance(step, Refused):
+        return step
+    if why := _not_ready(runbook, state, step, event):
+        return Refused(why)
+    verdicts = ask(step.guards, event.facts, state.params)
+    if blocked_by_hand(verdicts):
+        return Refused(f"{step.title}: not everything needed is known to be so now. Nothing is shown.", verdicts)
+    keys = locks.needed(runbook, state, event.facts)
+    if not keys:
+        return Refused("It cannot be told which pool, disk and bay to hold, so nothing is shown. Have the node look again.", verdicts)
+    return by_hand.show(with_hand(state, event.by), step, event, keys, verdicts)
+
+
+def _not_ready(runbook: Runbook, state: RunState, step: ExecuteStep, event: ev.ExecuteAsked | ev.ByHandAsked) -> str:
     """Everything but the guards that must be so before an order is sealed."""
     if state.plan is None or not state.plan_digest:
         return "There is no plan. Ask the node for one."
@@ -332,11 +372,6 @@ def _not_ready(runbook: Runbook, state: RunState, step: ExecuteStep, event: ev.E
     needed = approvals_needed(runbook, step)
     missing = break_glass.missing(state, event, len(judges), needed) if len(judges) < needed else ""
     return missing or plan_losses.not_accepted(state.plan, event.accepted)
-
-
-def _names_something(lock: str) -> bool:
-    kind, _, what = lock.partition(":")
-    return bool(kind) and not bad_param(what)
 
 
 def approvals_needed(runbook: Runbook, step: Step) -> int:
@@ -418,6 +453,8 @@ def _verify(runbook: Runbook, state: RunState, step: VerifyStep, event: ev.Facts
 
 
 def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Outcome:
+    if state.is_by_hand and state.asked is not None and state.asked.number == event.number:
+        return by_hand.look_failed(state, event)
     if state.status != "waiting" or state.asked is None or state.asked.number != event.number:
         return Refused("Nobody waits for that look any more.")
     note = f"The node did not look again: {event.reason} It is asked again."
@@ -440,6 +477,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.HandsDone: _hands_done,
     ev.Corrected: manual_answers.corrected,
     ev.PlanAsked: _plan_asked,
+    ev.PlanByHandAsked: _plan_asked,
     ev.PlanArrived: _plan_arrived,
     ev.PlanFailed: _plan_failed,
     ev.LookFailed: _look_failed,
@@ -448,6 +486,9 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.Denied: _denied,
     ev.GlassBroken: _glass_broken,
     ev.ExecuteAsked: _execute_asked,
+    ev.ByHandAsked: _by_hand_asked,
+    ev.ByHandLookAsked: by_hand.look_asked,
+    ev.ByHandSeen: by_hand.seen,
     ev.OrderMoved: order_outcomes.order_moved,
     ev.FactsArrived: _facts_arrived,
     ev.Settled: order_outcomes.settled,

@@ -27,17 +27,19 @@ class Start(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Event):
-    """A person picks one option of a DECIDE step."""
+    """A person picks one option of a DECIDE step. `by_hand`: not empty where that goes on by hand, as no order is made here."""
 
     value: str
     facts: FleetFacts
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckAsked(Event):
-    """A person asks the guards of a CHECK step."""
+    """A person asks the guards of a CHECK step. `by_hand`: as in `Chosen`."""
 
     facts: FleetFacts
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,13 @@ class Corrected(Event):
 @dataclass(frozen=True, kw_only=True)
 class PlanAsked(Event):
     """A person asks the node for a plan; from a later step this throws the old plan away."""
+
+    facts: FleetFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanByHandAsked(Event):
+    """As PlanAsked, where the portal may not order it: of a command that a person will give."""
 
     facts: FleetFacts
 
@@ -117,6 +126,33 @@ class GlassBroken(Event):
 class ExecuteAsked(Event):
     facts: FleetFacts
     accepted: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHandAsked(Event):
+    """A person asks for the snippet of a plan that is carried out by hand. `nonce` is the portal's, and of this showing alone."""
+
+    facts: FleetFacts
+    nonce: str
+    accepted: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHandLookAsked(Event):
+    """A person has the node look whether what was shown was run, and what came of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHandSeen(Event):
+    """What the node shows of it, by its operation `probe_by_hand`. `evidence` holds the digests of the captures that rests on.
+
+    `taken_after`: all of it was read after this moment of the portal's clock.
+    """
+
+    number: int
+    taken_after: float
+    result: Mapping[str, Any]
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,10 +283,21 @@ class Seal:
 
 
 @dataclass(frozen=True)
+class Show:
+    """Show the snippet of this plan. It is kept as evidence, and all that an order would need must be behind it."""
+
+    step: str
+    operation: str
+    effect: str
+    plan_digest: str
+    snippet: str
+
+
+@dataclass(frozen=True)
 class Ring:
     """Come back after so many seconds, whatever happens in between."""
 
     due_seconds: int
 
 
-Effect = Record | AskNode | Lock | Unlock | Seal | Ring
+Effect = Record | AskNode | Lock | Unlock | Seal | Show | Ring

@@ -91,6 +91,8 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
         return Refused("There is nothing to settle: the outcome is not in doubt.")
     if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
         return Refused("Say whether the command took effect and by what you can tell.")
+    if state.is_by_hand and state.shown and event.outcome == "did_not" and event.at <= state.shown.until:
+        return Refused(_MAY_STILL_RUN)
     others = tuple(s for s in state.statements if s.by != event.by)
     statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))
     agreed = sorted(s.by for s in statements if s.outcome == event.outcome)
@@ -106,4 +108,5 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
     return _did_not(runbook, heard, event, note, record)
 
 
+_MAY_STILL_RUN = "Whoever has the snippet may still run it. It runs nothing once its time is over; settle it then."
 _SAID = {"did": "the command took effect", "did_not": "the command did not take effect"}

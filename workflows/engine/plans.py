@@ -19,9 +19,9 @@ def digest(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(dict(plan))).hexdigest()
 
 
-def ask_params(operation: str, params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of the node's `plan` operation."""
-    return {"operation": operation, "params": json.dumps(dict(params), sort_keys=True)}
+def ask_params(operation: str, params: Mapping[str, str], by_hand: bool = False) -> dict[str, str]:
+    """The parameters of the node's `plan` operation. `by_hand`: of a command that a person will give."""
+    return {"operation": operation, "params": json.dumps(dict(params), sort_keys=True), **({"by": "hand"} if by_hand else {})}
 
 
 def problems(plan: Mapping[str, Any], operation: str, params: Mapping[str, str]) -> tuple[str, ...]:
@@ -42,11 +42,11 @@ def _problems(plan: Mapping[str, Any], operation: str, params: Mapping[str, str]
         yield f"The node planned {plan.get('operation')!r} where {operation!r} was asked. Ask for a new plan."
     if plan.get("params") != dict(params):
         yield "The node planned with other parameters than were asked. Ask for a new plan."
-    yield from _argv_problems(plan.get("argv"))
+    yield from argv_problems(plan.get("argv"))
     yield from _precondition_problems(plan.get("preconditions"))
 
 
-def _argv_problems(argv: Any) -> Iterator[str]:
+def argv_problems(argv: Any) -> Iterator[str]:
     if not isinstance(argv, list) or not argv or not all(isinstance(word, str) and word for word in argv):
         yield "The plan has no command. Ask for a new plan."
         return

@@ -89,6 +89,18 @@ class Asked:
     number: int
     operation: str
     params: Mapping[str, str]
+    by_hand: bool = False  # of a plan: a person will give its command
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The one showing of the snippet of a plan that is carried out by hand. What became of it is not known until the node shows it."""
+
+    plan_digest: str
+    nonce: str
+    by: str
+    at: float
+    until: float  # the snippet runs nothing after it
 
 
 @dataclass(frozen=True)
@@ -152,6 +164,8 @@ class RunState:
     ending: str = ""  # "done" or "aborted" while the way back is walked: what the run will be then
     ended_by: str = ""  # who ended the run, while the way back of an ended run is walked
     alarm: str = ""  # what speaks against going on waiting, in words to act upon at once
+    shown: Shown | None = None
+    asked_at: float = 0.0  # when the node was asked last what became of what was shown
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -172,8 +186,14 @@ class RunState:
                 "progress": _progress(data["progress"]),
                 "sealed": tuple(data["sealed"]),
                 "loops": tuple(OpenLoop(**x) for x in data.get("loops", ())),
+                "shown": Shown(**data["shown"]) if data.get("shown") else None,
             }
         )
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether its snippet was shown and nobody knows yet what became of it."""
+        return self.status == "unknown" and self.shown is not None and self.shown.plan_digest == self.plan_digest
 
     @property
     def order_is_out(self) -> bool:

@@ -184,6 +184,7 @@ def void(state: RunState) -> RunState:
         statements=(),
         progress=None,
         overdue=False,
+        shown=None,
     )
 
 
@@ -194,6 +195,11 @@ def with_hand(state: RunState, person: str) -> RunState:
 def blocked(verdicts: tuple[Verdict, ...]) -> bool:
     """No answers at all is not a pass."""
     return not verdicts or bool(blockers(verdicts))
+
+
+def blocked_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
+    """As `blocked`, where a person gives the command: what speaks against an order alone stops nobody."""
+    return not verdicts or not all(v.by_hand for v in blockers(verdicts))
 
 
 def lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:

@@ -31,6 +31,7 @@ from workflows.facts.read.sources import Memory, Sources
 from workflows.facts.read.suspended_trees import with_gone
 from workflows.facts.read.tunables import read_tunables
 from workflows.facts.read.uberblocks import read_timelines
+from workflows.facts.read.used_twice import with_used_twice
 
 
 def node_facts(
@@ -53,7 +54,7 @@ def node_facts(
     sources = Sources(captures, earlier, digests, memory)
     disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
     listed = read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources)))
-    pools = with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks)
+    pools = with_used_twice(with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks))
     importable, partial_importable = read_importable(sources)
     return NodeFacts(
         node=node,

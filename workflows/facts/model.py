@@ -218,6 +218,7 @@ class PoolFacts:
     unread: tuple[UnreadLine, ...] = ()
     row_state: str = ""  # of the pool's own row in the tree, which may differ from `state`; "" when it was not read
     row_note: str = ""  # behind that row: "bad intent log", "corrupted data"
+    used_twice: frozenset[str] = frozenset()  # names of devices that two rows of this node's pools call in service
 
     @property
     def shown(self) -> PoolFacts:

@@ -158,8 +158,11 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
     inside = need(disks_in(facts, params))
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
-    held = f"holds {by_its_label(inside[0])}" if inside else "is empty"
-    return refuse(f"{words(params).capitalize()} {held}. Put {the_old_one(params)} back into it.")
+    if inside:
+        return refuse(
+            f"{words(params).capitalize()} holds {by_its_label(inside[0])}. Take that out, and put {the_old_one(params)} back into it."
+        )
+    return refuse(f"{words(params).capitalize()} is empty. Put {the_old_one(params)} back into it.")
 
 
 @guard

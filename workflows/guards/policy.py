@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
@@ -32,6 +33,6 @@ def allowed(*operations: ModuleType) -> Guard:
             )
         against = (why for operation in operations if (why := node.policy.refusal(operation.NAME, operation.EFFECT, params)))
         why = next(against, "")
-        return refuse(f"{node.node}: {why} {REHEARSE}") if why else ok(f"The policy of {node.node} lets this run.")
+        return replace(refuse(f"{node.node}: {why} {REHEARSE}"), by_hand=True) if why else ok(f"The policy of {node.node} lets this run.")
 
     return the_policy_of_the_node_allows_it

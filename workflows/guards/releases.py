@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
@@ -42,7 +43,7 @@ def released(*operations: ModuleType) -> Guard:
             if said.outcome == "unknown":
                 return unknown(f"Whether {node.node} is given this order is not known. {said.reason}")
             if said.outcome != "pass":
-                return refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}")
+                return replace(refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}"), by_hand=said.by_hand)
         return ok(f"{node.node}: {said.reason}")
 
     return it_may_be_ordered_on_this_release_of_openzfs

@@ -40,8 +40,9 @@ from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
 from workflows.rehearsal.assumptions import Supposition, suppositions
+from workflows.rehearsal.hand import SAID, CannotSuppose, Hand
 from workflows.rehearsal.known_facts import Stage
-from workflows.rehearsal.simulated_technician import HANDS, SAID, CannotSuppose, Hand
+from workflows.rehearsal.simulated_technician import every_hand
 from workflows.rehearsal.story import Act, Choice, Ending, Line, Rehearsed
 
 LOOKS = 12  # at a waiting step
@@ -268,7 +269,7 @@ class Play:
         self._ask(act, ev.HandsDone, by=OPERATOR, evidence=said)
 
     def _by_hand(self, step: Step, act: Act) -> str:
-        hand = HANDS.get((self.runbook.slug, step.slug), Hand("") if step.kind == "WAIT" else Hand("It was done as the step asks."))
+        hand = every_hand().get((self.runbook.slug, step.slug), Hand("") if step.kind == "WAIT" else Hand("It was done as the step asks."))
         act.supposed = hand.supposes
         return hand.does(self) if hand.supposes else SAID
 

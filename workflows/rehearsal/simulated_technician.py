@@ -6,8 +6,8 @@ A hand says what it takes for done, does it, and gives what would be typed then.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from twin import scenarios
@@ -16,24 +16,15 @@ from workflows.facts import known, lookup
 from workflows.guards import links, suspended
 from workflows.guards.rewinding import the_timeline
 from workflows.guards.subject import sharing_nodes, the_pool
+from workflows.rehearsal.hand import SAID, CannotSuppose, Hand
 from workflows.rehearsal.twin_of_node import spare_name
+from workflows.runbooks._parts import parts
 
 if TYPE_CHECKING:
     from workflows.rehearsal.play import Play
 
 NEW_WWID, NEW_SERIAL = "naa:5000000000000001", "REHEARSAL1"
-SAID = "Taken for done in a rehearsal."
 BOOTED = "00000000-0000-4000-8000-000000000001"
-
-
-class CannotSuppose(Exception):
-    """Nobody can tell here what hands would find. The message says why."""
-
-
-@dataclass(frozen=True)
-class Hand:
-    supposes: str  # "" for a WAIT that needs nobody
-    does: Callable[[Play], str] = lambda play: SAID
 
 
 # --- disks and bays
@@ -242,3 +233,9 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("suspended-pool", "alike-again"): Hand("The partners get the value of before.", _set_alike),
     ("sas-link-triage", "hands"): Hand("The cable is reseated, and nothing counts errors any more.", _touch),
 }
+
+
+@cache
+def every_hand() -> Mapping[tuple[str, str], Hand]:
+    """What is done at each (runbook, step): those above, and those in the runbooks' folders, which need this room to be loaded first."""
+    return HANDS | {(slug, step): hand for slug, part in parts("rehearsal") for step, hand in part.HANDS.items()}

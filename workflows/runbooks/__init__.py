@@ -1,4 +1,4 @@
-"""Every runbook we ship. To add one: add a file, add it here. A definition that breaks a rule stops the portal."""
+"""Every runbook we ship. To add one: `./run new runbook NAME`, and a line here. A definition that breaks a rule stops the portal."""
 
 from agents.operations import OPERATIONS
 from workflows.engine.lint import load
@@ -11,6 +11,7 @@ from workflows.runbooks import (
     resilver_tuning,
     rewind_import,
     sas_link_triage,
+    scrub_due,
     slow_disk_triage,
     spare_return,
     suspended_pool,
@@ -30,7 +31,8 @@ BOOKS = (
     sas_link_triage,
     resilver_tuning,
     drive_mode_audit,
+    scrub_due,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
-__all__ = ["RUNBOOKS"]
+__all__ = ["BOOKS", "RUNBOOKS"]

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.read.used_twice import IN_SERVICE
 from workflows.situations import _cures, _pools, _words
-from workflows.situations.spare_unavailable import DISTRIBUTED
 
 SLUG = "device-used-twice"
 MANUALS: tuple[str, ...] = ()
 GATES = True
-IN_SERVICE = ("ONLINE", "DEGRADED")
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _twice(node: NodeFacts) -> Iterator[tuple[Use, ...]]:
-    """By name: in one moment no two devices of a node have one. Of a spare every pool has another guid."""
     found: dict[str, list[Use]] = {}
     for pool in node.pools_read:
         for _, top in pool.tops_read:
             for leaf in top.leaves():
-                if leaf.state in IN_SERVICE and not DISTRIBUTED.fullmatch(leaf.name):
+                if leaf.name in pool.used_twice and leaf.state in IN_SERVICE:
                     found.setdefault(leaf.name, []).append(Use(pool, top, leaf))
-    return (tuple(uses) for uses in found.values() if len(uses) > 1)
+    return (tuple(uses) for uses in found.values())
 
 
 def _situation(node: NodeFacts, uses: tuple[Use, ...]) -> Situation:

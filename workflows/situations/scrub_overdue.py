@@ -9,15 +9,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from workflows.analysis import last_scrub
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Answer, Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import reason_of
-from workflows.situations import _pools
+from workflows.situations import _pools, _words
 from workflows.situations._limits import SCRUB_DAYS
 from workflows.situations._pools import Said, cure
 
 SLUG = "scrub-overdue"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("scrub-due",)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -54,7 +54,8 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
     else:
         title = f"{pool.name}: no scrub ended in {last.days} days"
         said = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history tells of."
-    return _make(node, pool, Said("watch", title, f"{said} {_RISK}", _lines(node, pool), _cures(pool)))
+    answers = _words.pool_answers(node, pool, "scrub-due", "It asks first what speaks against a scrub, begins it, and waits for its end.")
+    return _make(node, pool, Said("watch", title, f"{said} {_RISK}", _lines(node, pool), _cures(pool)), answers)
 
 
 def _by_the_text(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
@@ -103,5 +104,5 @@ def _cures(pool: PoolFacts) -> tuple[Cure, ...]:
     )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, said: Said) -> Situation:
-    return _pools.situation(SLUG, node, pool, said, sure=said.severity != "info")
+def _make(node: NodeFacts, pool: PoolFacts, said: Said, answers: tuple[Answer, ...] = ()) -> Situation:
+    return _pools.situation(SLUG, node, pool, said, sure=said.severity != "info", answers=answers)

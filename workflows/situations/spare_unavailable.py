@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.read.used_twice import DISTRIBUTED
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Said, cure
 
 SLUG = "spare-unavailable"
 MANUALS: tuple[str, ...] = ()
 READY = ("AVAIL", "INUSE", "ONLINE")
-DISTRIBUTED = re.compile(r"draid[1-3]-[0-9]+-[0-9]+")  # a spare that is space on all disks of a dRAID
 ELSEWHERE = re.compile(r"in use by pool '([^']+)'")  # print_status_config, zpool_main.c
 
 

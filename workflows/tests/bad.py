@@ -1,18 +1,20 @@
 """Every way in which a guard of some runbook is made to refuse or not to know, and which guards never do one of the two.
 
-To add a guard: list it here, in `bad_disks`, `bad_imports` or `bad_pools`, once under REFUSED and once under UNSURE. A guard that is
-in neither, and not in NEVER with the reason, fails a test.
+To add a guard: list it in `tests/bad.py` of the runbook that alone asks it, or else in `bad_disks`, `bad_imports` or `bad_pools`, once under
+REFUSED and once under UNSURE. A guard that is in neither, and not in NEVER with the reason, fails a test.
 """
 
 from __future__ import annotations
 
 from workflows.engine.core import Runbook
+from workflows.runbooks._parts import parts
 from workflows.tests import bad_disks, bad_imports, bad_pools
 from workflows.tests.bends import Bad
 from workflows.tests.moments import guards_of
 
 REFUSE, UNKNOWN = "refuse", "unknown"
-TABLES = (bad_disks, bad_imports, bad_pools)
+OF_RUNBOOKS = tuple(part for _, part in parts("tests.bad"))
+TABLES = (bad_disks, bad_imports, bad_pools, *OF_RUNBOOKS)
 
 _AGE = "It asks how old facts are, and facts that are too old are not known."
 _SAYS = "It asks whether something can be told at all: there is no wrong answer, only none."
@@ -49,6 +51,7 @@ NEVER: dict[tuple[str, str], str] = {
     ),
     ("it_is_still_imported", REFUSE): "That it is gone says not by what; what became of it is not known then.",
     ("it_may_be_put_back", UNKNOWN): "It reads no fact: only the time that was chosen, or a person, ends the wait.",
+    **{never: why for part in OF_RUNBOOKS for never, why in part.NEVER.items()},
 }
 
 

@@ -36,6 +36,9 @@ RECORD = {
     ev.HandsDone: {"run.done-by-hand"},
     ev.Corrected: {"run.corrected"},
     ev.PlanAsked: {"run.plan-asked"},
+    ev.PlanByHandAsked: {"run.plan-asked"},
+    ev.ByHandAsked: {"run.by-hand-shown"},
+    ev.ByHandLookAsked: {"run.by-hand-look"},
     ev.PlanArrived: {"run.planned", "run.plan-failed"},
     ev.PlanFailed: {"run.plan-failed"},
     ev.Confirmed: {"run.confirmed"},
@@ -49,15 +52,8 @@ RECORD = {
     ev.Aborted: {"run.aborted"},
 }
 SHAPES = (
-    ev.Start,
-    ev.Chosen,
-    ev.HandsDone,
-    ev.Corrected,
-    ev.PlanAsked,
-    ev.Confirmed,
-    ev.GlassBroken,
-    ev.ExecuteAsked,
-    ev.WentBack,
+    *(ev.Start, ev.Chosen, ev.HandsDone, ev.Corrected, ev.PlanAsked, ev.PlanByHandAsked, ev.Confirmed, ev.GlassBroken),
+    *(ev.ExecuteAsked, ev.ByHandAsked, ev.WentBack),
 )  # who does one has a hand in the run
 
 # What a field may hold when whoever sends it is broken, old or hostile.

@@ -12,7 +12,7 @@ from workflows.engine.core import blockers
 from workflows.engine.decide import Decision
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
-from workflows.tests.bad import BAD, NEVER, REFUSE, UNKNOWN, guards_in, possible
+from workflows.tests.bad import BAD, NEVER, OF_RUNBOOKS, REFUSE, UNKNOWN, guards_in, possible
 from workflows.tests.bends import Bad, as_it_is, tunable
 from workflows.tests.blind import blinded
 from workflows.tests.moments import Moment, Outcome, asking, verdicts, walked
@@ -74,7 +74,9 @@ def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Ou
 @pytest.mark.parametrize(("slug", "outcome", "guard"), WALKS)
 def test_it_is_met_in_a_walk_and_the_run_stands_still(slug, outcome, guard, moments):
     """A guard that has no line in `bad` has none to be met by."""
-    assert BAD[outcome].get(guard), f"nothing makes {guard} answer {outcome}: list it in bad_disks, bad_imports or bad_pools"
+    assert BAD[outcome].get(guard), (
+        f"nothing makes {guard} answer {outcome}: list it in tests/bad.py of its runbook, or in bad_disks, bad_imports or bad_pools"
+    )
     for bad in BAD[outcome][guard]:
         found = met(moments(slug), bad, outcome)
         assert found, f"no walk of {slug} comes to {guard} saying {bad.says!r}"
@@ -121,6 +123,7 @@ ANSWERS = {
     "what_was_seen": "Say what was looked at or copied",
     "where_it_was_copied": "Say what was copied",
     "who_has_taken_over": "Say who has taken over",
+    **{judge: says for part in OF_RUNBOOKS for judge, says in part.ANSWERS.items()},
 }
 JUDGED = sorted(
     {(slug, step.judges.__name__) for slug, runbook in RUNBOOKS.items() for step in runbook.steps if getattr(step, "judges", None)}

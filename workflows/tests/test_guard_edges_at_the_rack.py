@@ -116,7 +116,7 @@ EDGES = {
         FLEET,
         {"old_wwid": SDCW_WWID},
         "refuse",
-        "holds the disk with the serial number ZA000070",
+        "holds the disk with the serial number ZA000070. Take that out, and put",
     ),
     "the new one in it": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {}, "pass", "sits in bay 70"),
     "the new one elsewhere": (spare.the_new_disk_sits_where_the_old_one_was, FLEET, {"slot": "71"}, "refuse", "is not in bay 71"),

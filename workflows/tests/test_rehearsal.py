@@ -25,7 +25,7 @@ from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, 
 from workflows.rehearsal.fidelity import of_the_pool
 from workflows.rehearsal.known_facts import merged
 from workflows.rehearsal.play import SUPPOSE
-from workflows.rehearsal.simulated_technician import HANDS, NEW_WWID
+from workflows.rehearsal.simulated_technician import NEW_WWID, every_hand
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
 from workflows.tests.stories import STORIES
@@ -275,10 +275,10 @@ def test_a_log_of_the_node_goes_on_with_what_the_rehearsal_wrote():
 
 
 def test_every_hand_is_a_step_that_hands_do():
-    for runbook, step in HANDS:
+    for runbook, step in every_hand():
         assert RUNBOOKS[runbook].step(step).kind in ("MANUAL", "WAIT")
     stated = {(runbook.slug, step.slug) for runbook in RUNBOOKS.values() for step in runbook.steps if step.kind == "MANUAL" and step.judges}
-    assert stated <= set(HANDS)
+    assert stated <= set(every_hand())
 
 
 # --- draids, cache devices, disks with other names

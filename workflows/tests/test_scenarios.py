@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from twin import stories
 from twin.host import TwinHost
 from twin.scenarios import Clock
 from twin.store import Store
@@ -12,6 +13,7 @@ from workflows.engine import events as ev
 from workflows.engine.decide import Decision, decide
 from workflows.engine.state import RunState
 from workflows.facts import FleetFacts
+from workflows.rehearsal import scenarios
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
 from workflows.tests.walks import History
@@ -22,7 +24,7 @@ WATCHED_SECONDS = 1700.0  # some things show only in how they change
 def seen(name: str, folder) -> FleetFacts:
     clock, history = Clock(), History()
     hosts = {}
-    for host, node in stories.nodes(name, clock.at).items():
+    for host, node in scenarios.nodes(name, clock.at).items():
         (folder / host).mkdir()
         Store(folder / host / "state.json").create(node)
         hosts[host] = TwinHost(folder / host / "state.json", clock, clock.sleep)
@@ -34,13 +36,14 @@ def seen(name: str, folder) -> FleetFacts:
 
 @pytest.mark.parametrize("slug", RUNBOOKS)
 def test_a_scenario_is_called_after_it(slug):
-    assert slug in stories.names()
+    assert slug in scenarios.names()
 
 
-@pytest.mark.parametrize("name", stories.names())
+@pytest.mark.parametrize("name", scenarios.names())
 def test_a_situation_of_its_node_is_answered_by_the_runbook_it_is_called_after(name, tmp_path):
     (slug,) = [slug for slug in RUNBOOKS if name == slug or name.removeprefix(f"{slug}-") != name]
-    found = detect_all(seen(name, tmp_path))
+    facts = seen(name, tmp_path)
+    found = detect_all(replace(facts, at=Clock().at + WATCHED_SECONDS))
     for answer in (answer for situation in found for answer in situation.answers):
         begun = decide(RUNBOOKS[answer.runbook], RunState(params=dict(answer.params), requester="ann"), ev.Start(at=1.0, by="ann"))
         assert isinstance(begun, Decision), f"{answer.runbook} is offered, and cannot begin: {begun.reason}"

@@ -115,6 +115,7 @@ ABOUT: Mapping[str, Mapping[str, Command]] = {
     "slow-disk": {"zpool_iostat": SLOW, "smart": SMART},
     "slow-ios": {"zpool_iostat": SLOW, "zpool_events": EVENTS, "kernel_log": KERNEL, "smart": SMART},
     "device-used-twice": {"zdb_label": LABELS},
+    "direct-io-verify": {"zpool_events": EVENTS},
     "disk-failing": {"kernel_log": KERNEL, "zpool_events": EVENTS},
     "link-crc": {"kernel_log": KERNEL},
     "path-lost": {"kernel_log": KERNEL},

@@ -86,8 +86,11 @@ COLUMN = Vocabulary(
     "zpool_status",
     "columns SLOW, POWER and DIO of a row",
     {"POWER off": by(LOSS, AUXILIARY)},
-    (form(r"SLOW \S+", "SLOW 1.2K", by("slow-ios", "slow-disk", LOSS)),),
-    note="0, a dash and on are good; a count of DIO is raised as unexplained",
+    (
+        form(r"SLOW \S+", "SLOW 1.2K", by("slow-ios", "slow-disk", LOSS)),
+        form(r"DIO \S+", "DIO 12", by("direct-io-verify")),
+    ),
+    note="0, a dash and on are good",
 )
 
 ALL = (ROW, POOL, IMPORTABLE, COLUMN)

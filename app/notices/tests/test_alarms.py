@@ -8,14 +8,14 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.trust.log_witness import ACCEPT
-from app import readiness
+from app import outages, readiness
 from app.accounts.models import Membership, Refusal
 from app.api import metrics
 from app.api.fleet import status_now
 from app.fleet.models import Node
-from app.ledger.models import LedgerSent
+from app.ledger.models import LedgerEvent, LedgerSent
 from app.nodes.models import NodeKey
-from app.notices import alarms, watching
+from app.notices import alarms, delivering, spreading, watching
 from app.notices.models import Happening, Notice
 from cli import looks
 
@@ -57,6 +57,10 @@ def make(kind, enrolled, monkeypatch):
     if kind == "disk-full":
         monkeypatch.setattr(readiness, "free_bytes", lambda: 900 * 1024**2)
         return monkeypatch.undo
+    if kind == "database-hung":
+        said = dict.fromkeys(("began", "last", "again"), now.isoformat())
+        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=said)
+        return lambda: Happening.objects.filter(pk=one.pk).update(at=now - timedelta(days=2))
     if kind == "ledger-broken":
         one = Happening.objects.create(kind=kind, key="ledger-broken:1", at=now)
         return lambda: Happening.objects.filter(pk=one.pk).update(over=True)
@@ -88,7 +92,7 @@ def test_an_alarm_reaches_every_surface_and_ends_on_every_one(kind, enrolled, pa
     channel()
     end = make(kind, enrolled, monkeypatch)
     [alarm] = alarms.standing(timezone.now())
-    assert (alarm.kind, alarm.severity) == (kind, "act")
+    assert (alarm.kind, alarm.severity) == (kind, "watch" if kind == "database-hung" else "act")
 
     assert alarm.title in page()
     assert status_now()["alarms"][0]["title"] == alarm.title
@@ -216,3 +220,56 @@ def test_commands_in_an_alarm_are_code_on_pages_and_plain_words_in_notices(page,
     (put,) = [one for one in watching.alarmed(timezone.now(), timezone.now() - timedelta(hours=1)) if one.kind == "alarm"]
     assert "df -h" in put.said["do"]
     assert "`" not in "".join(put.said.values())
+
+
+@pytest.fixture
+def outage():
+    """The database answers again, and this long it did not."""
+
+    def was(seconds):
+        outages.forget()
+        began = timezone.now() - timedelta(seconds=seconds + 5)
+        outages.valkey().hset(outages.KEY, mapping={"began": began.timestamp(), "last": began.timestamp() + seconds})
+
+    yield was
+    outages.forget()
+
+
+def test_a_database_that_hung_and_answers_again_is_told_once_from_when_to_when(outage, page, channel, receiver, spread, client):
+    channel(receiver.url)
+    outage(200)
+    began, last = outages.noted()
+    watched(look=3)
+    spread()
+    [notice] = Notice.objects.all()
+    assert notice.title == "The database did not answer for about 3 minutes. It answers again"
+    for moment in (began, last):
+        assert f"{moment:%Y-%m-%d %H:%M:%S} UTC" in notice.body
+    delivering.deliver(notice.pk)
+    assert [f"[act now] {notice.title}" in got for got in receiver.got] == [True]
+    assert list(LedgerEvent.objects.filter(type="database.hung").values_list("actor", flat=True)) == ["portal"]
+    assert notice.title in page()
+    assert 'slotlight_portal_alarms{kind="database-hung"} 1.0' in client.get("/metrics").content.decode()
+    assert outages.noted() is None
+    outage(200)
+    watched(look=1)
+    assert Happening.objects.filter(kind="database-hung").count() == 2, "the next time is told of again"
+
+
+def test_one_answer_of_the_database_that_came_late_is_told_to_nobody(outage):
+    outage(0)
+    watched(look=1)
+    assert not Happening.objects.exists()
+    assert outages.noted() is None
+
+
+def test_a_database_that_hung_is_shown_for_a_day_and_then_is_over_for_pagers_too(outage, channel, receiver, spread):
+    channel(receiver.url)
+    outage(60)
+    watched(look=1)
+    spread()
+    Happening.objects.update(at=timezone.now() - timedelta(hours=25))
+    watched(look=1)
+    assert alarms.standing(timezone.now()) == []
+    spreading.settle(timezone.now())
+    assert [notice.ends for notice in Notice.objects.order_by("pk")] == [False, True]

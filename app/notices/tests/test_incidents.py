@@ -1,10 +1,12 @@
 """Firing and resolved: what begins and ends is told under one stable key, and nothing is resolved that is not known to be over."""
 
+import importlib
 import json
 from datetime import timedelta
 
 import apprise
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from app.accounts.models import Team
@@ -423,3 +425,26 @@ def told_raw(spread, receiver):
         return new
 
     return since
+
+
+def test_what_was_told_before_notices_had_keys_and_still_stands_gets_its_end(channel, receiver, situation, close, told, node):
+    """As a portal of before migration notices/0002 left it."""
+    channel(receiver.url)
+    stands, over = situation("disk-missing:oss01"), situation("disk-errors:oss01")
+    last = node.last_report_at.isoformat()
+    outbox.put([outbox.Happening("node-silent", f"node-silent:oss01:{last}", "oss01", said={"heard": last})])
+    told(receiver)
+    Situation.objects.filter(pk=over.pk).update(closed_at=timezone.now())
+    Incident.objects.all().delete()
+    Notice.objects.update(incident="", members=[])
+
+    importlib.import_module("app.notices.migrations.0003_ends_of_earlier_notices").give_ends(apps, None)
+    close(stands)
+    Node.objects.update(last_report_at=timezone.now() + timedelta(seconds=1))
+    outbox.put(list(watching.heard()))
+    ends = [
+        ("Over: disk-missing:oss01 is wrong", "resolved", "situation:disk-missing:oss01"),
+        ("oss01 reports again", "resolved", "node-silent:oss01"),
+    ]
+    assert sorted(told(receiver)) == ends
+    assert not Incident.objects.exists()

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -29,6 +29,7 @@ from app.runs import folded_reads, rights, services
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.ordering import order_envelope, plan_approvals, sealing, unattended
 from app.runs.ordering.receipts import BadReceipt, Receipt, read, take_captures
+from workflows.engine import by_hand
 from workflows.engine import events as ev
 from workflows.engine.state import ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES
 
@@ -363,10 +364,10 @@ def _move(
         heard = {"probe": told.probe, "said": told.said} if told else {}
         services.tell(order.run, ev.OrderMoved, actor, now, **said, **heard)
     elif status not in ORDER_IS_OUT:
-        _answer(order, status, now, actor, told, problem)
+        _answer(order, status, now, actor, told, evidence, problem)
 
 
-def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt | None, problem: str) -> None:
+def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt | None, evidence: tuple[str, ...], problem: str) -> None:
     """The end of a pure order, for the run that asked."""
     why = problem or order.reason or "The node gave no reason."
     good = status == "SUCCEEDED" and told is not None and not problem
@@ -376,9 +377,17 @@ def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt 
         else:
             services.tell(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
     elif good:
-        services.tell(order.run, ev.FactsArrived, actor, now, number=order.number, taken_after=order.sealed_at.timestamp())
+        kind, shown = _looked(order, told, evidence)
+        services.tell(order.run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
     else:
         services.tell(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
+
+
+def _looked(order: Order, told: Receipt | None, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:
+    """What the answer to a look is to its run, and what more it says."""
+    if order.operation != by_hand.PROBE:
+        return ev.FactsArrived, {}
+    return ev.ByHandSeen, {"result": (told.result if told else None) or {}, "evidence": evidence}
 
 
 def _record(order: Order, type: str, node: str, body: dict, known: Collection[str] = ()) -> None:

@@ -20,7 +20,7 @@ from app.runs.rights import APPROVE, BREAK_GLASS, may, rests
 # What makes whoever did it one of the run's hands; see `workflows.engine.transitions.with_hand`.
 BY_HAND = (
     *("run.started", "run.chosen", "run.confirmed", "run.plan-asked", "run.done-by-hand", "run.corrected", "run.went-back"),
-    *("run.ordered", "run.glass-broken", "technician-link.made"),
+    *("run.ordered", "run.by-hand-shown", "run.glass-broken", "technician-link.made"),
 )
 
 

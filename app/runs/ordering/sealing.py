@@ -80,6 +80,16 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
     return _seal(run.node, said, now, until, run=run, step=effect.step, nonce=said["nonce"], **more)
 
 
+def show(run: Run, step: Step, effect: ev.Show, person: User | None, now: datetime) -> None:
+    """Whether all that an order needs is behind a command that a person is to be shown. Raises CannotSeal where it is not."""
+    if person is None:
+        raise CannotSeal(f"“{step.title}” is given by hand, and that needs a person.")
+    if needs_approval(effect.effect, step.destructive) and (why := plan_approvals.of(effect.plan_digest, person, now).why_not):
+        raise CannotSeal(why)
+    if why := seals.why_not(Plan, pk=effect.plan_digest):
+        raise CannotSeal(why)
+
+
 def _names_one_thing(effect: ev.Seal) -> None:
     """An empty or wildcard target must never come to mean "everything"."""
     for name, value in effect.params.items():

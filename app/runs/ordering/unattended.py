@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from app.accounts import seals
 from app.runs import services
 from app.runs.models import Order, Run
+from workflows.engine import by_hand
 from workflows.engine import events as ev
 from workflows.engine.core import Step, Verdict, ask, blockers
 from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
@@ -44,7 +45,7 @@ def when(run: Run) -> datetime:
 
 def go_on(run: Run, now: datetime) -> None:
     """One move of a run whose row the caller has locked; nothing when it does not wait for that."""
-    if step_of(run) is None or when(run) > now:
+    if step_of(run) is None or when(run) > now or by_hand.IN_PLAN in (run.here.plan or {}):
         return
     why = services.CHANGED if services.definition_changed(run) else ""
     if not why:

@@ -37,8 +37,8 @@ def _named(runbook: Runbook, steps: tuple[Step, ...]) -> Iterator[str]:
         yield phase
 
 
-def grouped(runbook: Runbook, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The listed parts by phase, each with how far it is."""
+def grouped(runbook: Runbook, parts: list[dict[str, Any]], turned: bool = False) -> list[dict[str, Any]]:
+    """The listed parts by phase, each with how far it is. Where a run turned back or was ended, the phase it was in is not done."""
     names = of(runbook)
     found = []
     for name, group in itertools.groupby(parts, lambda part: names[_first(part)]):
@@ -55,8 +55,13 @@ def grouped(runbook: Runbook, parts: list[dict[str, Any]]) -> list[dict[str, Any
                 "done": sum(bool(line["finished"]) for line in coming),
                 "of": len(coming),
                 "over": bool(coming) and all(line["finished"] for line in coming),
+                "ended": False,
+                "left": not lines[-1]["finished"],
             }
         )
+    reached = [phase for phase in found if phase["done"]]
+    if turned and reached and reached[-1]["left"]:
+        reached[-1].update(over=False, ended=True)
     return found
 
 

@@ -19,11 +19,11 @@ from app.ledger.services import blob
 from app.ledger.words import said
 from app.runs import services
 from app.runs.models import Order, Run
-from app.runs.pages import ending, look_again, panels, phases, safety
+from app.runs.pages import by_hand, ending, look_again, panels, phases, safety
 from app.runs.people import approval_requests, run_sharing
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may, rests
 from workflows.engine import lint_paths, plan_losses
-from workflows.engine.core import END, ApproveStep, Option, Runbook, Step, Verdict, blockers
+from workflows.engine.core import END, ApproveStep, Option, Runbook, Step, Verdict, blockers, goes_by_hand
 from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 from workflows.engine.manual_answers import correctable
 from workflows.engine.state import ENDED, Finished, RunState
@@ -104,6 +104,7 @@ def detail(run: Run, user: User) -> dict[str, Any]:
         **correcting(runbook, state),
         "may_correct": may(user, MANUAL, run.node),
         **panels.beside(run, state, step, user),
+        **by_hand.shown(run, state, step, user),
         **safety.answers(run, state, step),
         "lost": safety.lost(run, state, step),
         "plan_lost": plan_losses.lost(state.plan or {}),
@@ -170,7 +171,7 @@ def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
     return {
         "steps": lines[:back],
         "parts": listed,
-        "phases": phases.grouped(runbook, listed),
+        "phases": phases.grouped(runbook, listed, bool(state.ending) or state.status == "aborted"),
         "way_back": lines[back:],
         "back_walked": walked,
     }
@@ -264,12 +265,15 @@ def earlier(runbook: Runbook, state: RunState) -> Step | None:
 def listed(options: list[dict[str, Any]]) -> dict[str, Any]:
     """What may be taken, and how much else there is: the page folds away what cannot."""
     fitting = sum(option["fit"] for option in options)
-    return {"options": options, "fitting": fitting, "others": len(options) - fitting}
+    by_hand = any(option["by_hand"] for option in options)
+    return {"options": options, "fitting": fitting, "others": len(options) - fitting, "some_by_hand": by_hand}
 
 
 def choice(option: Option, runbook: Runbook) -> dict[str, Any]:
     against = blockers(option.verdicts)
-    shown = {"value": option.value, "title": option.title, "detail": option.detail, "fit": not against, "against": first_words(against)}
+    by_hand = goes_by_hand(option.verdicts)
+    shown: dict[str, Any] = {"value": option.value, "title": option.title, "detail": option.detail, "against": first_words(against)}
+    shown |= {"fit": not against or by_hand, "by_hand": by_hand}
     if option.leads_to == END:
         return shown | {"leads_to": "the end of the run"}
     return shown | {"leads_to": runbook.step(option.leads_to).title if option.leads_to else ""}

@@ -3,6 +3,7 @@
 Whoever has no portal at hand reads here what a runbook asks, in which order, and with which commands.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from workflows.engine.core import END, ApproveStep, ConfirmStep, ExecuteStep, Ma
 from workflows.runbooks import RUNBOOKS
 
 FOLDER = Path(BASE_DIR) / "docs" / "runbooks"
+GUIDE = Path(BASE_DIR) / "docs" / "guide" / "runbooks.md"
+LISTED = re.compile(r"(?:^- \[.+\]\(\.\./runbooks/.+\.md\)\n)+", re.MULTILINE)
 MADE_BY = "<!-- Made from the definition by `./run manage runbook_docs`. Change the runbook, not this page. -->"
 
 
@@ -31,6 +34,8 @@ def behind(folder: Path = FOLDER) -> list[str]:
 def write(folder: Path = FOLDER) -> list[str]:
     """Make the pages what the definitions give; returns those that changed."""
     changed, wanted = behind(folder), pages()
+    if folder == FOLDER:
+        GUIDE.write_text(guide(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     for name in changed:
         if name in wanted:
@@ -38,6 +43,12 @@ def write(folder: Path = FOLDER) -> list[str]:
         else:
             (folder / name).unlink()
     return changed
+
+
+def guide(text: str) -> str:
+    """The guide's page on runbooks with the list of those there are."""
+    rows = "".join(f"- [{book.title}](../runbooks/{book.slug}.md)\n" for book in RUNBOOKS.values())
+    return LISTED.sub(lambda _: rows, text, count=1)
 
 
 def _index() -> str:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Order, Run
 from workflows.analysis import verdict_evidence
@@ -124,8 +125,9 @@ def _while_ordered(run: Run, state: RunState) -> str:
 
 
 def commands_ran(run_id: int) -> bool:
-    """Whether a node has begun any command of this run."""
-    return Order.objects.filter(run=run_id, started_at__isnull=False).exclude(effect="pure").exists()
+    """Whether a node has begun any command of this run, or a person was shown one to give."""
+    given = Order.objects.filter(run=run_id, started_at__isnull=False).exclude(effect="pure").exists()
+    return given or LedgerEvent.objects.filter(run=str(run_id), type="run.by-hand-shown").exists()
 
 
 def _between(run: Run, state: RunState, step: Step) -> str:

@@ -77,6 +77,10 @@ def take_over(run_id: int, version: int, holder_id: int, user: User, reason: str
 
 
 def _stop_orders_of(holder: Run, run: Run, user: User, now: datetime) -> None:
+    if holder.here.is_by_hand:
+        raise services.RunRefused(
+            f"The command of run {holder.pk} is given by hand: it may be running, or be run yet. Its end must be known first; open that run."
+        )
     order = _out(holder)
     if order is None:
         return

@@ -5,6 +5,7 @@ The node's side is the agent's own code; only the wire is left out: its portal c
 
 import base64
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -30,10 +31,11 @@ from app.runs import services
 from app.runs.models import Run
 from app.runs.ordering import orders
 from app.runs.ordering.order_envelope import log
-from twin import demo, tryout
+from twin import demo
 from twin.host import TwinHost
 from twin.model import Knobs
 from workflows.engine import events as ev
+from workflows.rehearsal import tryout
 
 KEY = bytes(range(32))
 RUNBOOK = "wwid-mismatch-replace"
@@ -127,7 +129,7 @@ class Oss01(Played):
 
 def try_out(folder: Path, scenario: str) -> Played:
     """The node that needs this runbook, having reported once."""
-    state = tryout.make(folder / "twin", scenario)
+    state = tryout.make(folder / "twin", scenario, time.time())
     node = Played(folder, tryout.node_name(scenario), state, demo.WRITING)
     with node.host.store.changing() as twin:
         twin.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)

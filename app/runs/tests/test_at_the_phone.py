@@ -68,7 +68,7 @@ def test_on_the_way_back_it_asks_for_the_old_disk_and_for_nothing_else(walk, cli
     assert NEW not in shown, "neither as what goes in nor as what could be scanned anew"
     rack.insert(walk.node.state, BAY, NEW)
     walk.look()
-    said = f"holds the disk with the serial number {NEW}. Put the disk with the serial number {walk.run.params['old_serial']} back"
+    said = f"holds the disk with the serial number {NEW}. Take that out, and put the disk with the serial number {walk.run.params['old_serial']} back"
     assert said in phone(client, walk)
 
 
@@ -131,7 +131,7 @@ def test_with_hands_in_the_rack_the_node_is_looked_at_every_few_seconds(walk, cl
     walk.run.refresh_from_db()
     assert timezone.now() < walk.run.due_at
     assert (walk.run.due_at - timezone.now()).total_seconds() <= LOOK_SECONDS
-    assert 'It looks again in <span data-count="down">' in phone(client, walk)
+    assert 'It looks again in <span data-count="down" data-then="It looks now.">' in phone(client, walk)
     Run.objects.filter(pk=walk.run.pk).update(due_at=timezone.now())
     tasks.ring_due()
     assert looks().count() == 2

@@ -64,7 +64,9 @@ def test_that_the_last_scrub_is_long_ago_is_read_before_the_disk_is_taken_out_an
     head, said = "<strong>Before you go on.</strong>", "No scrub of ost_0 came to its end in the"
     for step in ("check", "plan-offline", "confirm-offline", "offline"):
         walk.to(step)
-        assert f"{head} {said}" in walk.page(client), step
+        shown = walk.page(client)
+        assert f"{head} {said}" in shown, step
+        assert "run <code>zpool scrub ost_0</code> to its end first" in shown, "a command is shown as code"
         if step == "confirm-offline":
             assert said in walk.run.here.plan["warnings"][0]
             walk.to("approve-offline")
@@ -277,6 +279,7 @@ def test_every_runbook_has_a_page_made_from_its_definition(slug, client, ann):
     for step in RUNBOOKS[slug].steps:
         assert step.title in shown
     assert "None" not in shown
+    assert "`" not in shown, "a command is shown as code"
     assert "5000c500a65b207b" not in shown
     assert ("Put back what was switched on" in shown) == bool(RUNBOOKS[slug].undo)
 

@@ -126,6 +126,18 @@ def test_a_phase_says_how_far_it_is_and_that_an_order_in_it_failed():
     assert [phase["failed"] for phase in run_page.stepper(BOOK, failed)["phases"]] == [False, True, False, False]
 
 
+def test_the_phase_in_which_a_run_was_ended_is_not_done():
+    shown = run_page.stepper(BOOK, at("confirm", "choose", "check", "plan", status="aborted"))["phases"]
+    assert [(phase["over"], phase["ended"]) for phase in shown] == [(True, False), (False, True), (False, False), (False, False)]
+    whole = run_page.stepper(BOOK, at("verify", "choose", *REPLACE, status="done"))["phases"]
+    assert not any(phase["ended"] for phase in whole)
+    book = RUNBOOKS["blink-and-replace"]
+    forward = [step.slug for step in book.steps[: book.place(book.undo)]]
+    back = at(book.undo, *forward[: forward.index("insert")], status="waiting", ending="aborted")
+    rack = next(phase for phase in run_page.stepper(book, back)["phases"] if phase["name"] == phases.RACK)
+    assert (rack["over"], rack["ended"]) == (False, True)
+
+
 @pytest.mark.django_db
 def test_the_end_shows_what_is_true_now_and_folds_the_old_plan_away(oss01, ann, bob, client):
     run = walk_to("approve", oss01, ann, bob)

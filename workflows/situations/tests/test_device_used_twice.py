@@ -2,8 +2,11 @@
 
 import pytest
 
+from workflows.analysis.pool_fate import pool_losses
+from workflows.facts import known
 from workflows.situations._cures import DOES
-from workflows.situations.tests.texts import found, status
+from workflows.situations.tests.texts import READ_AT, found, status
+from workflows.triage import triage
 from workflows.triage.next import manuals
 
 WWN = "/dev/disk/by-id/wwn-0x5000c500a65b20{}b-part1"
@@ -41,6 +44,15 @@ def test_two_rows_of_one_device_are_one_finding_that_holds_back_every_change(tex
     assert kinds <= {"look", "reseat", "wait"}
     assert not {runbook for one in every for runbook in (*(answer.runbook for answer in one.answers), *manuals(one))} & set(DOES)
     assert not any("goes back by itself" in one.meaning for one in every)
+
+
+@pytest.mark.parametrize("text", TWICE.values(), ids=TWICE)
+def test_what_is_survived_is_not_known_meanwhile(text):
+    (node,) = triage([("status.txt", text)], read_at=READ_AT).fleet.nodes.values()
+    for pool in node.pools_read:
+        left = pool_losses(pool.shown)
+        assert not known(left)
+        assert "in service in two places" in left.reason
 
 
 def test_names_of_the_kernel_are_on_every_node_so_a_paste_is_asked_for_again():

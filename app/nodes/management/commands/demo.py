@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand
 
 from app.nodes import demo
-from twin import stories
+from workflows.rehearsal import scenarios
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("--dir", type=Path, required=True, help="the folder the twins play from")
         parser.add_argument(
-            "--scenario", default="", choices=("", *stories.names()), help="add the node that needs the runbook of this name"
+            "--scenario", default="", choices=("", *scenarios.names()), help="add the node that needs the runbook of this name"
         )
         parser.add_argument("--bind", default="127.0.0.1", help="the address the portal listens on")
 

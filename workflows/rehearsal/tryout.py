@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import Any
 
-from twin import rack, stories
+from twin import rack
 from twin.build import guid_of
 from twin.demo import REPLACE_SECONDS, RESILVER_SECONDS, RESILVER_SECONDS_VARIABLE, UPTIME_SECONDS, allow, policy_path, state_path
 from twin.model import Disk, Knobs, Node, load
 from twin.scenarios import shelf_disk
 from twin.store import Store
+from workflows.rehearsal import scenarios
 
 PREFIX, PARTNER = "try-", "-partner"
 Writer = tuple[str, str]  # hostname, hostid
@@ -30,15 +30,14 @@ def node_name(scenario: str) -> str:
 
 
 def node_names(scenario: str) -> tuple[str, ...]:
-    return tuple(node_name(scenario) + PARTNER * place for place in range(len(stories.nodes(scenario, 0.0))))
+    return tuple(node_name(scenario) + PARTNER * place for place in range(len(scenarios.nodes(scenario, 0.0))))
 
 
-def make(folder: os.PathLike[str], scenario: str, now: float | None = None) -> FilePath:
+def make(folder: os.PathLike[str], scenario: str, now: float) -> FilePath:
     """Write the scenario's nodes, their policies, and what lies on the shelf beside the first, whose state is returned."""
-    at = time.time() if now is None else now
-    nodes = list(stories.nodes(scenario, at).values())
+    nodes = list(scenarios.nodes(scenario, now).values())
     writers = {int(node.hostid, 16): _writer(scenario, place) for place, node in enumerate(nodes)}
-    paths = [_write(folder, own(node, scenario, writers), name, at) for node, name in zip(nodes, node_names(scenario), strict=False)]
+    paths = [_write(folder, own(node, scenario, writers), name, now) for node, name in zip(nodes, node_names(scenario), strict=False)]
     rack.lay_out(paths[0], [spare(scenario)])
     return paths[0]
 
@@ -94,4 +93,4 @@ def _renumbered(text: str, number: int) -> str:
 
 
 def _number(scenario: str) -> int:
-    return 1 + stories.names().index(scenario)
+    return 1 + scenarios.names().index(scenario)

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from twin import demo, rack, stories, tryout
+from twin import demo, rack
 from twin.store import Store
+from workflows.rehearsal import scenarios, tryout
 
 NOW = 1795248315.0
 
@@ -22,12 +23,12 @@ def identities(node):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    return {name: tryout.make(folder, name, NOW) for name in stories.names()}, demo.make(folder)
+    return {name: tryout.make(folder, name, NOW) for name in scenarios.names()}, demo.make(folder)
 
 
 def test_no_two_scenarios_share_anything_and_none_shares_with_the_fleet(made):
-    scenarios, fleet = made
-    everybody = [Store(path).view().node for path in (*scenarios.values(), *fleet)]
+    played, fleet = made
+    everybody = [Store(path).view().node for path in (*played.values(), *fleet)]
     seen = [identities(node) for node in everybody]
     for place, one in enumerate(seen):
         for other in seen[:place]:
@@ -35,7 +36,7 @@ def test_no_two_scenarios_share_anything_and_none_shares_with_the_fleet(made):
     assert len({node.hostid for node in everybody}) == len({node.hostname for node in everybody}) == len(everybody)
 
 
-@pytest.mark.parametrize("name", stories.names())
+@pytest.mark.parametrize("name", scenarios.names())
 def test_its_nodes_are_written_with_policies_and_a_disk_on_the_shelf(name, made):
     path = made[0][name]
     assert path.parent.name == tryout.node_name(name)

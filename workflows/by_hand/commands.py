@@ -1,0 +1,110 @@
+"""The command of an operation as lines for `sh`, for a person's hands: its argv, or what its own hand would write.
+
+An operation that writes attributes has no argv that a tool would take. Here stands what comes to the same in a shell: the disk is found by its
+WWID and the bay by its enclosure's id in that very moment, never by a kernel name.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+from agents.operations.locate_led import ABSENT, ANY
+
+Lines = tuple[str, ...]
+
+
+def lines(operation: str, params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """The body of the function that carries it out; () where it is none that a person could give."""
+    if make := _WRITTEN.get(operation):
+        return make(params, argv)
+    return (shlex.join(argv),)
+
+
+def in_words(operation: str, argv: Sequence[str]) -> str:
+    """What is about to be run, for a person to read."""
+    return shlex.join(argv) if operation not in _WRITTEN else " ".join(argv)
+
+
+def _tunable(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    if argv[0] != "write":
+        return (shlex.join(argv),)
+    path, value = map(shlex.quote, argv[1:])
+    return (f"printf '%s\\n' {value} >{path} || return 1", f"cat {path}")
+
+
+def _delete(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    return (
+        "found=0",
+        "for device in /sys/class/block/*; do",
+        f'  case "$(cat "$device/device/wwid" 2>/dev/null)" in {_wwid(params)})',
+        '    printf 1 >"$device/device/delete" || return 1; found=1; printf \'%s\\n\' "deleted ${device##*/}" ;;',
+        "  esac",
+        "done",
+        '[ "$found" = 1 ]',
+    )
+
+
+def _rescan(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    return (
+        "found=0",
+        "for scan in /sys/class/scsi_host/host*/scan; do",
+        "  printf '%s\\n' '- - -' >\"$scan\" || return 1",
+        "  found=1; printf '%s\\n' \"scanned ${scan%/scan}\"",
+        "done",
+        '[ "$found" = 1 ]',
+    )
+
+
+def _locate(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    return _bay(params, "locate", "1" if params["light"] == "on" else "0")
+
+
+def _fault(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    return _bay(params, "fault", "0")
+
+
+def _bay(params: Mapping[str, str], attribute: str, value: str) -> Lines:
+    """Over every path to the enclosure, and only where the bay holds what is meant."""
+    return (
+        "found=0",
+        "for slot in /sys/class/enclosure/*/*/slot; do",
+        "  bay=${slot%/slot}",
+        f'  [ "$(cat "${{bay%/*}}/id" 2>/dev/null)" = {shlex.quote(params["enclosure"])} ] || continue',
+        f'  [ "$(cat "$slot" 2>/dev/null)" = {shlex.quote(params["slot"])} ] || continue',
+        *_holds(params),
+        f'  printf {value} >"$bay/{attribute}" || return 1',
+        f'  printf \'%s\\n\' "$bay/{attribute} reads $(cat "$bay/{attribute}")"',
+        f'  [ "$(cat "$bay/{attribute}")" = {value} ] || return 1',
+        "  found=1",
+        "done",
+        '[ "$found" = 1 ]',
+    )
+
+
+def _holds(params: Mapping[str, str]) -> Lines:
+    if params["wwid"] == ANY:
+        return ()
+    if params["wwid"] == ABSENT:
+        return ('  if [ -e "$bay/device" ]; then printf \'%s\\n\' "$bay holds a disk"; return 1; fi',)
+    other = "printf '%s\\n' \"$bay holds another disk\"; return 1"
+    return (f'  case "$(cat "$bay/device/wwid" 2>/dev/null)" in {_wwid(params)}) ;; *) {other} ;; esac',)
+
+
+def _wwid(params: Mapping[str, str]) -> str:
+    """As sysfs writes it: naa.5000c500a65b207b."""
+    return shlex.quote(params["wwid"].replace(":", ".", 1))
+
+
+def _none(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    return ()
+
+
+_WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
+    "set_tunable": _tunable,
+    "disk_delete": _delete,
+    "disk_rescan": _rescan,
+    "locate_led": _locate,
+    "fault_led_off": _fault,
+    "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that
+}

@@ -1,0 +1,111 @@
+"""What a command by hand rests on: which boot of which host, which pool, which members, which disks with which labels.
+
+Worked out when the node's plan arrives and bound into the plan, so that whoever confirms and approves it has it before them, and the snippet
+holds the node to it: it reads every line of this again before it runs anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agents.domain.wwid import by_id_path
+from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
+
+IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
+ANY, NONE = "any", "none"
+_STATE = re.compile("[A-Z]{2,12}")
+_HOSTID, _BOOT_ID = re.compile("[0-9a-f]{8}"), re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# They name a disk of which the plan asks that it carries the label of the member they name.
+_LABELLED = ("zpool_set_path", "set_drive_mode")
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk by its LU name. `label`: guid of the member whose label it carries, NONE where it must carry none, ANY where that is not asked."""
+
+    path: str
+    wwid: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """`imported`: whether the pool is in use on this host when the command is given. `members`: (vdev guid, its state, or ANY)."""
+
+    hostid: str
+    boot_id: str
+    imported: bool
+    members: tuple[tuple[str, str], ...] = ()
+    disks: tuple[Disk, ...] = ()
+
+    def to_plan(self) -> dict[str, Any]:
+        """For the plan, which holds texts and lists alone."""
+        return {
+            "hostid": self.hostid,
+            "boot_id": self.boot_id,
+            "imported": "yes" if self.imported else "no",
+            "members": [list(member) for member in self.members],
+            "disks": [[disk.path, disk.wwid, disk.label] for disk in self.disks],
+        }
+
+    @classmethod
+    def from_plan(cls, plan: Mapping[str, Any]) -> Grounds | None:
+        """None where the plan is not one to be carried out by hand."""
+        told = plan.get(IN_PLAN)
+        if not isinstance(told, Mapping):
+            return None
+        members = tuple((guid, state) for guid, state in told["members"])
+        return cls(told["hostid"], told["boot_id"], told["imported"] == "yes", members, tuple(Disk(*each) for each in told["disks"]))
+
+
+def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grounds]:
+    """What this plan rests on at its node; Unknown with the reason where that cannot be told, and then nothing is shown."""
+    node = lookup.node(facts, node_name)
+    if not known(node):
+        return node
+    for value, pattern, what in ((node.hostid, _HOSTID, "hostid"), (node.boot_id, _BOOT_ID, "boot id")):
+        if not known(value):
+            return Unknown(f"The {what} of {node.node} is not known: {value.reason}")
+        if pattern.fullmatch(value) is None:
+            return Unknown(f"The {what} of {node.node} is {value!r}, which cannot be compared.")
+    pre, params = plan.get("preconditions", {}), plan.get("params", {})
+    members = tuple(_members(pre, params))
+    disks = tuple(_disks(node, str(plan.get("operation", "")), pre, params, members))
+    imported = known(node.pools) and any(known(pool.guid) and str(pool.guid) == params.get("pool_guid") for pool in node.pools)
+    return Grounds(str(node.hostid), str(node.boot_id), imported, members, disks)
+
+
+def _members(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    state = pre.get("target.state", "")
+    for name in ("vdev_guid", "spare_guid"):
+        if guid := params.get(name):
+            yield guid, state if name == "vdev_guid" and _STATE.fullmatch(state) else ANY
+    for guid in params.get("vdev_guids", "").split():
+        yield guid, ANY
+
+
+def _disks(
+    node: NodeFacts, operation: str, pre: Mapping[str, str], params: Mapping[str, str], members: tuple[tuple[str, str], ...]
+) -> Iterator[Disk]:
+    wwid = params.get("wwid", "")
+    if path := by_id_path(wwid):
+        label = params.get("vdev_guid", ANY) if operation in _LABELLED else NONE if pre.get("disk.labels") == NONE else ANY
+        yield Disk(path, wwid, label)
+    if operation in _LABELLED:
+        return
+    for guid, _ in members:
+        yield from (disk for disk in _disks_of_member(node, params.get("pool_guid", ""), guid) if disk.wwid != wwid)
+
+
+def _disks_of_member(node: NodeFacts, pool_guid: str, guid: str) -> Iterator[Disk]:
+    """Of a member whose disk the node sees. A disk that is gone has no label to read; its member is then looked for in the tree alone."""
+    seen = {disk.wwid for disk in node.disks if known(disk.wwid)} if known(node.disks) else set()
+    for pool in node.pools if known(node.pools) else ():
+        if not known(pool.guid) or str(pool.guid) != pool_guid:
+            continue
+        for _, leaf in lookup.pool_leaves(pool):
+            if known(leaf.guid) and str(leaf.guid) == guid and known(leaf.wwid) and leaf.wwid in seen and (path := by_id_path(leaf.wwid)):
+                yield Disk(path, leaf.wwid, guid)

@@ -1,0 +1,223 @@
+"""One snippet for `sh`, made for one plan and one showing: it reads again what the plan rests on, and then runs its command, or says what differs.
+
+    begun before            ->  says so, runs nothing        (exit 4)
+    something differs       ->  says what, runs nothing      (exit 3)
+    cannot be recorded      ->  says why, runs nothing       (exit 5)
+    ran                     ->  says with which exit code    (exit 0, or 1 where the command failed)
+
+It is pasted into a root shell on the node. A shell of its own reads it, with an environment of its own, and only when the last line has
+arrived: a paste that was cut runs nothing. It is POSIX, so dash, bash, busybox and ksh give the same. That it runs once is kept by a folder
+made with `mkdir`, which is made or is not; what it did is recorded there, where the agent reads it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agents.collectors.by_hand import FOLDER
+from agents.host.host import PATH
+from workflows.by_hand import commands
+from workflows.by_hand.grounds import ANY, NONE, Disk, Grounds
+from workflows.engine.plans import argv_problems
+
+NONCE = re.compile("[0-9a-f]{32}")
+LINE_CHARS_MAX = 4000  # a terminal takes 4095 in a line
+DIFFERS, BEGUN_BEFORE, NOT_RECORDED = 3, 4, 5
+
+
+class CannotMake(Exception):
+    """There is no snippet for this plan. The message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where on the node things are; tests have a node in a folder."""
+
+    path: str = ":".join(PATH)
+    shell: str = "sh"
+    marks: str = FOLDER
+    boot_id: str = "/proc/sys/kernel/random/boot_id"
+    hostid: str = "/etc/hostid"
+    block: str = "/sys/class/block"
+
+
+def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()) -> str:  # noqa: B008
+    """The snippet of a plan to be carried out by hand, which runs nothing after `until` (Unix seconds, by the node's clock). Raises CannotMake."""
+    grounds = Grounds.from_plan(plan)
+    if grounds is None:
+        raise CannotMake("This plan is not one to be carried out by hand. Ask the node for a new plan.")
+    if NONCE.fullmatch(nonce) is None:
+        raise CannotMake("The nonce of this showing is none. Report this as a fault of the portal.")
+    _refuse_odd(plan, grounds)
+    body = commands.lines(plan["operation"], plan["params"], plan["argv"])
+    if not body:
+        raise CannotMake(f"{plan['operation']} is no command that a person could give; the agent alone does it.")
+    lines = (*_head(nonce, until, paths), *_MEANS, *_checks(plan, grounds), *_command(body), *_main(plan), "main", f"END_{nonce}")
+    if long := next((line for line in lines if len(line) > LINE_CHARS_MAX), ""):
+        raise CannotMake(f"A line of the snippet would be longer than a terminal takes: {long[:80]}…")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
+    """Nothing but printable ASCII is ever put into it: a control character could do on a terminal what nobody reads."""
+    for problem in argv_problems(plan["argv"]):
+        raise CannotMake(problem)
+    texts = [
+        *plan["argv"],
+        *plan["params"].values(),
+        grounds.hostid,
+        grounds.boot_id,
+        *(word for member in grounds.members for word in member),
+    ]
+    texts += [word for disk in grounds.disks for word in (disk.path, disk.wwid, disk.label)]
+    for text in texts:
+        if not (text.isascii() and text.isprintable()) or "!" in text:
+            raise CannotMake(
+                f"{text!r} holds a character that a terminal or its shell may take for something else. It is not shown as a command."
+            )
+    for disk in grounds.disks:
+        if not disk.path.startswith("/dev/disk/by-id/"):
+            raise CannotMake(f"{disk.path} may be another disk by now. Report this as a fault of the portal.")
+
+
+def _head(nonce: str, until: int, paths: Paths) -> Iterator[str]:
+    yield f"env -i PATH={shlex.quote(paths.path)} LC_ALL=C TZ=UTC HOME=/ {paths.shell} <<'END_{nonce}'"
+    yield f"nonce={nonce}"
+    yield f"until={int(until)}"
+    yield f"marks={shlex.quote(paths.marks)}"
+    yield 'mark="$marks/$nonce"'
+    yield f"boot_id_file={shlex.quote(paths.boot_id)}"
+    yield f"hostid_file={shlex.quote(paths.hostid)}"
+    yield f"block={shlex.quote(paths.block)}"
+
+
+# Guids are compared as text: a tool that takes them for numbers calls two of them equal that are not.
+_MEANS = [
+    "bad=0",
+    "note() { printf 'slotlight: %s\\n' \"$*\"; }",
+    'differs() { note "DIFFERS: $*"; bad=1; }',
+    "same() {",
+    '  if [ "$2" = "$3" ]; then note "$1: $2, as planned"; else differs "$1: \'$2\', planned as \'$3\'"; fi',
+    "}",
+    "hostid_here() { hostid 2>/dev/null || od -An -tx4 -N4 \"$hostid_file\" 2>/dev/null | tr -d ' '; }",
+    "state_of() {",
+    '  zpool status -g "$1" 2>/dev/null | while read -r name state rest; do',
+    '    if [ "$name" = "$2" ]; then printf \'%s\\n\' "$state"; break; fi',
+    "  done",
+    "}",
+    "member() {",
+    '  state=$(state_of "$1" "$2")',
+    '  if [ -z "$state" ]; then differs "member $2: not in the tree of $1"',
+    '  elif [ "$3" = any ]; then note "member $2: $state, in the tree of $1"',
+    '  else same "member $2" "$state" "$3"',
+    "  fi",
+    "}",
+    "not_imported() {",
+    "  if guids=$(zpool list -H -o guid 2>/dev/null); then",
+    '    for guid in $guids; do if [ "$guid" = "$1" ]; then differs "pool $1: imported here, planned as not imported"; return; fi; done',
+    '    note "pool $1: not imported here, as planned"',
+    "  else",
+    '    differs "pools: zpool list does not answer"',
+    "  fi",
+    "}",
+    "wwid_of() {",
+    '  for file in "$block/$1/device/wwid" "$block/$1/wwid" "$block/$1/dm/uuid"; do',
+    '    if [ -r "$file" ]; then cat "$file"; return; fi',
+    "  done",
+    '  lsblk -dno WWN "/dev/$1" 2>/dev/null',
+    "}",
+    "disk() {",
+    '  device=$(readlink -f "$1" 2>/dev/null)',
+    '  if [ -e "$1" ] && [ -n "$device" ]; then note "disk $1: ${device##*/}"; else differs "disk $1: not there"; return; fi',
+    '  case "$(wwid_of "${device##*/}")" in',
+    '    "naa.$2"|"0x$2"|"mpath-3$2") note "disk $1: WWID $2, as planned" ;;',
+    '    *) differs "disk $1: WWID \'$(wwid_of "${device##*/}")\', planned as naa.$2"; return ;;',
+    "  esac",
+    '  if [ "$3" = any ]; then return; fi',
+    '  whole=$(zdb -l "$1" 2>&1)',
+    "  part=",
+    '  if [ -e "$1-part1" ]; then part=$(zdb -l "$1-part1" 2>&1); fi',
+    '  label "$1" "$3" "$4"',
+    "}",
+    "label() {",
+    "  guids=$(printf '%s\\n' \"$whole\" \"$part\" | sed -n 's/^    guid: \\([0-9]*\\)$/\\1/p' | sort -u)",
+    "  pools=$(printf '%s\\n' \"$whole\" \"$part\" | sed -n 's/^    pool_guid: \\([0-9]*\\)$/\\1/p' | sort -u)",
+    '  if [ "$2" = none ]; then',
+    "    case \"$guids$pools\" in '') ;; *) differs \"disk $1: label of pool '$pools' guid '$guids', planned as none\"; return ;; esac",
+    '    case "$whole" in',
+    "      *'failed to unpack label'*|*'failed to read label'*) note \"disk $1: no label, as planned\" ;;",
+    '      *) differs "disk $1: zdb does not say that it carries no label" ;;',
+    "    esac",
+    "    return",
+    "  fi",
+    '  same "label guid on $1" "$guids" "$2"',
+    '  same "label pool guid on $1" "$pools" "$3"',
+    "}",
+]
+
+
+def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
+    params = plan["params"]
+    pool, guid = shlex.quote(params["pool"]), shlex.quote(params["pool_guid"])
+    yield "checks() {"
+    yield '  same user "$(id -u)" 0'
+    yield f'  same hostid "$(hostid_here)" {shlex.quote(grounds.hostid)}'
+    yield f'  same "boot id" "$(cat "$boot_id_file" 2>/dev/null)" {shlex.quote(grounds.boot_id)}'
+    yield "  now=$(date +%s)"
+    yield '  if [ "$now" -le "$until" ] 2>/dev/null; then :; else differs "time: this snippet has run out, or the clock does not answer"; fi'
+    if grounds.imported:
+        yield f'  same "pool guid of "{pool} "$(zpool get -Hpo value guid {pool} 2>/dev/null)" {guid}'
+    else:
+        yield f"  not_imported {guid}"
+    for member, state in grounds.members:
+        yield f"  member {pool} {shlex.quote(member)} {shlex.quote(state)}"
+    yield from (_disk(disk, guid) for disk in grounds.disks)
+    yield "}"
+
+
+def _disk(disk: Disk, pool_guid: str) -> str:
+    label = disk.label if disk.label in (ANY, NONE) else shlex.quote(disk.label)
+    return f"  disk {shlex.quote(disk.path)} {shlex.quote(disk.wwid.partition(':')[2])} {label} {pool_guid}"
+
+
+def _command(body: commands.Lines) -> Iterator[str]:
+    yield "command_of_the_plan() {"
+    yield from (f"  {line}" for line in body)
+    yield "}"
+
+
+def _main(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    grounds = Grounds.from_plan(plan)
+    assert grounds is not None
+    text = shlex.quote(commands.in_words(plan["operation"], plan["argv"]))
+    who = f"{shlex.quote(grounds.hostid)} {shlex.quote(grounds.boot_id)}"
+    return tuple(
+        f"""\
+main() {{
+  note "nonce $nonce"
+  if [ -e "$mark" ]; then note "This was begun before: $mark is there. Nothing was run."; return {BEGUN_BEFORE}; fi
+  checks
+  if [ "$bad" -ne 0 ]; then note "Nothing was run. Ask for a new plan, which looks again."; return {DIFFERS}; fi
+  umask 077
+  mkdir -p "$marks" 2>/dev/null
+  if mkdir "$mark" 2>/dev/null; then :; else note "$mark cannot be made: begun elsewhere, or no room. Nothing was run."; return {BEGUN_BEFORE}; fi
+  printf 'nonce %s\\nhostid %s\\nboot_id %s\\nat %s\\n' "$nonce" {who} "$(date +%s)" >"$mark/begun" || {{
+    note "$mark/begun cannot be written. Nothing was run."; return {NOT_RECORDED}
+  }}
+  note "runs now: "{text}
+  command_of_the_plan </dev/null >"$mark/output" 2>&1
+  code=$?
+  digest=$(sha256sum <"$mark/output" 2>/dev/null)
+  printf 'nonce %s\\nexit_code %s\\nat %s\\noutput %s\\n' "$nonce" "$code" "$(date +%s)" "${{digest%% *}}" >"$mark/ended.new" &&
+    mv "$mark/ended.new" "$mark/ended"
+  cat "$mark/output"
+  note "ended with exit code $code, nonce $nonce"
+  note "Paste all of this into the page of the run, and have the node look again there."
+  if [ "$code" -eq 0 ]; then return 0; fi
+  return 1
+}}""".split("\n")
+    )

@@ -1,0 +1,22 @@
+"""What somebody does when a step of a rehearsal asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workflows.rehearsal.play import Play
+
+SAID = "Taken for done in a rehearsal."
+
+
+class CannotSuppose(Exception):
+    """Nobody can tell here what hands would find. The message says why."""
+
+
+@dataclass(frozen=True)
+class Hand:
+    supposes: str  # "" for a WAIT that needs nobody
+    does: Callable[[Play], str] = lambda play: SAID

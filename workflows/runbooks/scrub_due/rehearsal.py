@@ -1,0 +1,24 @@
+"""A node that needs scrub-due, for the demo, rehearsals and tests, and what somebody does on it when a step asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from twin.model import Node, Scan
+from twin.scenarios import tiny
+from workflows.rehearsal.hand import Hand
+
+DAY, DAYS = 86400.0, 60
+SCRUB_SECONDS = 5213.0
+
+
+def needs_it(now: float) -> Node:
+    """Its pool was read through two months ago, and not since."""
+    node = tiny()
+    pool = node.pool("ost_0")
+    pool.scan = Scan("scrub", "finished", now - DAYS * DAY, SCRUB_SECONDS, pool.alloc_bytes, 0)
+    return node
+
+
+NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {"scrub-due": lambda now: {"oss01": needs_it(now)}}
+HANDS: Mapping[str, Hand] = {}  # step -> what is taken for done there, for each MANUAL step
