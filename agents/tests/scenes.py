@@ -295,7 +295,7 @@ SCENES: dict[str, Scene] = {
 
 
 # Not kept yet: docs/lab.md says how far it came. `./run lab test --zfs 2.4 --keep DIR lab/tests/test_node_scenes.py` plays them all.
-OWED: dict[str, tuple[str, ...]] = {"2.4.4": tuple(name for name in SCENES if name not in ("members", "scans"))}
+OWED: dict[str, tuple[str, ...]] = {"2.4.4": tuple(name for name in SCENES if name not in ("members", "scans", "missing"))}
 
 
 def played(scene: str) -> tuple[str, ...]:
