@@ -83,6 +83,12 @@ def words(release: Release) -> str:
     return ".".join(map(str, release))
 
 
+def tried() -> str:
+    """Which series were tried with a real kernel, for a sentence."""
+    *first, last = map(words, TRIED)
+    return f"{', '.join(first)} and {last}"
+
+
 def has(first_tags: tuple[str, ...], release: Release) -> bool:
     """Whether something that came with these tags is in the release: ("2.1.15", "2.2.3") is in 2.1.16 and 2.3.0, and not in 2.2.2."""
     firsts = {first[:2]: first for first in (numbers(tag) or () for tag in first_tags)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import places
-from lab.recipe import BASE, FILES, FINISH, KERNEL, MKFS, RELEASE, SIZE, ZFS, Recipe
+from lab.recipe import FILES, FINISH, KERNEL, MKFS, SIZE, ZFS, Recipe
 from launcher.say import Stop, say
 
 TOOLS = {
@@ -119,16 +119,16 @@ def _make(recipe: Recipe) -> Image:
 
 def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     origin = mirror()
-    say(f"Debian {RELEASE} from {origin}.")
-    options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(BASE)}")
-    _call(["debootstrap", *options, RELEASE, str(tree), origin], log)
+    say(f"Debian {recipe.release} from {origin}.")
+    options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(recipe.base)}")
+    _call(["debootstrap", *options, recipe.release, str(tree), origin], log)
     for path, text in FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
     no_daemons = tree / "usr/sbin/policy-rc.d"  # Debian's own way to install a service without starting it
     no_daemons.write_text("#!/bin/sh\nexit 101\n")
     no_daemons.chmod(0o755)
-    if recipe.suite != RELEASE:
+    if recipe.suite != recipe.release:
         (tree / "etc/apt/sources.list.d/zfs.list").write_text(f"deb {origin} {recipe.suite} main contrib\n")
     say("The kernel, then OpenZFS, which is compiled for it: some minutes.")
     _inside(tree, log, "apt-get", "update", *APT[1:2], *APT[3:])

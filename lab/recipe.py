@@ -7,7 +7,6 @@ import hashlib
 import json
 from typing import NamedTuple
 
-RELEASE = "bookworm"
 BASE = (
     "systemd",
     "systemd-sysv",
@@ -30,7 +29,10 @@ BASE = (
 # The whole kernel and not the cloud one: that has no mptsas, ses and enclosure.
 KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
 ZFS = ("zfs-dkms", "zfsutils-linux", "zfs-zed")
-SUITES = {"2.1": RELEASE, "2.3": f"{RELEASE}-backports"}  # OpenZFS series -> where Debian has it
+# OpenZFS series -> where Debian has it.
+SUITES = {"2.1": "bookworm", "2.3": "bookworm-backports", "2.4": "trixie-backports"}
+# Debian release -> what its least installation has no more, and a node needs.
+MORE = {"trixie": ("e2fsprogs",)}
 SIZE = "6G"
 MKFS = ("-E", "lazy_itable_init=1")  # with a journal: power is cut here, and the node must come back as a server does
 
@@ -79,7 +81,16 @@ FINISH = (
 
 
 class Recipe(NamedTuple):
-    series: str  # of OpenZFS: "2.1" or "2.3"
+    series: str  # of OpenZFS: "2.1", "2.3" or "2.4"
+
+    @property
+    def release(self) -> str:
+        """Of Debian: everything but OpenZFS comes from it, the kernel too."""
+        return self.suite.partition("-")[0]
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        return BASE + MORE.get(self.release, ())
 
     @property
     def suite(self) -> str:
@@ -88,7 +99,7 @@ class Recipe(NamedTuple):
     @property
     def digest(self) -> str:
         """Over everything that shapes the image; twelve digits are enough to tell a handful of images apart."""
-        whole = [self.series, RELEASE, self.suite, BASE, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
+        whole = [self.series, self.release, self.suite, self.base, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

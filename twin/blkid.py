@@ -8,6 +8,7 @@ from twin.model import Disk, Node, Partition
 from twin.view import Device
 
 EXIT_NOTHING = 2
+WITH_UTIL_LINUX_2_41 = (2, 4)  # the lab has 2.4 on Debian trixie, and what is before it on bookworm, with 2.38
 DISKS_OF_A_MAJOR, MINORS_OF_A_DISK = 16, 16
 FIRST_MAJORS = (8, *range(65, 72), *range(128, 136))  # of SCSI disks, sixteen to each (Linux, devices.txt)
 SOLARIS_USR_AND_APPLE_ZFS = "6a898cc3-1dd2-11b2-99a6-080020736631"
@@ -32,14 +33,19 @@ def _disk(disk: Disk) -> dict[str, object]:
 
 
 def _content(node: Node, partition: Partition) -> dict[str, object]:
-    """Up to 2.1 nothing is found on a hot spare, which has labels and no uberblock there."""
-    if partition.label and partition.label.copies:
-        pool = node.pool(partition.label.pool)
-        if any(spare.guid == partition.label.guid for spare in pool.spares):
-            told = {"VERSION": 5000, "UUID_SUB": partition.label.guid, "TYPE": "zfs_member", "USAGE": "filesystem"}
+    """Up to 2.1 nothing is found on a hot spare, which has labels and no uberblock there. The blkid that came with 2.4, of util-linux 2.41, tells more,
+    and finds nothing where a member was replaced while it served: its label's txg is 0."""
+    label, newer = partition.label, node.release >= WITH_UTIL_LINUX_2_41
+    if label and label.copies:
+        pool = node.pool(label.pool)
+        order = {"ENDIANNESS": "LITTLE"} if newer else {}
+        if any(spare.guid == label.guid for spare in pool.spares):
+            told = {"VERSION": 5000, "UUID_SUB": label.guid, **order, "TYPE": "zfs_member", "USAGE": "filesystem"}
             return told if node.release >= (2, 2) else {}
-        names = {"VERSION": 5000, "LABEL": pool.name, "UUID": pool.guid, "UUID_SUB": partition.label.guid}
-        return {**names, "BLOCK_SIZE": 4096, "TYPE": "zfs_member", "USAGE": "filesystem"}
+        if newer and not label.txg:
+            return {}
+        names = {"VERSION": 5000, "LABEL": pool.name, "UUID": pool.guid, "UUID_SUB": label.guid, **({"FSBLOCKSIZE": 4096} if newer else {})}
+        return {**names, "BLOCK_SIZE": 4096, **order, "TYPE": "zfs_member", "USAGE": "filesystem"}
     own = {"UUID": _uuid(f"{partition.filesystem} {partition.start}")}
     if partition.swap or partition.filesystem == "swap":
         return {**own, "VERSION": 1, "TYPE": "swap", "USAGE": "other"}

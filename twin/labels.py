@@ -12,6 +12,7 @@ RULE = "-" * 36
 COPIES = (0, 1, 2, 3)
 CACHE_STARTS_AT = 4198400
 
+TELLS_ALLOC = (2, 3, 5)  # a label tells the least allocation, since this release
 Line = tuple[int, str, object]  # depth, key, value
 
 
@@ -80,9 +81,9 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
         yield from _aside(node, aside, 3 if spare else 4)
         return
     top = label.top or _top(pool, label.guid)
-    yield from _head(pool, top, label)
+    yield from _head(node, pool, top, label)
     yield 1, "vdev_tree:", None
-    yield from _vdev(top, _number_of(pool, top), 2, True)
+    yield from _vdev(top, _number_of(pool, top), 2, True, tells_alloc=node.release >= TELLS_ALLOC)
     yield 1, "features_for_read:", None
     for feature in features(node, pool):
         yield 2, feature, None
@@ -110,12 +111,16 @@ def _aside(node: Node, leaf: Vdev, state: int) -> Iterator[Line]:
         yield from ((1, key, value) for key, value in _strings(leaf))
 
 
-def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
+def _head(node: Node, pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "name", pool.name
     yield 1, "state", pool.state
     yield 1, "txg", label.txg
     yield 1, "pool_guid", pool.guid
     yield 1, "errata", 0
+    if node.release >= TELLS_ALLOC:
+        least = [_least(one) for one in pool.tops if one.cls != "log"]
+        yield 1, "min_alloc", min(least)
+        yield 1, "max_alloc", max(least)
     hostname, hostid = label.writer.split() if label.writer else (pool.hostname, f"{pool.hostid:x}")
     yield 1, "hostid", int(hostid, 16)
     yield 1, "hostname", hostname
@@ -126,7 +131,9 @@ def _head(pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "vdev_children", len(pool.tops)
 
 
-def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Iterator[int] | None = None) -> Iterator[Line]:
+def _vdev(
+    vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Iterator[int] | None = None, tells_alloc: bool = False
+) -> Iterator[Line]:
     yield depth, "type", vdev.type
     yield depth, "id", index
     yield depth, "guid", vdev.guid
@@ -140,7 +147,7 @@ def _vdev(vdev: Vdev, index: int, depth: int, is_top: bool = False, zaps: Iterat
     elif vdev.type == "replacing":
         yield depth, "whole_disk", 0
     if is_top:
-        yield from ((depth, key, value) for key, value in _space(vdev))
+        yield from ((depth, key, value) for key, value in _space(vdev, tells_alloc))
     if not vdev.children:
         yield from ((depth, key, value) for key, value in _presence(vdev))
     if vdev.create_txg:
@@ -168,12 +175,18 @@ def _strings(leaf: Vdev) -> list[tuple[str, str]]:
     return [(key, value) for key, value in pairs if value]
 
 
-def _space(top: Vdev) -> Sequence[tuple[str, int]]:
+def _least(top: Vdev) -> int:
+    """The least that is allocated there at once."""
+    return (top.ndata if top.type == "draid" else 1) << top.ashift
+
+
+def _space(top: Vdev, tells_alloc: bool) -> Sequence[tuple[str, int]]:
     return (
         ("metaslab_array", top.metaslab_array),
         ("metaslab_shift", top.metaslab_shift),
         ("ashift", top.ashift),
         ("asize", top.asize),
+        *([("min_alloc", _least(top))] if tells_alloc else []),
         ("is_log", int(top.cls == "log")),
     )
 

@@ -93,6 +93,10 @@ REMOVED = Why(
     "\tdegraded state.\n",
     "Online the device using zpool online' or replace the device with\n\t'zpool replace'.\n",  # the odd quote is zpool's own
 )
+REMOVED_SINCE_2_3_3 = Why(
+    "One or more devices have been removed.\n\tSufficient replicas exist for the pool to continue functioning in a\n\tdegraded state.\n",
+    REMOVED.action,
+)
 
 
 def why(pool: Pool, release: tuple[int, ...]) -> Why | None:
@@ -110,7 +114,7 @@ def why(pool: Pool, release: tuple[int, ...]) -> Why | None:
         (any(leaf.state == "UNAVAIL" for leaf in leaves), BAD_LABEL),  # opened once, and not any more: zpool says the same of it
         (any(any(leaf.errors) for leaf in leaves), FAILING),
         (any(leaf.state == "OFFLINE" for leaf in leaves), OFFLINE),
-        (any(leaf.state == "REMOVED" for leaf in leaves), REMOVED),
+        (any(leaf.state == "REMOVED" for leaf in leaves), REMOVED_SINCE_2_3_3 if release >= (2, 3, 3) else REMOVED),
     )
     return next((text for holds, text in cases if holds), None)
 

@@ -17,11 +17,11 @@ from agents.zfs_releases import (
     REFUSED,
     TABLE,
     TOLD,
-    TRIED,
     WHEN,
     Entry,
     Release,
     ruling,
+    tried,
     words,
 )
 from workflows.runbooks import RUNBOOKS
@@ -51,8 +51,7 @@ def page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    tried = " and ".join(map(words, TRIED))
-    yield HEAD.format(tried=tried) + "\n".join(f"| {words(series)} | .{low} to .{high} |" for series, (low, high) in READ.items()) + "\n"
+    yield HEAD.format(tried=tried()) + "\n".join(f"| {words(series)} | .{low} to .{high} |" for series, (low, high) in READ.items()) + "\n"
     columns = tuple(_columns())
     yield "## Which operation is ordered where\n"
     yield "A note in brackets holds for some pools only, and stands below.\n"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "captures" / "scenes"
 HANGS = "hangs"  # where the exit code stands: the command had not ended when it was waited for no longer
-RELEASES = ("2.1.11", "2.3.2")
+RELEASES = ("2.1.11", "2.3.2", "2.4.4")
 
 
 class Scene(NamedTuple):
@@ -270,7 +270,7 @@ SCENES: dict[str, Scene] = {
         ("coarse d3", "$ zpool replace tank {g0} {d3}", "fine d3"),
         ashift=0,
     ),
-    # The last ones: OpenZFS 2.1 does not let go of a pool that multihost suspended until the node boots, nor 2.3 of one that another host has.
+    # The last ones: OpenZFS 2.1 does not let go of a pool that multihost suspended until the node boots, nor later ones of one that another host has.
     "multihost": Scene(
         3,
         {"tank": "raidz1 d0 d1 d2"},
@@ -288,10 +288,19 @@ SCENES: dict[str, Scene] = {
         {"tank": "raidz1 d0 d1 d2"},
         ("stall tank", "taken tank", "$ zpool clear tank", "$ zpool status -P tank"),
         options="-o multihost=on",
-        releases=("2.3.2",),
+        releases=("2.3.2", "2.4.4"),
         hosts=2,
     ),
 }
+
+
+# Not kept yet: docs/lab.md says how far it came. `./run lab test --zfs 2.4 --keep DIR lab/tests/test_node_scenes.py` plays them all.
+OWED: dict[str, tuple[str, ...]] = {"2.4.4": tuple(name for name in SCENES if name not in ("members", "scans", "missing"))}
+
+
+def played(scene: str) -> tuple[str, ...]:
+    """The releases on which it was played and kept."""
+    return tuple(release for release in SCENES[scene].releases if scene not in OWED.get(release, ()))
 
 
 @dataclass
@@ -376,6 +385,10 @@ CHANCE = (
     (r"(?<=txg: )[1-9][0-9]*", "N"),
     (r"\n +DTL: [0-9]+", ""),  # there for good once anything was missing
     (r"(?<=metaslab_array: )[0-9]+", "N"),
+    (
+        r"(?m)^    min_alloc: [0-9]+",
+        "    min_alloc: N",
+    ),  # of the pool: less than of any vdev once a disk was attached, until the next import
     (r"(?<=/enclosure/)[0-9:]+", "H:C:T:L"),
 )
 COUNTERS = re.compile(r"((?:ONLINE|DEGRADED|FAULTED|UNAVAIL|OFFLINE|REMOVED) +)((?: +[0-9]+){3})")

@@ -9,7 +9,8 @@ from lab.qmp import QemuSaysNo
 NODE, DISKS = "oss04", 4
 POOL = "ost_4"
 SUSPENDED = f"{POOL} is suspended: its multihost writes did not get through"
-ADVICE = {"2.1": "zpool clear does not help: OpenZFS 2.1.", "2.3": f"lets zpool clear {POOL} resume it after a look"}
+LOOKS = f"lets zpool clear {POOL} resume it after a look"
+ADVICE = {"2.1": "zpool clear does not help: OpenZFS 2.1.", "2.3": LOOKS, "2.4": LOOKS}
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,27 @@
 """The image's name follows from what it is made of."""
 
+import pytest
+
 from lab import recipe
 from lab.recipe import Recipe
 
 
+@pytest.mark.parametrize(
+    ("series", "release", "suite"),
+    [("2.1", "bookworm", "bookworm"), ("2.3", "bookworm", "bookworm-backports"), ("2.4", "trixie", "trixie-backports")],
+)
+def test_each_series_comes_from_a_suite_of_its_own_on_a_release_of_debian(series, release, suite):
+    assert (Recipe(series).release, Recipe(series).suite) == (release, suite)
+
+
 def test_each_series_has_an_image_of_its_own():
-    assert Recipe("2.1").name != Recipe("2.3").name
-    assert Recipe("2.1").suite == "bookworm"
-    assert Recipe("2.3").suite == "bookworm-backports"
+    assert len({Recipe(series).name for series in recipe.SUITES}) == len(recipe.SUITES)
+
+
+def test_another_release_of_debian_is_another_image(monkeypatch):
+    before = Recipe("2.1").digest
+    monkeypatch.setitem(recipe.SUITES, "2.1", "trixie")
+    assert Recipe("2.1").digest != before
 
 
 def test_a_changed_file_is_another_image(monkeypatch):
@@ -19,3 +33,10 @@ def test_a_changed_file_is_another_image(monkeypatch):
 def test_the_image_knows_nothing_of_the_product():
     everything = repr((recipe.BASE, recipe.KERNEL, recipe.ZFS, recipe.FILES, recipe.FINISH))
     assert "slotlight" not in everything.lower()
+
+
+def test_what_only_one_release_of_debian_lacks_makes_no_other_image_of_the_others(monkeypatch):
+    before = {series: Recipe(series).digest for series in recipe.SUITES}
+    monkeypatch.setitem(recipe.MORE, "trixie", ("e2fsprogs", "another"))
+    assert [series for series in recipe.SUITES if Recipe(series).digest != before[series]] == ["2.4"]
+    assert "e2fsprogs" in Recipe("2.4").base  # mkfs.ext4, which the least bookworm has

@@ -17,7 +17,7 @@ from twin.vdevs import pool_state
 
 AGES = 1e9
 MIB = 1 << 20
-PLAYED = [(release, name) for name, scene in SCENES.items() for release in scene.releases]
+PLAYED = [(release, name) for name in SCENES for release in scenes.played(name)]
 
 
 def stage(scene: Scene, release: str) -> Node:

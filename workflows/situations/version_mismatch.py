@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.zfs_releases import TRIED, is_read, not_ordered, read, words
+from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried
 from workflows.engine.core import Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.facts.read.versions import release, release_numbers
@@ -56,7 +56,6 @@ def _is_tried(node: NodeFacts) -> bool:
 
 def _not_tried(node: NodeFacts, module: str) -> Situation:
     numbers, refused = release_numbers(node.zfs_module), not_ordered(module, module)
-    tried = " and ".join(map(words, TRIED))
     if not (known(numbers) and is_read(numbers)):
         what = f"This release was not read ({read()} were), so on {node.node} a person gives the commands; a rehearsal shows them."
     elif refused:
@@ -68,7 +67,7 @@ def _not_tried(node: NodeFacts, module: str) -> Situation:
         node,
         "info",
         f"{node.node} runs OpenZFS {module}, which no runbook was tried with",
-        f"The runbooks were tried with OpenZFS {tried}. What commands do and print differs by release. {what} Looking is not affected.",
+        f"The runbooks were tried with OpenZFS {tried()}. What commands do and print differs by release. {what} Looking is not affected.",
     )
 
 
