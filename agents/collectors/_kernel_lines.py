@@ -14,7 +14,7 @@ LINE_MAX = 1000  # characters of a line that are looked at; the kernel prints no
 REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 
 _HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
-_SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] )?(?:tag#\d+ )?"
+_SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] {{1,2}})?(?:tag#\d+ )?"  # Linux 3 printed two blanks
 _CAM = r"\((?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+\d+):\d+:\w+:\w+\): "
 _ATA = r"(?P<ata>ata\d+(?:\.\d+)?): "
 _TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl|zthr|dsl_|metaslab|livelist)"
@@ -29,7 +29,7 @@ PATTERNS = {
     ),
     "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
-    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+) driverbyte=(?P<driver>\w+)\b.*",
+    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
@@ -40,6 +40,7 @@ PATTERNS = {
     "hba": (
         r"(?P<hba>mpt\dsas(?:_cm)?\d+|mpt(?:base|scsih|sas): ioc\d+): .*"
         r"(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset|diag reset|non-operational).*"
+        r"|(?P<driver_of>mpt\dsas(?:_cm)?\d+):? (?:fault info from func|failure at \S+:\d+/\w+\(\)|_base_\w+: timeout).*"
     ),
     "hba-silent": r"(?P<hba>mpt(?:base|scsih|sas): ioc\d+): ERROR - Doorbell (?:INT|ACK) timeout .*",
     "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
@@ -187,7 +188,9 @@ _EXPECTED = re.compile(
     r"|CPU: \d+ PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
-    r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth)"
+    r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
+    r"|Asking for cache data failed|Assuming drive cache: |No Caching mode page|Test WP failed, assume Write Enabled|Got wrong page"
+    r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache
     r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
     r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bRefer to https?://\S{1,100}/msg/"  # below SUNW-MSG-ID:
@@ -227,7 +230,7 @@ def _classified(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     return None
 
 
-_NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what"}  # a name may stand once in a pattern
+_NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what", "driver_of": "hba"}  # a name may stand once in a pattern
 
 
 def counts(message: str) -> bool:

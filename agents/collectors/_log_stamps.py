@@ -30,6 +30,8 @@ _DATED = (
         r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? (?P<rest>.*)"
     ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso
 )  # fmt: skip
+# syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
+_FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
 # The host and who speaks. Whoever is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
 _BY = re.compile(
@@ -93,7 +95,12 @@ def _stamped(line: str) -> Stamped | None:
     if found:
         return _of(line, found, _moment({"h": None, "m": None, **found.groupdict()}))
     found = _UNIX.fullmatch(line)
-    return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f"))) if found else None
+    if found:
+        return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f")))
+    found = _FOREIGN.fullmatch(line)
+    if found and (_BY.fullmatch(found.group("rest")) or _OTHER.match(found.group("rest"))):
+        return _of(line, found, _moment(found.groupdict()))
+    return None
 
 
 def _of(line: str, found: re.Match[str], at_us: int) -> Stamped:

@@ -84,7 +84,7 @@ class Told:
             percent_used=of("percent_used", self.statistics.get("used")),
             media_errors=of("media_errors"),
             critical_warning=of("critical_warning"),
-            temperature_max=of("temperature_max") or None,
+            temperature_max=max(filter(None, (of("temperature_max"), self.statistics.get("hottest"), of("recommended_max"))), default=None),
             temperature_warning=of("temperature_warning") or None,
             available_spare=of("available_spare"),
             spare_threshold=of("spare_threshold"),
@@ -180,6 +180,7 @@ _KEYS = {
     "elements in grown defect list": "grown_defects",
     "critical warning": "critical_warning",
 }
+_RECOMMENDED = re.compile(r"Min/Max recommended Temperature: +-?[0-9]{1,3}/([0-9]{1,3}) Celsius")
 _HOURS_MINUTES = re.compile(r"Accumulated power on time, hours:minutes +([0-9]{1,8}):[0-9]{2}")
 
 
@@ -187,6 +188,10 @@ def _value(told: Told, line: str) -> bool:
     hours = _HOURS_MINUTES.match(line)
     if hours:
         told.numbers.setdefault("power_on_hours", int(hours.group(1)))
+        return True
+    recommended = _RECOMMENDED.match(line)
+    if recommended:
+        told.numbers.setdefault("recommended_max", int(recommended.group(1)))
         return True
     key, mark, value = line.partition(":")
     if not mark or "=" in key:
@@ -325,7 +330,11 @@ def _warning(told: Told, line: str) -> bool:
     return True
 
 
-_STATISTICS = (("Percentage Used Endurance Indicator", "used"), ("Number of Reported Uncorrectable Errors", "uncorrectable"))
+_STATISTICS = (
+    ("Percentage Used Endurance Indicator", "used"),
+    ("Number of Reported Uncorrectable Errors", "uncorrectable"),
+    ("Specified Maximum Operating Temperature", "hottest"),  # the one of the SCT status is the maker's own and may be lower
+)
 
 
 def _statistic(told: Told, line: str) -> bool:

@@ -20,6 +20,8 @@ WARNINGS = {
     4: "its volatile memory is not backed up any more",
     5: "its persistent memory region is read-only or unreliable",
 }
+# nvme-cli prints one name in its text and the other in its JSON
+SPARE, SPARE_LEAST = ("available_spare", "avail_spare"), ("available_spare_threshold", "spare_thresh")
 WORN_WATCH, WORN_ACT = 90, 100  # percent of the endurance that its maker promises
 
 
@@ -85,9 +87,14 @@ def _of_json(text: str, first: str) -> Nvme | Unparsed:
         return Unparsed("the JSON of nvme is not complete", first)
     if "critical_warning" not in said:
         return Nvme(disks, ()) if disks or said.get("Devices") == [] else refused("nvme", first)
-    figures = {_name(str(name)): str(value) for name, value in said.items() if not isinstance(value, (Mapping, list))}
+    figures = {_name(str(name)): str(_plain(value)) for name, value in said.items() if not isinstance(_plain(value), (Mapping, list))}
     lines = {name: next((line.strip() for line in text.split("\n") if f'"{name}"' in line), "") for name in figures}
     return Nvme(disks, (Log("", figures, lines),))
+
+
+def _plain(value: Any) -> Any:
+    """nvme-cli 2 takes the critical warning to pieces, and keeps the whole of it as "value"."""
+    return value.get("value", value) if isinstance(value, Mapping) else value
 
 
 def _listed(said: Mapping[str, Any]) -> Iterator[Sight]:
@@ -114,7 +121,7 @@ def situations(value: Nvme, where: Where) -> tuple[Situation, ...]:
 
 def _failing(log: Log, where: Where) -> Iterator[Situation]:
     warning = log.number("critical_warning", "critical_warning_state") or 0
-    spare, least = log.number("available_spare"), log.number("available_spare_threshold")
+    spare, least = log.number(*SPARE), log.number(*SPARE_LEAST)
     media = log.number("media_errors", "media_and_data_integrity_errors")
     reasons = [text for bit, text in WARNINGS.items() if warning >> bit & 1]
     reasons += [f"an unknown critical warning ({warning:#x})"] if warning >> (max(WARNINGS) + 1) else []
@@ -131,7 +138,7 @@ def _failing(log: Log, where: Where) -> Iterator[Situation]:
     member = where.member(log.device, f"{log.device}n1")
     lines = [
         log.line("critical_warning", "critical_warning_state"),
-        log.line("available_spare") if hard else "",
+        log.line(*SPARE) if hard else "",
         log.line("media_errors", "media_and_data_integrity_errors") if media else "",
     ]
     only_hot = warning == 1 << 1 and len(reasons) == 1
@@ -171,7 +178,7 @@ def notes(value: Nvme) -> tuple[str, ...]:
         (f"{len(value.disks)} namespaces were read; the list says nothing of their health (`nvme smart-log` does).",) if value.disks else ()
     )
     used = tuple(
-        f"{log.device or 'NVMe disk'}: {log.number('percentage_used', 'percent_used')} % of its endurance used, {log.number('available_spare')} % spare left."
+        f"{log.device or 'NVMe disk'}: {log.number('percentage_used', 'percent_used')} % of its endurance used, {log.number(*SPARE)} % spare left."
         for log in value.logs
         if log.number("percentage_used", "percent_used") is not None
     )

@@ -3,7 +3,7 @@
     fault_state, FAULT, lockup, "Command Timeout", "issue target reset", a host or bus reset     the HBA itself
     "Power-on or device reset occurred" of several disks, which were not just attached          a link, an expander, power or the HBA
 
-Lines of the first minute after boot say nothing: drivers reset their adapters when they start.
+Lines of the first minute after boot say nothing: drivers reset their adapters when they start. But that one gave an adapter up counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ GATES = True
 MANUALS: tuple[str, ...] = ("many-disks-offline", "sas-link-triage")
 CHATTER = re.compile(r"log_info\(0x\w+\)|Recovered from IOC FAULT")  # an HBA notes single events of its links so; few of them are trouble
 RECOVERED = "Recovered from IOC FAULT"  # mptbase finds the chip so when it is loaded, or one is plugged in
+GIVEN_UP = re.compile(r"failure at \S+:\d+/\w+\(\)")  # mpt3sas says so where an adapter did not start, or was not attached
 STORM_US = 60 * SECOND
 BURST_MAX = 50
 STORM_LINES, STORM_DISKS, STORM_OF_ONE = 5, 3, 3
@@ -77,7 +78,7 @@ def _faults(log: Log) -> Iterator[Fault]:
     recovered = {(e.field("hba"), e.at_us // STORM_US + more) for e in log.recent("hba") if RECOVERED in e.line for more in (-1, 0)}
     failed = [
         e
-        for e in log.recent("hba", "hba-other")
+        for e in (*_given_up(log), *log.recent("hba", "hba-other"))
         if not CHATTER.search(e.line) and not ("FAULT" in e.line and (e.field("hba"), e.at_us // STORM_US) in recovered)
     ]
     resets = [e for e in failed if _is_reset(e)] + [
@@ -95,6 +96,11 @@ def _faults(log: Log) -> Iterator[Fault]:
     for name in names or {"": None}:
         mine = tuple(e for e in failed if (e.field("hba") or "") == name)
         yield Fault(log, name or (f"SCSI host {host}" if host else ""), host, (*mine, *resets), hit or stormy)
+
+
+def _given_up(log: Log) -> tuple[KernelEvent, ...]:
+    """Of the time when the kernel started."""
+    return tuple(e for e in log.log.events if e.kind == "hba" and not log.is_told(e) and GIVEN_UP.search(e.line))
 
 
 def _is_reset(event: KernelEvent) -> bool:
@@ -141,7 +147,8 @@ def _situation(fault: Fault) -> Situation:
     log, well = fault.log, all_well(fault.log.node)
     acute = not well and _may_have_taken_disks(log)
     name = fault.hba or "An HBA"
-    what = "failed and was reset" if fault.lines else "resets its disks"
+    started = not any(GIVEN_UP.search(line.line) for line in fault.lines)
+    what = ("failed and was reset" if started else "did not start") if fault.lines else "resets its disks"
     shown = (*fault.lines[:3], *fault.hit[:5])
     return Situation(
         slug=SLUG,

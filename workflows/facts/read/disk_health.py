@@ -178,7 +178,8 @@ def _worn(said: ConditionFacts) -> Iterator[Finding]:
         yield Finding("worn", "watch", f"it is used up by its own measure: {names} is at its threshold", names)
     if used is not None and used >= at.USED_WATCH:
         yield Finding("worn", "watch", f"{used} % of the life it is rated for is used", f"Percentage Used: {used}%")
-    if left is not None and left <= at.LIFE_LEFT_WATCH and said.life_name not in said.failing + said.exhausted:
+    # The maker's row is asked only where the disk lacks the standard's own figure: what its number means differs from maker to maker.
+    if used is None and left is not None and left <= at.LIFE_LEFT_WATCH and said.life_name not in said.failing + said.exhausted:
         yield Finding("worn", "watch", f"{left} % of its life is left ({said.life_name})", f"{said.life_name} {left}")
     spare, threshold = said.available_spare, said.spare_threshold
     warned = (said.critical_warning or 0) & SPARE_LOW  # then the drive itself says it is used up

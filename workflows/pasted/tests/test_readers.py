@@ -73,6 +73,7 @@ TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
     "multipath_ll-old": ("multipath_ll", ("path-lost act",)),
     "multipath_ll-one-path": ("multipath_ll", ("path-lost act",)),
     "nvme-healthy": ("nvme", ()),
+    "nvme-json": ("nvme", ("disk-failing act",)),
     "nvme-list": ("nvme", ()),
     "nvme-list_empty": ("nvme", ()),
     "nvme-list_json": ("nvme", ()),
@@ -417,6 +418,20 @@ def test_what_only_lists_is_not_called_good(name):
     assert not found.situations
     assert not found.good
     assert any("does not tell whether anything is well" in told for told in found.not_looked_at)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{ "critical_warning" : 0, "avail_spare" : 4, "spare_thresh" : 10, "percent_used" : 61, "media_errors" : 0 }',
+        '{ "critical_warning" : { "value" : 4, "ro" : 0 }, "avail_spare" : 88, "spare_thresh" : 10, "media_errors" : 0 }',
+    ],
+)
+def test_each_figure_of_nvme_json_is_read_by_the_name_it_has_there(said):
+    """Its names differ from those of the text, and its critical warning is in pieces: a disk without spare was good, with None % left."""
+    found = triage([("p", said)])
+    assert [s.slug for s in found.situations] == ["disk-failing"]
+    assert not any("None" in note for read in found.reads for note in read.notes)
 
 
 def test_a_scan_of_smartctl_is_not_called_good():
