@@ -39,6 +39,7 @@ RECORD = {
     ev.PlanByHandAsked: {"run.plan-asked"},
     ev.ByHandAsked: {"run.by-hand-shown"},
     ev.ByHandLookAsked: {"run.by-hand-look"},
+    ev.ByHandSeen: {"run.by-hand-not-shown", "run.order-moved"},
     ev.PlanArrived: {"run.planned", "run.plan-failed"},
     ev.PlanFailed: {"run.plan-failed"},
     ev.Confirmed: {"run.confirmed"},
