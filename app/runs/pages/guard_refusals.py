@@ -16,7 +16,7 @@ DEPTH_MAX = 3  # a guard that asks a function that asks another
 
 def of(guard: Guard) -> tuple[str, ...]:
     """Every sentence, once, in the order in which the guard asks."""
-    return tuple(dict.fromkeys(_of(guard, DEPTH_MAX)))
+    return tuple(dict.fromkeys(_of(inspect.unwrap(guard), DEPTH_MAX)))
 
 
 @cache
@@ -39,7 +39,7 @@ def _of(function, depth: int) -> tuple[str, ...]:
 def _asked(function, name: str):
     """A function of our own that this one can see; one that gives verdicts is worth reading."""
     seen = {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
-    other = seen.get(name)
+    other = inspect.unwrap(seen[name]) if inspect.isfunction(seen.get(name)) else None
     ours = inspect.isfunction(other) and other.__module__.startswith("workflows.") and other is not function
     return other if ours and "Verdict" in str(other.__annotations__.get("return", "")) else None
 

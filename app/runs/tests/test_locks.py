@@ -74,7 +74,7 @@ def test_what_is_held_of_a_node_as_a_whole_is_held_once(runs, key):
 
 
 def test_every_lock_a_runbook_asks_for_is_of_a_kind_that_pages_show():
-    source = "\n".join(path.read_text() for path in Path(runbooks.__file__).parent.glob("*.py"))
+    source = "\n".join(path.read_text() for path in Path(runbooks.__file__).parent.rglob("*.py"))
     kinds = set(re.findall(r'f"([a-z]+):\{', source))
     assert {"pool", "disk", "bay"} | set(locks.OF_A_NODE) == kinds
 
