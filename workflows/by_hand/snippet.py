@@ -26,6 +26,7 @@ from workflows.engine.plans import argv_problems
 
 NONCE = re.compile("[0-9a-f]{32}")
 LINE_CHARS_MAX = 4000  # a terminal takes 4095 in a line
+SECONDS, CLOCK_SECONDS = 900, 120  # how long after its showing it runs, and how far the node's clock may be behind the portal's
 DIFFERS, BEGUN_BEFORE, NOT_RECORDED = 3, 4, 5
 
 
@@ -87,6 +88,7 @@ def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
 def _head(nonce: str, until: int, paths: Paths) -> Iterator[str]:
     yield f"env -i PATH={shlex.quote(paths.path)} LC_ALL=C TZ=UTC HOME=/ {paths.shell} <<'END_{nonce}'"
     yield f"nonce={nonce}"
+    yield f"since={int(until) - SECONDS - CLOCK_SECONDS}"
     yield f"until={int(until)}"
     yield f"marks={shlex.quote(paths.marks)}"
     yield 'mark="$marks/$nonce"'
@@ -148,10 +150,16 @@ _MEANS = [
     "  pools=$(printf '%s\\n' \"$whole\" \"$part\" | sed -n 's/^    pool_guid: \\([0-9]*\\)$/\\1/p' | sort -u)",
     '  if [ "$2" = none ]; then',
     "    case \"$guids$pools\" in '') ;; *) differs \"disk $1: label of pool '$pools' guid '$guids', planned as none\"; return ;; esac",
-    '    case "$whole" in',
-    "      *'failed to unpack label'*|*'failed to read label'*) note \"disk $1: no label, as planned\" ;;",
-    '      *) differs "disk $1: zdb does not say that it carries no label" ;;',
+    '    case "$whole$part" in',
+    "      *'failed to read label'*) differs \"disk $1: its labels cannot be read\"; return ;;",
     "    esac",
+    '    for text in "$whole" ${part:+"$part"}; do',
+    '      case "$text" in',
+    "        *'failed to unpack label'*) ;;",
+    '        *) differs "disk $1: zdb does not say that it carries no label"; return ;;',
+    "      esac",
+    "    done",
+    '    note "disk $1: no label, as planned"',
     "    return",
     "  fi",
     '  same "label guid on $1" "$guids" "$2"',
@@ -169,6 +177,8 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     yield f'  same "boot id" "$(cat "$boot_id_file" 2>/dev/null)" {shlex.quote(grounds.boot_id)}'
     yield "  now=$(date +%s)"
     yield '  if [ "$now" -le "$until" ] 2>/dev/null; then :; else differs "time: this snippet has run out, or the clock does not answer"; fi'
+    # One whose clock is behind would run it long after it was settled that nothing ran.
+    yield '  if [ "$now" -ge "$since" ] 2>/dev/null; then :; else differs "time: the clock of this node is behind that of the portal; set it first"; fi'
     if grounds.imported:
         yield f'  same "pool guid of "{pool} "$(zpool get -Hpo value guid {pool} 2>/dev/null)" {guid}'
     else:

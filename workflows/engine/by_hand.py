@@ -21,7 +21,6 @@ from workflows.engine.transitions import RING_SECONDS, Decision, Refused, blocke
 from workflows.facts import FleetFacts, Known, known
 
 IN_PLAN = grounds.IN_PLAN
-SECONDS = 900  # after its showing the snippet runs nothing
 PROBE = "probe_by_hand"
 
 Outcome = Decision | Refused
@@ -43,7 +42,7 @@ def order_was_not_taken(state: RunState, verdicts: tuple[Verdict, ...]) -> bool:
 def show(state: RunState, step: ExecuteStep, event: ev.ByHandAsked, locks: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> Outcome:
     """All that an order would need is there: hold the pool and show the snippet, once for this plan."""
     plan: Mapping[str, Any] = state.plan or {}
-    shown = Shown(state.plan_digest, event.nonce, event.by, event.at, event.at + SECONDS)
+    shown = Shown(state.plan_digest, event.nonce, event.by, event.at, event.at + snippet.SECONDS)
     try:
         text = snippet.make(plan, event.nonce, int(shown.until))
     except snippet.CannotMake as cannot:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workflows.by_hand.snippet import CLOCK_SECONDS
 from workflows.engine import events as ev
 from workflows.engine.core import ExecuteStep, Runbook, Step
 from workflows.engine.state import ORDER_HAD_NO_EFFECT, ORDER_MOVES, RunState, Statement
@@ -91,7 +92,7 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
         return Refused("There is nothing to settle: the outcome is not in doubt.")
     if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
         return Refused("Say whether the command took effect and by what you can tell.")
-    if state.is_by_hand and state.shown and event.outcome == "did_not" and event.at <= state.shown.until:
+    if state.is_by_hand and state.shown and event.outcome == "did_not" and event.at <= state.shown.until + CLOCK_SECONDS:
         return Refused(_MAY_STILL_RUN)
     others = tuple(s for s in state.statements if s.by != event.by)
     statements = (*others, Statement(event.by, event.outcome, event.reason.strip()))

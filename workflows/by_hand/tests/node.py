@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflows.by_hand.snippet import Paths
+from workflows.by_hand.snippet import SECONDS, Paths
 
 NONCE = "0123456789abcdef0123456789abcdef"
 HOSTID, BOOT_ID = "007f0101", "11111111-2222-3333-4444-555555555555"
 POOL_GUID, VDEV_GUID, OTHER_GUID = "4120362104831742401", "9223372036854775809", "9223372036854775810"
 WWID = "naa:5000c500a65b207b"
 DISK = "/dev/disk/by-id/wwn-0x5000c500a65b207b"
-UNTIL = 2000000000  # 2033; mksh counts in 32 bits
+UNTIL = int(time.time()) + SECONDS
 TAB = "\t"
 NO_LABEL = "failed to unpack label 0\nfailed to unpack label 1\nfailed to unpack label 2\nfailed to unpack label 3\n"
 STATUS = f"""\

@@ -8,7 +8,7 @@ import pytest
 
 from agents.collectors import by_hand
 from workflows.by_hand import snippet
-from workflows.by_hand.tests.node import DISK, NONCE, OTHER_GUID, POOL_GUID, STATUS, UNTIL, VDEV_GUID, WWID, FakeNode, plan
+from workflows.by_hand.tests.node import DISK, NO_LABEL, NONCE, OTHER_GUID, POOL_GUID, STATUS, UNTIL, VDEV_GUID, WWID, FakeNode, plan
 
 SHELLS = {"dash": "dash", "bash": "bash --posix", "busybox": "busybox sh", "ksh93": "ksh93", "mksh": "mksh"}
 REPLACE = f"replace tank {VDEV_GUID} {DISK}\n"
@@ -68,6 +68,7 @@ DIFFERENCES = {
     "the member is gone": ("status", STATUS.replace(VDEV_GUID, "5"), "not in the tree"),
     "the disk got a label": ("label", f"    guid: {OTHER_GUID}\n    pool_guid: 7\n", "planned as none"),
     "the disk cannot be read": ("label", "failed to open '/dev/sdq': Input/output error\n", "does not say that it carries no label"),
+    "one label cannot be read": ("label", NO_LABEL.replace("unpack label 2", "read label 2"), "its labels cannot be read"),
     "no disk behind the link": ("link", "", "not there"),
 }
 
@@ -103,6 +104,13 @@ def test_what_has_run_out_runs_nothing(node, shell):
     ended = node.run(snippet.make(plan(), NONCE, 1, node.paths(shell)))
     assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
     assert "run out" in ended.stdout
+
+
+def test_a_node_whose_clock_is_behind_runs_nothing(node, shell):
+    """It would run the snippet long after it was settled that nothing ran."""
+    ended = node.run(snippet.make(plan(), NONCE, UNTIL + snippet.CLOCK_SECONDS + 600, node.paths(shell)))
+    assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
+    assert "clock of this node is behind" in ended.stdout
 
 
 def test_a_pool_that_was_imported_meanwhile_is_not_imported_again(node, shell):
