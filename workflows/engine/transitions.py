@@ -9,6 +9,7 @@ from workflows.engine.core import ExecuteStep, PlanStep, Runbook, Step, Verdict,
 from workflows.engine.state import Asked, Finished, OpenLoop, RunState
 
 RING_SECONDS = 15
+NOT_TAKEN = ("REFUSED", "EXPIRED")  # ends of an order after which the command certainly did not run
 LOOK_SECONDS = 4  # from the answer to one look to the next, while somebody's hands are in the rack
 UNATTENDED_SECONDS = 1  # until the portal takes a step that needs nobody
 
@@ -174,6 +175,7 @@ def void(state: RunState) -> RunState:
     """No plan, no approvals, no order in view. `sealed` and the ledger remember."""
     return replace(
         state,
+        not_taken=_not_taken(state),
         plan=None,
         plan_digest="",
         planned_at=0.0,
@@ -186,6 +188,12 @@ def void(state: RunState) -> RunState:
         overdue=False,
         shown=None,
     )
+
+
+def _not_taken(state: RunState) -> str:
+    if state.order is None:
+        return state.not_taken
+    return state.step if state.order.status in NOT_TAKEN else ""
 
 
 def with_hand(state: RunState, person: str) -> RunState:
@@ -204,6 +212,11 @@ def blocked_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
 
 def lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:
     return [[v.guard, v.outcome, v.reason] for v in verdicts]
+
+
+def command_of(runbook: Runbook, step: PlanStep) -> str:
+    """The EXECUTE step that a plan is for."""
+    return next(s.slug for s in runbook.steps[runbook.place(step.slug) :] if s.kind == "EXECUTE")
 
 
 def plan_behind(runbook: Runbook, state: RunState) -> PlanStep | None:

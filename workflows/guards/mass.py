@@ -132,7 +132,11 @@ def some_members_are_away(facts: FleetFacts, params: Params) -> Verdict:
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     found = away(pool)
-    return ok(f"{plural(len(found), 'member')} of {pool.name} {'is' if len(found) == 1 else 'are'} away.") if found else refuse(f"No member of {pool.name} is away by itself, so none has to be brought back.")
+    return (
+        ok(f"{plural(len(found), 'member')} of {pool.name} {'is' if len(found) == 1 else 'are'} away.")
+        if found
+        else refuse(f"No member of {pool.name} is away by itself, so none has to be brought back.")
+    )
 
 
 def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
