@@ -101,7 +101,13 @@ def _onward(runbook: Runbook, state: RunState, step: Step | None, event: ev.Even
         return enter(runbook, state, step, event, *records)
     if state.loops and runbook.undo and not state.ending:
         return turn_back(runbook, state, event, "done", records)
-    return end(state, event, state.ending or "done", records)
+    return end(replace(state, note=_put_back(state)) if state.ending == "aborted" else state, event, state.ending or "done", records)
+
+
+def _put_back(state: RunState) -> str:
+    """Of the last step of the way back "all is as it should be" holds; of a run that was ended before its end it does not."""
+    left = f"This stays as it is: {' '.join(open_.what for open_ in state.loops)}" if state.loops else "What it had switched on is put back."
+    return f"The run did not come to its end. {left}"
 
 
 def _not_needed(state: RunState, step: Step, event: ev.Event) -> str:
