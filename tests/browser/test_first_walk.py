@@ -40,7 +40,7 @@ def test_the_rehearsal_plays_the_whole_answer_and_leads_on_to_the_run(operator):
     operator.press(told(r"“([^”]+)” plays the whole answer on a twin first"))
     blank(operator).check()
     operator.press("Go on with the rehearsal")
-    expect(operator.page.get_by_text("The run would come to its end.")).to_be_visible()
+    expect(operator.page.get_by_text("The run would come to its end.")).to_be_visible(timeout=PATIENCE)
     assert told("(its page leads on to the real run)")
     operator.press("Begin the run")
     operator.step("Choose the new disk")
