@@ -106,7 +106,9 @@ def _onward(runbook: Runbook, state: RunState, step: Step | None, event: ev.Even
 
 def _put_back(state: RunState) -> str:
     """Of the last step of the way back "all is as it should be" holds; of a run that was ended before its end it does not."""
-    left = f"This stays as it is: {' '.join(open_.what for open_ in state.loops)}" if state.loops else "What it had switched on is put back."
+    left = (
+        f"This stays as it is: {' '.join(open_.what for open_ in state.loops)}" if state.loops else "What it had switched on is put back."
+    )
     return f"The run did not come to its end. {left}"
 
 
