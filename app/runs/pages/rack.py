@@ -73,7 +73,9 @@ def shown(run: Run) -> dict[str, Any]:
 
 def holds_another(facts: FleetFacts, step: Step, params: Params) -> bool:
     """Whether a disk is in the bay that goes by another serial number than the one that was scanned to come in."""
-    inside = disks_in(facts, params) if isinstance(step, WaitStep) and step.puts_in and not step.undoes else ()
+    if not isinstance(step, WaitStep) or step.undoes or not step.puts_in:
+        return False
+    inside = disks_in(facts, params)
     return known(inside) and bool(inside) and known(inside[0].serial) and not names(params.get(step.puts_in, ""), inside[0])
 
 
