@@ -161,6 +161,7 @@ def test_when_it_is_ended_the_old_disk_goes_back_and_no_other_does(operator, tec
     operator.step("Switch the light off")
     operator.press("Switch the light off")
     expect(operator.page.locator(".sl-head .sl-state")).to_have_text("ended by a person", timeout=PATIENCE)
+    expect(operator.page.get_by_role("main")).to_contain_text("The run did not come to its end. What it had switched on is put back.")
     picture(operator, "ended")
     assert faults(operator) == []
     assert stack.commands(NODE, "zpool", "replace") == []

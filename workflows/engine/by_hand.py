@@ -15,9 +15,9 @@ from typing import Any
 from workflows.by_hand import grounds, snippet
 from workflows.engine import events as ev
 from workflows.engine import order_outcomes, plan_losses
-from workflows.engine.core import ExecuteStep, Params, Runbook, Verdict
+from workflows.engine.core import ExecuteStep, Params, PlanStep, Runbook, Verdict
 from workflows.engine.state import Asked, OrderSeen, RunState, Shown
-from workflows.engine.transitions import RING_SECONDS, Decision, Refused, blocked, lines
+from workflows.engine.transitions import NOT_TAKEN, RING_SECONDS, Decision, Refused, blocked, command_of, lines
 from workflows.facts import FleetFacts, Known, known
 
 IN_PLAN = grounds.IN_PLAN
@@ -34,9 +34,11 @@ def grounds_of(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Kn
     return {IN_PLAN: found.to_plan()}
 
 
-def order_was_not_taken(state: RunState, verdicts: tuple[Verdict, ...]) -> bool:
-    """Whether the node refused the order, or never took it, while nothing that the portal knows speaks against the command."""
-    return state.status == "stopped" and state.order is not None and state.order.status in ("REFUSED", "EXPIRED") and not blocked(verdicts)
+def order_was_not_taken(runbook: Runbook, state: RunState, step: PlanStep, verdicts: tuple[Verdict, ...]) -> bool:
+    """Whether the node refused the last order of this plan's step, or never took it, and nothing that the portal knows speaks against the command."""
+    stopped = state.status == "stopped" and state.order is not None and state.order.status in NOT_TAKEN
+    went_back = state.status == "open" and state.not_taken == command_of(runbook, step)
+    return (stopped or went_back) and not blocked(verdicts)
 
 
 def show(state: RunState, step: ExecuteStep, event: ev.ByHandAsked, locks: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> Outcome:

@@ -186,7 +186,7 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked | ev.Plan
     verdicts, for_a_person = ask(step.guards, event.facts, state.params), isinstance(event, ev.PlanByHandAsked)
     if not for_a_person and blocked(verdicts):
         return Refused("No plan is asked for while something speaks against it.", verdicts)
-    if for_a_person and not (goes_by_hand(verdicts) or by_hand.order_was_not_taken(state, verdicts)):
+    if for_a_person and not (goes_by_hand(verdicts) or by_hand.order_was_not_taken(runbook, state, step, verdicts)):
         return Refused(_not_by_hand(verdicts), verdicts)
     params = dict(step.params(event.facts, state.params))
     if bad := [f"{name} {why}" for name, value in sorted(params.items()) if (why := bad_param(value))]:

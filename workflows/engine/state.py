@@ -165,6 +165,7 @@ class RunState:
     ended_by: str = ""  # who ended the run, while the way back of an ended run is walked
     alarm: str = ""  # what speaks against going on waiting, in words to act upon at once
     shown: Shown | None = None
+    not_taken: str = ""  # the EXECUTE step whose last order the node refused, or never took; kept when its plan is void
     asked_at: float = 0.0  # when the node was asked last what became of what was shown
 
     def to_json(self) -> dict[str, Any]:

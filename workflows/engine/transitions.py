@@ -9,6 +9,7 @@ from workflows.engine.core import ExecuteStep, PlanStep, Runbook, Step, Verdict,
 from workflows.engine.state import Asked, Finished, OpenLoop, RunState
 
 RING_SECONDS = 15
+NOT_TAKEN = ("REFUSED", "EXPIRED")  # ends of an order after which the command certainly did not run
 LOOK_SECONDS = 4  # from the answer to one look to the next, while somebody's hands are in the rack
 UNATTENDED_SECONDS = 1  # until the portal takes a step that needs nobody
 
@@ -100,7 +101,15 @@ def _onward(runbook: Runbook, state: RunState, step: Step | None, event: ev.Even
         return enter(runbook, state, step, event, *records)
     if state.loops and runbook.undo and not state.ending:
         return turn_back(runbook, state, event, "done", records)
-    return end(state, event, state.ending or "done", records)
+    return end(replace(state, note=_put_back(state)) if state.ending == "aborted" else state, event, state.ending or "done", records)
+
+
+def _put_back(state: RunState) -> str:
+    """Of the last step of the way back "all is as it should be" holds; of a run that was ended before its end it does not."""
+    left = (
+        f"This stays as it is: {' '.join(open_.what for open_ in state.loops)}" if state.loops else "What it had switched on is put back."
+    )
+    return f"The run did not come to its end. {left}"
 
 
 def _not_needed(state: RunState, step: Step, event: ev.Event) -> str:
@@ -174,6 +183,7 @@ def void(state: RunState) -> RunState:
     """No plan, no approvals, no order in view. `sealed` and the ledger remember."""
     return replace(
         state,
+        not_taken=_not_taken(state),
         plan=None,
         plan_digest="",
         planned_at=0.0,
@@ -186,6 +196,12 @@ def void(state: RunState) -> RunState:
         overdue=False,
         shown=None,
     )
+
+
+def _not_taken(state: RunState) -> str:
+    if state.order is None:
+        return state.not_taken
+    return state.step if state.order.status in NOT_TAKEN else ""
 
 
 def with_hand(state: RunState, person: str) -> RunState:
@@ -204,6 +220,11 @@ def blocked_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
 
 def lines(verdicts: tuple[Verdict, ...]) -> list[list[str]]:
     return [[v.guard, v.outcome, v.reason] for v in verdicts]
+
+
+def command_of(runbook: Runbook, step: PlanStep) -> str:
+    """The EXECUTE step that a plan is for."""
+    return next(s.slug for s in runbook.steps[runbook.place(step.slug) :] if s.kind == "EXECUTE")
 
 
 def plan_behind(runbook: Runbook, state: RunState) -> PlanStep | None:

@@ -132,7 +132,11 @@ def some_members_are_away(facts: FleetFacts, params: Params) -> Verdict:
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     found = away(pool)
-    return ok(f"{plural(len(found), 'member')} of {pool.name} are away.") if found else refuse(f"Every member of {pool.name} serves.")
+    return (
+        ok(f"{plural(len(found), 'member')} of {pool.name} {'is' if len(found) == 1 else 'are'} away.")
+        if found
+        else refuse(f"No member of {pool.name} is away by itself, so none has to be brought back.")
+    )
 
 
 def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
@@ -149,6 +153,23 @@ def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
 
 @guard
 def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
+    """Also none that somebody switched off: a scrub reads nothing of it, and a pool without it survives less."""
+    back = every_member_that_went_is_back(facts, params)
+    if back.outcome != "pass":
+        return back
+    pool = need(the_pool(facts, params))
+    off = _switched_off(pool)
+    if off:
+        return refuse(
+            f"Members of {pool.name} that somebody switched off with `zpool offline`: {_names(off)}. Nothing is read of what is OFFLINE. "
+            "Bring it back with `zpool online` and let it catch up, or replace it."
+        )
+    return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
+
+
+@guard
+def every_member_that_went_is_back(facts: FleetFacts, params: Params) -> Verdict:
+    """What somebody switched off did not go: it is named, and not waited for."""
     pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
@@ -156,10 +177,23 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"How {pool.name} stands is not known: {pool.scans.reason}")
     gone = [leaf for _, leaf in away(pool)]
     if gone:
-        return refuse(f"{plural(len(gone), 'member')} of {pool.name} still do not serve: {_names(gone)}.")
+        return refuse(f"Members of {pool.name} that still do not serve: {_names(gone)}.")
+    strange = [leaf for leaf in _leaves(pool) if leaf.state not in (*lookup.IN_SERVICE, *lookup.LOST_STATES)]
+    if strange:
+        return unknown(f"Whether {_names(strange)} of {pool.name} serves is not known: its state reads “{strange[0].state}”.")
     if any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
         return refuse(f"{pool.name} is resilvering: its members catch up.")
-    return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
+    off = _switched_off(pool)
+    but = f" Left OFFLINE, as somebody switched it off: {_names(off)}." if off else ""
+    return ok(f"Every member of {pool.name} that went away serves again, and nothing is being rebuilt.{but}")
+
+
+def _leaves(pool: PoolFacts) -> list[VdevFacts]:
+    return [leaf for _, top in (pool.tops if known(pool.tops) else ()) for leaf in top.leaves()]
+
+
+def _switched_off(pool: PoolFacts) -> list[VdevFacts]:
+    return [leaf for leaf in _leaves(pool) if leaf.state == "OFFLINE"]
 
 
 @guard

@@ -83,6 +83,8 @@ REFUSED = (
     Bad("the_link_is_quiet", "are needed", as_it_is),
     # --- lost together
     Bad("every_member_serves", "still do not serve", one_sibling(**OUT)),
+    Bad("every_member_serves", "Bring it back with `zpool online`", one_sibling(state="OFFLINE")),
+    Bad("every_member_that_went_is_back", "still do not serve", one_sibling(**OUT)),
     Bad("everything_is_quiet", "Since they were quiet", every_disk(paths=each(hctl="9:9:9:9"))),
     Bad("it_was_suspended_by_io_errors", "was suspended by multihost", pool(status=MMP_STATUS)),
     Bad("many_were_lost_together", "are lost together now", every_leaf(state="ONLINE")),
@@ -163,6 +165,7 @@ UNSURE = (
     Bad("the_link_is_quiet", "is not known", node(fabric=UNREAD)),
     Bad("the_link_is_quiet", "sas_phys of oss01 was read", long_ago("sas_phys")),
     Bad("every_member_serves", "is not known", pool(scans=UNREAD)),
+    Bad("every_member_that_went_is_back", "is not known", pool(scans=UNREAD)),
     Bad("everything_is_quiet", "No node named", nobody),
     Bad("everything_is_quiet", "sas_phys of oss01 was read", long_ago("sas_phys")),
     Bad("everything_is_quiet", "block of oss01 was read", long_ago("block")),

@@ -107,8 +107,8 @@ EDGES = {
         "has lost more disks",
     ),
     # --- members that come back
-    "one is away": (mass.some_members_are_away, FLEET, {}, "pass", "1 member of ost_0 are away"),
-    "one was taken out": (mass.some_members_are_away, with_leaf(replace(LOST_LEAF, state="OFFLINE")), {}, "refuse", "Every member"),
+    "one is away": (mass.some_members_are_away, FLEET, {}, "pass", "1 member of ost_0 is away"),
+    "one was taken out": (mass.some_members_are_away, with_leaf(replace(LOST_LEAF, state="OFFLINE")), {}, "refuse", "is away by itself"),
     "all serve": (mass.every_member_serves, whole(), {}, "pass", "nothing is being rebuilt"),
     "all serve, and one catches up": (
         mass.every_member_serves,
@@ -118,6 +118,27 @@ EDGES = {
         "its members catch up",
     ),
     "all serve, and a scrub runs": (mass.every_member_serves, whole(scans=(ScanFacts("scrub", "running", "x"),)), {}, "pass", "serves"),
+    "one was switched off": (
+        mass.every_member_serves,
+        with_leaf(replace(LOST_LEAF, state="OFFLINE"), *MEMBERS),
+        {},
+        "refuse",
+        "Bring it back with `zpool online` and let it catch up, or replace it.",
+    ),
+    "all that went are back, and one was switched off": (
+        mass.every_member_that_went_is_back,
+        with_leaf(replace(LOST_LEAF, state="OFFLINE"), *MEMBERS),
+        {},
+        "pass",
+        "Left OFFLINE, as somebody switched it off: ",
+    ),
+    "one is in a state nobody knows": (
+        mass.every_member_serves,
+        with_leaf(replace(LOST_LEAF, state="SPLIT"), *MEMBERS),
+        {},
+        "unknown",
+        "reads “SPLIT”",
+    ),
     "four do not": (mass.every_member_serves, lost(4), {}, "refuse", "scsi-0, scsi-1, scsi-2, scsi-3."),
     "six do not": (mass.every_member_serves, lost(6), {}, "refuse", "scsi-3 and 2 more."),
     "its disk is not back": (mass.the_disks_are_back, FLEET, {}, "refuse", "1 member of ost_0 have no running disk"),

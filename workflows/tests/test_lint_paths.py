@@ -256,6 +256,7 @@ def test_an_abort_over_an_open_loop_begins_the_way_back():
     assert walk.types()[-1] == "run.turned-back"
     walk.ordered()
     assert (walk.state.status, walk.state.loops, walk.state.ending) == ("aborted", (), "")
+    assert walk.state.note == "The run did not come to its end. What it had switched on is put back."
     assert walk.types()[-3:] == ["loop.closed", "run.passed-over", "run.aborted"]
 
 

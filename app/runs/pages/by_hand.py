@@ -19,12 +19,17 @@ from workflows.runbooks import RUNBOOKS
 
 WAY = "The same checks, plan, confirmation and approvals come first. Then you are shown the command, and no order is made."
 
+NODE_RUNS = "The node checks everything once more and runs the one command of the plan"
+SNIPPET_RUNS = "The snippet checks the node once more and runs the one command of the plan"
+
 
 def shown(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
-    """`by_hand_way`: what the button says that leads there, "" where it does not; `hand`: of a command that was shown."""
+    """`by_hand_way`: what the button says that leads there, "" where it does not; `hand`: of a command that was shown; `why` of the step."""
     return {
         "by_hand_way": WAY if _leads_there(run, state, step) else "",
         "plan_is_by_hand": by_hand.IN_PLAN in (state.plan or {}),
+        "why": step.why.replace(NODE_RUNS, SNIPPET_RUNS) if by_hand.IN_PLAN in (state.plan or {}) else step.why,
+        "fold_answers": state.status in ("ordered", "unknown"),  # what is to be done now stands before what was asked then
         "hand": _hand(run, state, user) if state.is_by_hand else None,
     }
 
@@ -36,7 +41,8 @@ def _leads_there(run: Run, state: RunState, step: Step) -> bool:
     if asked is None or state.status not in ("open", "stopped"):
         return False
     verdicts = ask(asked.guards, services.facts_for(run), state.params)
-    return goes_by_hand(verdicts) or by_hand.order_was_not_taken(state, verdicts)
+    not_taken = plan is not None and by_hand.order_was_not_taken(RUNBOOKS[run.runbook], state, plan, verdicts)
+    return goes_by_hand(verdicts) or not_taken
 
 
 def _hand(run: Run, state: RunState, user: User) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from app.runs.pages import look_again
 from app.runs.people import approval_requests, owners, takeover
 from app.runs.rights import OPERATE, may
 from workflows.analysis import import_wait
+from workflows.by_hand import grounds
 from workflows.engine.core import Step
 from workflows.engine.state import RunState
 
@@ -67,8 +68,8 @@ def ledger_down(run: Run) -> str:
     )
 
 
-SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions")  # each with a place of its own on the page
-SAID_APART = ("operation", "round", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
+SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
+SAID_APART = ("operation", "round", "run", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
 OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
 
 
@@ -83,7 +84,24 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     sentences = [
         (name.replace("_", " ").capitalize(), told) for name, told in plan.items() if isinstance(told, str) and name not in SAID_APART
     ]
-    return {"plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")}, "plan_more": more, "plan_says": sentences}
+    return {
+        "plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")},
+        "plan_more": more,
+        "plan_says": sentences,
+        "plan_hand": checked_by_hand(plan),
+    }
+
+
+def checked_by_hand(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the snippet of a plan by hand compares before it runs the command: (what, how it must be)."""
+    found = grounds.Grounds.from_plan(plan)
+    if found is None:
+        return []
+    lines = [("Host id", found.hostid), ("Boot", found.boot_id), ("The pool is imported", "yes" if found.imported else "no")]
+    lines += [(f"Member {guid}", "is there" if state == grounds.ANY else f"is {state}") for guid, state in found.members]
+    label = {grounds.NONE: "carries no label", grounds.ANY: "its label is not compared"}
+    lines += [(disk.path, f"{disk.wwid}, {label.get(disk.label, f'carries the label of {disk.label}')}") for disk in found.disks]
+    return lines
 
 
 def may_break(user: User, state: RunState, node: str) -> dict[str, Any] | None:

@@ -14,7 +14,8 @@ from workflows.engine.core import ManualStep, Params, Runbook, Step, WaitStep, b
 from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts, known
 from workflows.guards.answers import the_bay_that_blinks
-from workflows.guards.bay import the_bay
+from workflows.guards.bay import disks_in, the_bay
+from workflows.guards.scanned import names
 from workflows.runbooks import RUNBOOKS
 
 ASKED_OF_THE_EYE = (the_bay_that_blinks,)  # nothing on the page may tell the answer: a light is never trusted alone
@@ -65,8 +66,17 @@ def shown(run: Run) -> dict[str, Any]:
         "light": light(facts, state.params) if facts is not None and told else "",
         "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and told else [],
         "looks": looks(run, facts, step, timezone.now()) if facts is not None else None,
+        "mistaken": facts is not None and told and holds_another(facts, step, state.params),
         **run_page.correcting(runbook, state),
     }
+
+
+def holds_another(facts: FleetFacts, step: Step, params: Params) -> bool:
+    """Whether a disk is in the bay that goes by another serial number than the one that was scanned to come in."""
+    if not isinstance(step, WaitStep) or step.undoes or not step.puts_in:
+        return False
+    inside = disks_in(facts, params)
+    return known(inside) and bool(inside) and known(inside[0].serial) and not names(params.get(step.puts_in, ""), inside[0])
 
 
 def in_hand(step: Step, params: Params) -> tuple[str, str] | None:

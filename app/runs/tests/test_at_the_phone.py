@@ -85,6 +85,16 @@ def test_during_a_wrong_pull_nothing_else_is_asked(walk, client):
     assert "Pull it." not in walk.page(client), "nor at the desk"
 
 
+def test_the_field_to_scan_again_is_open_only_while_another_disk_is_in_the_bay(walk, client):
+    """One instruction at a time: while the right bay is full or empty, nothing speaks against what was scanned."""
+    walk.to("insert")
+    walk.look()
+    shown = phone(client, walk)
+    assert 'id="against"' in shown
+    assert 'id="correct"' in shown
+    assert 'id="correct" open' not in shown
+
+
 @pytest.mark.parametrize("typed", ["za2b4c6d", "ZAX1O09X"])
 def test_a_wrong_scan_is_corrected_on_the_phone_while_the_bay_is_empty(typed, walk, client):
     walk.typed["spare"] = typed

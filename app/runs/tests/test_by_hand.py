@@ -239,3 +239,47 @@ def test_what_is_pasted_is_kept_by_the_page(observed, ann, bob, client):
     said = {"act": "paste", "version": run.version, "output": "slotlight: DIFFERS: hostid: 'deadbeef', planned as '007f0101'"}
     page = client.post(reverse("run-act", args=[run.pk]), said, follow=True).content.decode()
     assert "DIFFERS: hostid" in page
+
+
+def test_after_the_node_alone_refused_the_way_by_hand_stays_on_the_way_back_to_the_plan(oss01, ann, bob, client):
+    """The portal knows of nothing against it: the node's owner changed the policy after the node's last report."""
+    run = begin(ann)
+    act(run, ev.Chosen, ann, value=BLANK)
+    act(run, ev.CheckAsked, ann)
+    act(run, ev.PlanAsked, ann)
+    oss01.work()
+    act(run, ev.Confirmed, ann, text=PHRASE)
+    run.refresh_from_db()
+    act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
+    Path(oss01.executor._standing._policy_path).write_text(OBSERVE)
+    act(run, ev.ExecuteAsked, ann)
+    oss01.work()
+    run.refresh_from_db()
+    assert (run.status, run.here.order.status) == ("stopped", "REFUSED")
+    act(run, ev.WentBack, ann, step="plan")
+    client.force_login(ann)
+    assert "Plan it, to do it by hand" in client.get(reverse("run", args=[run.pk])).content.decode()
+    act(run, ev.PlanByHandAsked, ann)
+    oss01.work()
+    run.refresh_from_db()
+    assert run.step == "confirm", run.here.note
+
+
+def test_the_plan_by_hand_says_in_words_what_the_snippet_compares(observed, ann, bob, client):
+    run = walked(observed, ann, bob)
+    client.force_login(ann)
+    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    assert "What the snippet compares before it runs the command" in page
+    assert "The snippet checks the node once more" in page
+    for internal in ("By_hand", "[[", "<strong>Run.</strong>", "Why this is safe"):
+        assert internal not in page, internal
+    assert "What speaks against it" in page
+
+
+def test_what_is_to_be_done_with_the_snippet_stands_before_what_was_asked(observed, ann, bob, client):
+    shown_ = shown(observed, ann, bob)
+    client.force_login(ann)
+    page = client.get(reverse("run", args=[shown_.pk])).content.decode()
+    assert re.search(
+        r"<details><summary>\d+ questions, as they were answered when the command was shown</summary><ul class=.sl-verdicts", page
+    )

@@ -39,7 +39,7 @@ SCRUB_GUARDS = (
     mass.what_a_mass_event_reads_is_fresh,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
-    mass.every_member_serves,
+    mass.every_member_that_went_is_back,
     mass.no_vdev_is_beyond_rebuilding,
     no_scan_runs_on_the_pool,
 )
@@ -186,7 +186,7 @@ RUNBOOK = Runbook(
             slug="whole",
             title="Wait until all have caught up",
             why="Each catches up with what was written while it was away. No disk is touched meanwhile.",
-            until=mass.every_member_serves,
+            until=mass.every_member_that_went_is_back,
             sources=("zpool_status", "zpool_status_guid"),
             progress=how_far_the_resilver_is,
             deadline_seconds=CATCH_UP_SECONDS,
@@ -212,8 +212,8 @@ RUNBOOK = Runbook(
         verify(
             "verify",
             "Verify that all is well",
-            "The node looks again: every member serves, the scrub found nothing, and no data is damaged.",
-            (mass.every_member_serves, mass.the_scrub_found_nothing, mass.no_data_is_damaged, mass.no_vdev_is_beyond_rebuilding),
+            "The node looks again: every member that went away serves, the scrub found nothing, and no data is damaged.",
+            (mass.every_member_that_went_is_back, mass.the_scrub_found_nothing, mass.no_data_is_damaged, mass.no_vdev_is_beyond_rebuilding),
         ),
     ),
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from workflows.engine.core import ask, blockers
 from workflows.runbooks.scrub_due.tests.stories import FIRST
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Stages, Stuck
@@ -60,6 +61,10 @@ def one_lost(node):
     node.pool("ost_0").leaves()[2].state = "UNAVAIL"
 
 
+def one_switched_off(node):
+    node.pool("ost_0").leaves()[2].state = "OFFLINE"
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -67,7 +72,8 @@ def one_lost(node):
         (scrubbing, "A scrub of ost_0 is running. Wait until it ends."),
         (resilvering, "A resilver of ost_0 is running. Wait until it ends."),
         (suspended, "ost_0 is suspended"),
-        (one_lost, "1 member of ost_0 still do not serve"),
+        (one_lost, "Members of ost_0 that still do not serve"),
+        (one_switched_off, "Nothing is read of what is OFFLINE. Bring it back"),
     ],
 )
 @pytest.mark.parametrize("step", ["check", "plan-scrub", "scrub"])
@@ -77,6 +83,14 @@ def test_it_refuses(change, says, step, stages):
         change(node)
     assert any(says in why for why in walk.why_not()), walk.why_not()
     assert walk.commands() == []
+
+
+def test_a_scrub_during_which_a_member_was_switched_off_proves_not_the_whole_pool(stages):
+    walk = stages.at("verify")
+    with walk.changing() as node:
+        one_switched_off(node)
+    why = [verdict.reason for verdict in blockers(ask(walk.step.guards, walk.facts(), walk.state.params))]
+    assert any("Nothing is read of what is OFFLINE" in one for one in why), why
 
 
 def test_a_scrub_that_somebody_began_meanwhile_is_not_begun_again(stages):
