@@ -19,6 +19,8 @@ from workflows.runbooks import RUNBOOKS
 
 WAY = "The same checks, plan, confirmation and approvals come first. Then you are shown the command, and no order is made."
 
+NOTHING: dict[str, Any] = {"by_hand_way": "", "plan_is_by_hand": False, "hand": None}  # of a run whose runbook has no such step any more
+
 
 def shown(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
     """`by_hand_way`: what the button says that leads there, "" where it does not; `hand`: of a command that was shown."""
