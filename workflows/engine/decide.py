@@ -356,7 +356,9 @@ def _by_hand_asked(runbook: Runbook, state: RunState, event: ev.ByHandAsked) -> 
 
 def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
     if state.is_by_hand:
-        return Refused("No order was made of this plan: a person gives the command. What became of it is known by a look of the node alone.")
+        return Refused(
+            "No order was made of this plan: a person gives the command. What became of it is known by a look of the node alone."
+        )
     return order_outcomes.order_moved(runbook, state, event)
 
 
