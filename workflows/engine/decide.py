@@ -354,14 +354,6 @@ def _by_hand_asked(runbook: Runbook, state: RunState, event: ev.ByHandAsked) -> 
     return by_hand.show(with_hand(state, event.by), step, event, keys, verdicts)
 
 
-def _order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
-    if state.is_by_hand:
-        return Refused(
-            "No order was made of this plan: a person gives the command. What became of it is known by a look of the node alone."
-        )
-    return order_outcomes.order_moved(runbook, state, event)
-
-
 def _not_ready(runbook: Runbook, state: RunState, step: ExecuteStep, event: ev.ExecuteAsked | ev.ByHandAsked) -> str:
     """Everything but the guards that must be so before an order is sealed."""
     if state.plan is None or not state.plan_digest:
@@ -497,7 +489,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.ByHandAsked: _by_hand_asked,
     ev.ByHandLookAsked: by_hand.look_asked,
     ev.ByHandSeen: by_hand.seen,
-    ev.OrderMoved: _order_moved,
+    ev.OrderMoved: order_outcomes.reported,
     ev.FactsArrived: _facts_arrived,
     ev.Settled: order_outcomes.settled,
     ev.WentBack: going_back.went_back,

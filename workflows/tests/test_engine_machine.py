@@ -13,25 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from workflows.by_hand.commands import can_be_given
 from workflows.engine import by_hand, lint
 from workflows.engine import events as ev
 from workflows.engine.core import StepKind
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, ORDER_MOVES, RunState
 from workflows.tests import puppets
-from workflows.tests.puppets import BOOT_ID, CATALOGUE, EVERY, HAND, HOSTID, facts, plan_for
+from workflows.tests.hands import ANN, OTHERWISE, PEOPLE, SOMEBODY, ByHand
+from workflows.tests.puppets import CATALOGUE, EVERY, HAND, facts, plan_for
 from workflows.tests.readable import assert_readable
 
-ANN = "ann"
-PEOPLE = ["ann", "bob", "eve", "dan", "kim"]
 PERSON = st.sampled_from(PEOPLE)
-SOMEBODY = st.sampled_from([*PEOPLE, ""])
 # Mostly passing, so that runs come far.
-OTHERWISE = [{"every": "unknown"}, {"every": "refuse"}, {"sound": "unknown"}, {"locks": "refuse"}]
 TURNS = st.sampled_from([{}, {}, {}, {}, *OTHERWISE, {"every": HAND}])
-# The same where the node is given no order.
-HAND_TURNS = st.sampled_from([*[{"every": HAND}] * 5, {"sound": HAND}, {}, *OTHERWISE, {"every": HAND, "sound": "refuse"}])
 EVENTS = tuple(kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event) and kind is not ev.Event)
 RECORD = {
     ev.Start: {"run.started"},
@@ -92,7 +86,7 @@ def any_event(draw):
     return kind(**given)
 
 
-class Run(RuleBasedStateMachine):
+class Run(ByHand, RuleBasedStateMachine):
     """One run of one runbook."""
 
     @initialize(book=BOOKS)
@@ -107,7 +101,6 @@ class Run(RuleBasedStateMachine):
         self.sealed: list[str] = []
         self.started: Counter[str] = Counter()
         self.held: tuple[str, ...] = ()
-        self.nonces = 0
         self.send(ev.Start(at=self.clock, by=ANN))
 
     @property
@@ -210,14 +203,6 @@ class Run(RuleBasedStateMachine):
             assert isinstance(event, ev.Settled)
             assert len({s.by for s in before.statements if s.outcome == event.outcome} | {event.by}) >= 2
 
-    def the_node_showed_all_of_it(self, before, event) -> None:
-        record = event.result["record"]
-        assert event.evidence, "settled by a look that rests on nothing"
-        assert event.taken_after >= before.shown.at, "settled by a look from before the showing"
-        assert record["nonce"] == before.shown.nonce, "settled by another showing"
-        assert [each[name] for each in (record, event.result) for name in ("hostid", "boot_id")] == [HOSTID, BOOT_ID] * 2
-        assert (record["ended"], event.result["probe"]) in (("well", "did"), ("badly", "did_not")), "exit code and effect do not agree"
-
     def every_transition_is_recorded(self, before, event, outcome) -> None:
         told = [effect.type for effect in outcome.effects if isinstance(effect, ev.Record)]
         ended = ["run.done"] if self.state.status == "done" else []
@@ -287,45 +272,6 @@ class Run(RuleBasedStateMachine):
     def execute(self, by, turn, twice, later):
         for _ in range(1 + twice):
             self.send(ev.ExecuteAsked(at=self.at(later), by=by, facts=facts(**turn)))
-
-    @rule(by=SOMEBODY, turn=HAND_TURNS)
-    def check_to_go_on_by_hand(self, by, turn):
-        self.send(ev.CheckAsked(at=self.at(), by=by, facts=facts(**turn), by_hand="yes"))
-
-    @rule(by=SOMEBODY, turn=HAND_TURNS)
-    def ask_plan_for_a_person(self, by, turn):
-        self.send(ev.PlanByHandAsked(at=self.at(), by=by, facts=facts(**turn)))
-
-    @rule(by=SOMEBODY, turn=HAND_TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
-    def ask_for_the_command(self, by, turn, twice, later):
-        for _ in range(1 + twice):
-            self.send(ev.ByHandAsked(at=self.at(later), by=by, facts=facts(**turn), nonce=self.another_nonce()))
-
-    def another_nonce(self) -> str:
-        self.nonces += 1
-        return f"{self.nonces:032x}"
-
-    @rule(by=SOMEBODY)
-    def have_the_node_look(self, by):
-        self.send(ev.ByHandLookAsked(at=self.at(60), by=by))
-
-    @precondition(lambda self: self.state.shown is not None)
-    @rule(
-        late=st.booleans(),
-        before=st.sampled_from([0, 0, 5000]),
-        proof=st.sampled_from([("a" * 64,), ("a" * 64,), ()]),
-        over=st.sampled_from(
-            [{}, {}, {}, {"nonce": "f" * 32}, {"hostid": "deadbeef"}, {"boot_id": "0" * 36}, {"ended": ""}, {"ended": "badly"}]
-        ),
-        here=st.sampled_from([{}, {}, {"hostid": "deadbeef"}, {"boot_id": ""}, {"record": {}}, {"record": "forged"}]),
-        probe=st.sampled_from(["did", "did", "did_not", "cannot_tell", ""]),
-    )
-    def the_node_shows_what_was_run(self, late, before, proof, over, here, probe):
-        record = {"nonce": self.state.shown.nonce, "hostid": HOSTID, "boot_id": BOOT_ID, "ended": "well", "exit_code": "0", **over}
-        result = {"record": record, "hostid": HOSTID, "boot_id": BOOT_ID, "probe": probe, "reason": "It was read.", **here}
-        seen = ev.ByHandSeen(at=self.at(), number=self.state.asks - late, taken_after=self.clock - before, result=result, evidence=proof)
-        self.send(seen)
-        self.send(replace(seen, at=self.at()))  # the network brings it twice
 
     @rule(one=PERSON, other=PERSON, outcome=st.sampled_from(["did", "did_not", "maybe"]), agree=st.booleans())
     def two_settle(self, one, other, outcome, agree):
@@ -425,26 +371,6 @@ class Run(RuleBasedStateMachine):
         elif self.state.status == "open" and (here.kind != "CONFIRM" or self.state.plan):
             self.send(answers[here.kind]())
 
-    @rule()
-    def the_operator_goes_on_by_hand(self):
-        """The same where every order is refused, and nothing else."""
-        observed = facts(every=HAND)
-        now = {"at": self.at(), "by": ANN, "facts": observed}
-        answers = {
-            "CHECK": lambda: ev.CheckAsked(**now, by_hand="yes"),
-            "PLAN": lambda: ev.PlanByHandAsked(**now),
-            "DECIDE": lambda: ev.Chosen(**now, value="good", by_hand="yes"),
-            "EXECUTE": lambda: ev.ByHandAsked(**now, nonce=self.another_nonce()),
-        }
-        here = self.step
-        if self.state.is_by_hand:
-            self.have_the_node_look(by=ANN)
-            self.the_node_shows_what_was_run(late=False, before=0, proof=("a" * 64,), over={}, here={}, probe="did")
-        elif self.state.status == "open" and here.kind in answers:
-            self.send(answers[here.kind]())
-        else:
-            self.the_operator_does_what_is_asked()
-
     def somebody_else(self) -> str:
         approved = {a.by for a in self.state.approvals}
         return next((p for p in PEOPLE if p not in self.hands | approved), "bob")
@@ -503,25 +429,6 @@ class FarRun(Run):
         raise AssertionError(f"{self.book.slug} never comes to its order: {self.state}")
 
 
-def gives(book) -> list[str]:
-    """The operations of its orders, in their order."""
-    return [step.operation for step in book.steps if step.kind == "EXECUTE"]
-
-
-class HandRun(Run):
-    """The same, from a run whose command was shown to a person."""
-
-    @initialize(book=BOOKS.filter(lambda book: gives(book) and can_be_given(gives(book)[0])))
-    def begin(self, book):
-        Run.begin(self, book)
-        for _ in range(40):
-            if self.state.is_by_hand:
-                return
-            self.the_operator_goes_on_by_hand()
-            self.facts_arrive(turn={}, age=0, looked=True, later=1)
-        raise AssertionError(f"{self.book.slug} never comes to its command: {self.state}")
-
-
 class AnyRun(Run):
     """The same, on whatever lint lets through."""
 
@@ -530,9 +437,7 @@ class AnyRun(Run):
         Run.begin(self, book)
 
 
-@pytest.mark.parametrize(
-    ("machine", "examples"), [(Run, 60), (FarRun, 80), (HandRun, 60), (AnyRun, 40)], ids=lambda x: getattr(x, "__name__", x)
-)
+@pytest.mark.parametrize(("machine", "examples"), [(Run, 60), (FarRun, 80), (AnyRun, 40)], ids=lambda x: getattr(x, "__name__", x))
 def test_it_holds_whatever_happens(machine, examples):
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=50, deadline=None))
 
@@ -575,22 +480,6 @@ def _walked(runbook) -> list[RunState]:
         states.append(machine.state)
     assert machine.state.status == "done", (runbook.slug, machine.state.step, machine.state.status, machine.state.note)
     return states
-
-
-def _walked_by_hand(runbook) -> RunState:
-    """Its end, where every command is given by a person."""
-    machine = Run()
-    Run.begin(machine, runbook)
-    for _ in range(6 * len(runbook.steps)):
-        machine.the_operator_goes_on_by_hand()
-        machine.facts_arrive(turn={}, age=0, looked=True, later=1)
-    return machine.state
-
-
-@pytest.mark.parametrize("slug", [slug for slug, book in EVERY.items() if all(map(can_be_given, gives(book)))])
-def test_by_hand_too_every_runbook_ends_well(slug):
-    ended = _walked_by_hand(EVERY[slug])
-    assert (ended.status, len(ended.sealed)) == ("done", len(gives(EVERY[slug]))), (ended.step, ended.status, ended.note)
 
 
 STATES = {slug: _walked(book) for slug, book in EVERY.items()}
