@@ -21,6 +21,11 @@ ACTS: dict[str, tuple[str, str]] = {
     "approve": ("approve", ""),
     "reject": ("reject", "reason"),
     "execute": ("execute", ""),
+    "check-by-hand": ("check-by-hand", ""),
+    "plan-by-hand": ("plan-by-hand", ""),
+    "show-by-hand": ("show-by-hand", ""),
+    "look-by-hand": ("look-by-hand", ""),
+    "paste": ("paste", "output"),
     "settle": ("settle", "reason"),
     "back": ("back", "step"),
     "withdraw": ("withdraw", "reason"),
@@ -31,6 +36,7 @@ ACTS: dict[str, tuple[str, str]] = {
 ASKED_FIRST = {
     "approve": "stands behind exactly this plan",
     "execute": "carries this command out, once",
+    "show-by-hand": "shows you this command, to give it yourself, once; until the node shows what became of it nobody knows",
     "take-over": "ends the other run's order unless its command has begun, and moves here what that run holds",
 }
 # act -> (field, what its first word is, those words as one would type them); the words after it fill the act's own field
@@ -39,7 +45,7 @@ FIRST: dict[str, tuple[str, str, str]] = {
     "take-over": ("holder", "the number of the run that holds it, and why", "RUN WORDS"),
 }
 JUDGING = ("approve", "reject")
-ACCEPTING = ("approve", "execute")  # what is lost by it is accepted by name
+ACCEPTING = ("approve", "execute", "show-by-hand")  # what is lost by it is accepted by name
 
 
 def start(asked: argparse.Namespace, portal: Ask) -> int:
@@ -66,15 +72,31 @@ def run(asked: argparse.Namespace, portal: Ask) -> int:
     if asked.act == "why":
         said(asked, found["options"], lambda: against(found))
         return DONE
+    if asked.act == "snippet":
+        said(asked, found.get("by_hand"), lambda: snippet(found))
+        return DONE
     if asked.act:
         found = _act(asked, door, found)
     said(asked, found, lambda: shown(found))
     return DONE
 
 
+def snippet(found: dict[str, Any]) -> str:
+    """As it stands, for a root shell on the node."""
+    hand = found.get("by_hand") or {}
+    if not hand.get("snippet"):
+        why = (
+            f"It was shown to {hand['by']} alone, and runs nothing after {when(hand['until'])}."
+            if hand
+            else "No command is being given by hand."
+        )
+        raise Trouble(f"There is no snippet for you here. {why}", f"slotlight run {found['id']} shows where the run stands.", ABSENT)
+    return clean(hand["snippet"]).rstrip("\n")
+
+
 def _act(asked: argparse.Namespace, door: Portal, found: dict[str, Any]) -> dict[str, Any]:
     word, field = ACTS[asked.act]
-    words = " ".join(asked.said)
+    words = sys.stdin.read() if asked.act == "paste" and not asked.said else " ".join(asked.said)
     body: dict[str, Any] = {"version": found["version"] if asked.version is None else asked.version}
     if asked.act in FIRST:
         body[FIRST[asked.act][0]], words = _first(asked, words)
@@ -84,6 +106,8 @@ def _act(asked: argparse.Namespace, door: Portal, found: dict[str, Any]) -> dict
             f"slotlight run {asked.id} {asked.act} {field.upper()}".strip(),
             USAGE,
         )
+    if asked.act == "choose" and any(one.get("by_hand") for one in found["options"]):
+        body["by_hand"] = "yes"  # as the page does; one that an order is made for is chosen by it, too
     if asked.act == "correct":
         body["step"] = (found.get("correctable") or {}).get("step", "")
     if asked.act in ASKED_FIRST and not asked.yes:
@@ -184,13 +208,25 @@ def shown(found: dict[str, Any]) -> str:
     lines += [text(f"fits  {one['value']}  {one['title']}") for one in found["options"] if one["fits"]]
     if others := sum(not one["fits"] for one in found["options"]):
         lines.append(f"{others} more cannot be chosen. Why: slotlight run {found['id']} why")
-    lines += _answers(found)
+    lines += _answers(found) + _by_hand(found)
     if found.get("must_accept"):
         lines.append(text(f'With --yes this must be accepted word by word, as --accepted "{found["must_accept"]}"'))
     lines += [f"To take it from there: slotlight run {found['id']} take-over {one} WORDS" for one in found["held_by"]]
     words = {api: ours for ours, (api, _) in ACTS.items()}
     lines.append("Next: " + (", ".join(words.get(act, act) for act in found["acts"]) or "nothing; it has ended"))
     return "\n".join(lines)
+
+
+def _by_hand(found: dict[str, Any]) -> list[str]:
+    """What to do with a command that a person gives. A portal of before says nothing of it."""
+    hand, run = found.get("by_hand"), f"slotlight run {found['id']}"
+    if not hand:
+        return []
+    lines = [text(f"{hand['by']} was shown the command, to give it by hand; it runs nothing after {when(hand['until'])}.")]
+    lines += [f"For a root shell on {clean(found['node'])}: {run} snippet"] if hand["snippet"] else []
+    lines += [text(f"{one['by']} pasted, {when(one['at'])}: {' '.join(one['reads'])}") for one in hand["pasted"]]
+    waits = "The node is looking." if hand["looking"] else f"What it printed: {run} paste < FILE. What settles it: {run} look-by-hand"
+    return [*lines, waits]
 
 
 def _answers(found: dict[str, Any]) -> list[str]:

@@ -52,9 +52,9 @@ def parser() -> argparse.ArgumentParser:
         "act",
         nargs="?",
         default="",
-        choices=["", "why", *acts.ACTS],
+        choices=["", "why", "snippet", *acts.ACTS],
         metavar="ACT",
-        help=", ".join(acts.ACTS) + "; why: what stands against choices",
+        help=", ".join(acts.ACTS) + "; why: what stands against choices; snippet: the command that was shown, to give it by hand",
     )
     run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the confirmation, the evidence, the reason")
     run.add_argument("--yes", action="store_true", help=f"do not ask before {', '.join(acts.ASKED_FIRST)}")

@@ -1,6 +1,7 @@
 """What a person with a shell on the node can do: run a line, hand over a file."""
 
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ for i in 1 2 3 4 5 6 7 8; do
   zpool clear $(zpool list -H -o name)
 done
 zpool status; exit 1"""
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f]")  # what a terminal acts upon and nobody copies
 
 
 class GuestSaid(Exception):
@@ -45,6 +48,12 @@ class Guest(NamedTuple):
         if check and ran.returncode:
             raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
         return said
+
+    def paste(self, text: str, seconds: float = LINE_SECONDS) -> str:
+        """What root's own shell on a terminal of the node shows when this is pasted into it, as somebody would copy it from there. Raises TimeoutExpired."""
+        typed = f"{text}exit\n".encode()
+        ran = subprocess.run(self.argv("-tt"), input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
+        return ESCAPES.sub("", ran.stdout.decode(errors="replace").replace("\r\n", "\n"))
 
     def create_pool(self, words: str) -> str:
         return self.sh(CREATE.format(words=words))

@@ -216,13 +216,16 @@ class Machine:
             root = str(Path(__file__).resolve().parent.parent)
             process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=root)
         _children.append(process)
+        if name == "qemu":  # where the kernel weighs sessions against each other, `nice` counts only within this one
+            with contextlib.suppress(OSError):
+                Path(f"/proc/{process.pid}/autogroup").write_text(_nice())
         self.settings.pids[name] = process.pid
         self._write()
 
     def _qemu(self) -> list[str]:
         image = Image(Path(self.settings.image))
         words = f"console=ttyS0 root=/dev/vda rw quiet panic=-1 net.ifnames=0 mitigations=off systemd.hostname={self.settings.host} lab.hostid={self.settings.hostid}"
-        argv = ["nice", "-n", os.environ.get("SLOTLIGHT_LAB_NICE", NICE), "qemu-system-x86_64", *HARDWARE, "-m", str(self.settings.memory)]
+        argv = ["nice", "-n", _nice(), "qemu-system-x86_64", *HARDWARE, "-m", str(self.settings.memory)]
         argv += ["-kernel", str(image.kernel), "-initrd", str(image.initrd), "-append", words]
         argv += ["-serial", f"file:{self.folder}/console.log", "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
         argv += ["-drive", f"if=virtio,file={self._root},format=qcow2,cache=unsafe"]
@@ -373,6 +376,10 @@ RESET = (
     "sg_reset -H /dev/$(ls /sys/class/scsi_device/$h:*/device/scsi_generic | grep -m1 sg) && sleep 6; udevadm settle -t 30"
 )
 _children: list[subprocess.Popen] = []  # ours to collect when they end
+
+
+def _nice() -> str:
+    return os.environ.get("SLOTLIGHT_LAB_NICE", NICE)
 
 
 def everyone() -> list[Machine]:

@@ -13,6 +13,8 @@ BACK = re.compile(r"`(zpool online \S+ \d+)` on the node brings it back")
 PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
 ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
+PLAN, PLAN_BY_HAND = "Ask the node for its plan", "Plan it, to do it by hand"
+SHOW_BY_HAND, PASTE_BY_HAND, LOOK_BY_HAND = "Show the command, to give it by hand", "Keep it as evidence", "Have the node look again"
 
 
 LOSS = re.compile(r"tells of (.+?) more is given up|\bLeft out ((?:\d+ (?:seconds?|minutes?|s|min|h)\b ?)+)")
@@ -104,18 +106,57 @@ class Walk:
                 )
             time.sleep(5)
 
-    def planned(self, title: str, seconds: float = PLAN_SECONDS) -> None:
+    def planned(self, title: str, seconds: float = PLAN_SECONDS, button: str = PLAN) -> None:
         """Ask for the plan, and again when no answer came in time, until it is there."""
         self.asker.step(title, seconds)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.asker.has_button("Ask the node for its plan"):
-                self.asker.press("Ask the node for its plan")
+            if self.asker.has_button(button):
+                self.asker.press(button)
             time.sleep(3)
             self.asker.go(self.path)
             if not self._is_at(title):
                 return
         raise NotThere(f"The node never made its plan at {title!r}: {self.asker.page.text}")
+
+    def plan_by_hand(self, title: str, confirm: str = "", approved: bool = False) -> None:
+        """As `plan`, where the node is given no order."""
+        self.planned(f"Have the node plan it: {title[0].lower()}{title[1:]}", button=PLAN_BY_HAND)
+        if confirm:
+            self.confirm_and_approve(confirm)
+        elif approved:
+            self.asker.step(APPROVE)
+            self.approve()
+
+    def shown_by_hand(self, title: str, seconds: float = ORDER_SECONDS) -> str:
+        """The snippet of the plan, which the page shows once."""
+        self.insist(SHOW_BY_HAND, title, seconds)
+        (snippet,) = (text for text in self.asker.page.pre if text.startswith("env -i "))
+        return snippet
+
+    def looked(self, seconds: float = ORDER_SECONDS) -> Page:
+        """The page once the node has looked again at what was given by hand. After a boot it is asked until it does."""
+        end = time.monotonic() + seconds
+        while True:
+            self.asker.go(self.path)
+            self.asker.press(LOOK_BY_HAND)
+            page = self.asker.until(lambda page: "The node is looking" not in page.text, "what the node saw", "", seconds)
+            if "The node did not look" not in page.text or time.monotonic() > end:
+                return page
+
+    def give(self, node: Guest, snippet: str, title: str) -> str:
+        """Pasted into the node's shell, pasted back, and settled by the node. What the terminal showed."""
+        printed = node.paste(snippet)
+        self.paste_back(printed)
+        page = self.looked()
+        if self._is_at(title):
+            raise NotThere(f"The look settled nothing. The node's terminal showed: {printed} The page says: {page.text}")
+        return printed
+
+    def paste_back(self, printed: str) -> Page:
+        self.asker.go(self.path)
+        self.asker.press(PASTE_BY_HAND, output=printed)
+        return self.asker.go(self.path)
 
     def hands(self, title: str, evidence: str, seconds: float = ORDER_SECONDS) -> None:
         """Say that it is done, until the node shows it: what has just been pulled is seen some time later."""

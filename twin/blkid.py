@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 
-from twin.model import Disk, Node, Partition
+from twin.model import SECTOR, Disk, Node, Partition
 from twin.view import Device
 
 EXIT_NOTHING = 2
 WITH_UTIL_LINUX_2_41 = (2, 4)  # the lab has 2.4 on Debian trixie, and what is before it on bookworm, with 2.38
+EXT4_BLOCK, PAGE = 1024, 4096
 DISKS_OF_A_MAJOR, MINORS_OF_A_DISK = 16, 16
 FIRST_MAJORS = (8, *range(65, 72), *range(128, 136))  # of SCSI disks, sixteen to each (Linux, devices.txt)
 SOLARIS_USR_AND_APPLE_ZFS = "6a898cc3-1dd2-11b2-99a6-080020736631"
@@ -48,10 +49,18 @@ def _content(node: Node, partition: Partition) -> dict[str, object]:
         return {**names, "BLOCK_SIZE": 4096, **order, "TYPE": "zfs_member", "USAGE": "filesystem"}
     own = {"UUID": _uuid(f"{partition.filesystem} {partition.start}")}
     if partition.swap or partition.filesystem == "swap":
-        return {**own, "VERSION": 1, "TYPE": "swap", "USAGE": "other"}
+        return {**(_size_of_swap(partition) if newer else {}), **own, "VERSION": 1, "TYPE": "swap", "USAGE": "other"}
     if partition.filesystem == "ext4":
-        return {**own, "VERSION": "1.0", "BLOCK_SIZE": 1024, "TYPE": "ext4", "USAGE": "filesystem"}
+        blocks = partition.sectors * SECTOR // EXT4_BLOCK
+        block, size = ({"FSBLOCKSIZE": EXT4_BLOCK}, {"FSLASTBLOCK": blocks, "FSSIZE": blocks * EXT4_BLOCK}) if newer else ({}, {})
+        return {**own, "VERSION": "1.0", **block, "BLOCK_SIZE": EXT4_BLOCK, **size, "TYPE": "ext4", "USAGE": "filesystem"}
     return {**own, "TYPE": partition.filesystem, "USAGE": "filesystem"} if partition.filesystem else {}
+
+
+def _size_of_swap(partition: Partition) -> dict[str, object]:
+    """Its first page holds the header."""
+    pages = partition.sectors * SECTOR // PAGE
+    return {"ENDIANNESS": "LITTLE", "FSBLOCKSIZE": PAGE, "FSSIZE": (pages - 1) * PAGE, "FSLASTBLOCK": pages}
 
 
 def _entry(node: Node, device: Device) -> dict[str, object]:

@@ -113,9 +113,9 @@ class TwinHost:
         return unknown(argv)
 
     def _hangs_over(self, pools: Sequence[str]) -> bool:
-        """2.1 refuses to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
+        """2.1 and 2.4 refuse to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
         node = self.view().node
-        return node.release >= (2, 3) and any(pool.suspended for pool in node.imported if pool.name in pools)
+        return (2, 3) <= node.release < (2, 4) and any(pool.suspended for pool in node.imported if pool.name in pools)
 
     def _set_mode(self, argv: tuple[str, ...]) -> Answer:
         verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")

@@ -75,6 +75,9 @@ def pool_of(node: Node, spare: Vdev) -> Pool:
 # zpool list -v -p -H -g
 
 
+VDEVS_HAVE_ALTROOT = (2, 4, 1)
+
+
 def space(view: View, pool: Pool, row: tuple[str, ...]) -> str:
     """`row` is the pool's own, which is printed without -v too."""
     lines = ["\t".join(row)]
@@ -93,6 +96,8 @@ def space(view: View, pool: Pool, row: tuple[str, ...]) -> str:
     if pool.spares:
         lines.append(_section("spare", width, view.node))
         lines += [f"\t{spare.guid}\t{partition_bytes(view, spare)}" + "\t-" * 7 + f"\t{spare.state}" for spare in pool.spares]
+    if view.node.release >= VDEVS_HAVE_ALTROOT:
+        lines = [f"{line}\t-" if line.startswith("\t") else line for line in lines]
     return "\n".join(lines) + "\n"
 
 

@@ -19,7 +19,7 @@ ARGV = ("zpool", "list", "-v", "-p", "-H", "-g")
 TIMEOUT_SECONDS = 20
 HEADINGS = frozenset(("dedup", "special", "log", "logs", "cache", "spare", "spares"))
 POOL_COLUMNS = 11  # NAME SIZE ALLOC FREE CKPOINT EXPANDSZ FRAG CAP DEDUP HEALTH ALTROOT
-VDEV_COLUMNS = 10  # the same, without ALTROOT
+VDEV_COLUMNS = 10  # the same, without ALTROOT; since 2.4.1 with a dash for it (cmd/zpool/zpool_main.c:collect_list_stats)
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def parse(text: str) -> tuple[PoolSpace, ...] | Unparsed:
             continue
         is_vdev = columns[0] == ""
         row = columns[1:] if is_vdev else columns
+        if is_vdev and len(row) == POOL_COLUMNS and row[-1] == "-":
+            row = row[:-1]
         if len(row) != (VDEV_COLUMNS if is_vdev else POOL_COLUMNS) or not row[0] or (is_vdev and not pools):
             return Unparsed("a row of zpool list has not the columns we know", line)
         try:

@@ -174,3 +174,15 @@ def test_a_changed_cache_file_is_read_at_once_and_no_other():
 def test_no_cache_file_is_nothing_here():
     (capture,) = zdb_config.collect(CapturedHost(step("import-rewind/1-not-imported")))
     assert (capture.outcome, capture.text) == ("nothing", NO_CACHE)
+
+
+def test_a_vdev_has_a_dash_for_its_altroot_since_2_4_1():
+    """As OpenZFS 2.4.4 printed it on a node of Debian trixie."""
+    said = "tank\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t1.00\tONLINE\t-\n\t7003424487238522900\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t-\tONLINE\t-\n"
+    said += "\t4211186085573846710\t526385152\t-\t-\t-\t-\t-\t-\t-\tONLINE\t-\n"
+    (tank,) = zpool_list.parse(said)
+    assert [(v.name, v.size_bytes, v.alloc_bytes, v.health) for v in tank.vdevs] == [
+        ("7003424487238522900", 2952790016, 76787712, "ONLINE"),
+        ("4211186085573846710", 526385152, None, "ONLINE"),
+    ]
+    assert isinstance(zpool_list.parse(said.replace("ONLINE\t-\n\t421", "ONLINE\t/mnt\n\t421")), Unparsed)

@@ -2,22 +2,25 @@
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.db.models import Q
 from django.shortcuts import get_object_or_404
 from ninja import Field, Router, Schema, Status
+from pydantic import StringConstraints
 
 from app.api.acting import by_token
 from app.api.auth import Scoped
+from app.api.models import Token
 from app.api.problems import Problem, VerdictOut
 from app.api.scopes import APPROVE, OPERATE, READ
-from app.api.words import PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
+from app.api.words import NO_NUL, PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
 from app.fleet.models import Situation
 from app.runs import open_loops as loops
 from app.runs import perform_action, services
 from app.runs.models import OpenLoop, Order, Run
-from app.runs.pages import manual_start, run_page, safety
+from app.runs.pages import by_hand, manual_start, run_page, safety
+from app.runs.pasted import CHARS_MAX
 from app.runs.people import takeover
 from workflows.engine import plan_losses
 from workflows.engine.core import ConfirmStep, ManualStep, Step
@@ -27,7 +30,11 @@ from workflows.runbooks import RUNBOOKS
 
 router = Router(tags=["runs"])
 # Breaking the glass is not among them: it is for a person before a page that says what it means.
-Act = Literal["choose", "check", "hands", "correct", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over"]
+Act = Literal[
+    "choose", "check", "hands", "correct", "plan", "confirm", "execute", "settle", "back", "abort", "withdraw", "take-over",
+    "check-by-hand", "plan-by-hand", "show-by-hand", "look-by-hand", "paste",
+]  # fmt: skip
+Printed = Annotated[str, StringConstraints(max_length=CHARS_MAX, pattern=NO_NUL)]
 OF_A_STEP = {"DECIDE": "choose", "CHECK": "check", "MANUAL": "hands", "PLAN": "plan", "CONFIRM": "confirm", "EXECUTE": "execute"}
 Said = dict[str, Any]
 
@@ -67,6 +74,7 @@ class OptionOut(Schema):
     title: str
     detail: str
     fits: bool
+    by_hand: bool = Field(description="It fits, and no order is made here: `choose` takes it with `by_hand`")
     against: str
 
 
@@ -83,6 +91,25 @@ class OrderOut(Schema):
     reason: str
     sealed_at: datetime
     ended_at: datetime | None
+
+
+class PastedOut(Schema):
+    by: str
+    at: datetime
+    reads: list[str] = Field(description="What was read in it. It settles nothing")
+
+
+class ByHandOut(Schema):
+    """A command that a person gives, as the portal orders nothing there."""
+
+    by: str = Field(description="Who was shown it")
+    until: datetime = Field(description="After this it runs nothing")
+    over: bool
+    snippet: str = Field(
+        description="For a root shell on the node, as it stands; only for `by`, with a token that acts, while its time lasts"
+    )
+    looking: bool = Field(description="The node has been asked to look, and has not answered yet")
+    pasted: list[PastedOut] = Field(description="What was sent of what it printed, newest first")
 
 
 class RunFull(RunOut):
@@ -107,6 +134,9 @@ class RunFull(RunOut):
     approvals: list[ApprovalOut]
     orders: list[OrderOut]
     open_loops: list[str]
+    by_hand: ByHandOut | None = Field(
+        description="The command that is being given by hand; nobody knows what became of it until the node shows it"
+    )
     held_by: list[int] = Field(description="Runs that hold what this one's order needs now; take-over takes it from one of them")
 
 
@@ -144,6 +174,7 @@ class Asked(Schema):
 
     version: Number
     value: Words = Field("", description="choose")
+    by_hand: Literal["", "yes"] = Field("", description="choose: yes, for an option that fits by hand alone")
     text: Words = Field("", description="confirm: what `asks` of the run asks for")
     evidence: Words = Field("", description="hands: by what it can be told; correct: what it is instead")
     outcome: Words = Field("", description="settle: did or did_not")
@@ -151,6 +182,7 @@ class Asked(Schema):
     reason: Words = Field("", description="settle, abort, withdraw, take-over")
     accepted: Words = Field("", description="execute, break-glass: `must_accept` of the run, word by word, where it says anything")
     holder: Number = Field(0, description="take-over: the run that holds what is needed")
+    output: Printed = Field("", description="paste: what the snippet printed")
 
 
 class Judged(Schema):
@@ -191,22 +223,23 @@ def runs(request, node: Words = "", status: Words = "", ended: bool | None = Non
 @router.get("/runs/{int:pk}", response=answers(RunFull), auth=Scoped(READ), url_name="api-run")
 def run(request, pk: Number):
     """Where one run stands, what its guards say now, its plan with the exact command, and what may be asked of it."""
-    return full(found_run(pk))
+    return full(found_run(pk), request.auth)
 
 
-def full(run: Run) -> Said:
+def full(run: Run, token: Token) -> Said:
     state = run.here
     book = RUNBOOKS.get(run.runbook)
     open_now = book is not None and state.status == "open"
     step = book.step(state.step) if open_now else None
     is_there = book is not None and state.step in {one.slug for one in book.steps}  # a runbook may have changed under a run
     can_be_corrected = correctable(book, state) if is_there else None
+    hand = by_hand.shown(run, state, book.step(state.step), token.person) if book is not None and is_there else by_hand.NOTHING
     return run_line(run) | {
         "situation": run.situation_key,
         "params": run.params | dict(state.params),
         "note": state.note,
         "alarm": state.alarm,
-        "acts": acts(state, step, can_be_corrected),
+        "acts": acts(state, step, can_be_corrected, hand),
         "guards": services.verdicts_now(run) if open_now else state.verdicts,
         "warnings": safety.warned(run, state, step) if step else [],
         "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
@@ -221,6 +254,7 @@ def full(run: Run) -> Said:
         "approvals": [{"by": a.by, "plan_digest": a.plan_digest, "at": datetime.fromtimestamp(a.at, UTC)} for a in state.approvals],
         "orders": [order_line(order) for order in Order.objects.filter(run=run).exclude(effect="pure")],
         "open_loops": [one.what for one in state.loops],
+        "by_hand": given_by_hand(hand["hand"], token),
         "held_by": sorted({lock.run_id for lock in takeover.in_the_way(run)}) if step and step.kind == "EXECUTE" else [],
     }
 
@@ -234,19 +268,31 @@ def correctable_line(step: ManualStep, state: RunState) -> Said:
     return {"step": step.slug, "asks": step.asks, "was": state.params.get(step.param, "")}
 
 
-def acts(state: RunState, step: Step | None, can_be_corrected: Step | None) -> list[str]:
+def acts(state: RunState, step: Step | None, can_be_corrected: Step | None, hand: Said) -> list[str]:
     if state.status in ENDED:
         return []
-    found = [OF_A_STEP[step.kind]] if step is not None and step.kind in OF_A_STEP else []
+    for_a_person = step is not None and step.kind == "EXECUTE" and hand["plan_is_by_hand"]
+    found = [OF_A_STEP[step.kind]] if step is not None and step.kind in OF_A_STEP and not for_a_person else []
+    found += ["show-by-hand"] if for_a_person else []
     found += ["approve", "reject"] if step is not None and step.kind == "APPROVE" else []
     found += {"stopped": ["plan"], "unknown": ["settle"], "ordered": ["withdraw"]}.get(state.status, [])
+    found += ["check-by-hand" if step is not None and step.kind == "CHECK" else "plan-by-hand"] if hand["by_hand_way"] else []
+    found += ["look-by-hand", "paste"] if hand["hand"] else []
     found += ["correct"] if can_be_corrected else []
     return [*found, *([] if state.order_is_out else ["abort"])]
 
 
+def given_by_hand(hand: Said | None, token: Token) -> Said | None:
+    """A token that only reads is shown no command for a root shell."""
+    if hand is None:
+        return None
+    found = {name: hand[name] for name in ("by", "until", "over", "looking", "pasted")}
+    return found | {"snippet": hand["snippet"] if OPERATE in token.scopes else ""}
+
+
 def option(one, book) -> Said:
     told = run_page.choice(one, book)
-    return {name: told[name] for name in ("value", "title", "detail", "against")} | {"fits": told["fit"]}
+    return {name: told[name] for name in ("value", "title", "detail", "against", "by_hand")} | {"fits": told["fit"]}
 
 
 def step_line(line: Said) -> Said:
@@ -264,7 +310,7 @@ def start(request, body: Start):
     """Begin a run: for a situation with one of the runbooks that answer it, or for what the pages offer. A second one begins nothing."""
     begin = partial(manual_start.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})
     begun = by_token(request.auth, "run.start", begin if body.offer else partial(_answer, request.auth.person, body))
-    return Status(201, full(found_run(begun.pk)))
+    return Status(201, full(found_run(begun.pk), request.auth))
 
 
 def _answer(person, body: Start) -> Run:
@@ -289,7 +335,7 @@ def _done(token, pk: int, version: int, act: str, said: dict[str, str]) -> Said:
     run = found_run(pk)
     what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, said)
     by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
-    return full(found_run(pk))
+    return full(found_run(pk), token)
 
 
 @router.get("/approvals", response=answers(list[WaitingOut]), auth=Scoped(READ), url_name="api-approvals")

@@ -21,17 +21,18 @@ class Lost(NamedTuple):
         return next(number for number in AFTER.values() if stage.machine.name_of(number) == self.was)
 
 
-def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60) -> Lost:
+def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60, allowed: tuple[str, ...] = ("zpool_replace",)) -> Lost:
     """A pool on raw names, a power cut, and a boot with the disks in other bays and one of them missing.
 
     Which disk gets which name is the kernel's to choose at each boot; all it takes is that six disks share the same six names.
-    The agent is there before, and must come back by itself.
+    The agent is there before, and must come back by itself; it may carry out what is `allowed`, and without that only look.
     """
     names = [stage.machine.name_of(n) for n in range(MEMBERS)]
     stage.machine.guest.create_pool(f"-o ashift=12 {pool} raidz2 {' '.join(names)}")
     stage.sh(f"dd if=/dev/urandom of=/{pool}/data bs=1M count={mib} 2>/dev/null; sync; zpool sync")
     stage.enrol(ann)
-    stage.allow("zpool_replace")
+    if allowed:
+        stage.allow(*allowed)
     stage.until(lambda facts: facts["pools"], "there is a pool")
     guid = re.search(r"^ {4}guid: (\d+)", stage.sh(f"zdb -l /dev/{names[LOST]}1"), re.M)[1]
     stage.machine.cut()

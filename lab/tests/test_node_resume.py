@@ -17,6 +17,7 @@ POOL = "ost_12"
 SUSPENDED = f"{POOL} is suspended: its multihost writes did not get through"
 STALL_SECONDS_MAX = 28
 STEADY, REFUSED = "Watch it for ten minutes", "Tell the owners of what else lives here"
+MORE_TIME, FAIL_INTERVALS, STEADY_SECONDS_MAX, PUT_BACK_SECONDS = "Give it more time, or not", "zfs_multihost_fail_intervals", 1200, 600
 WAY, CLEAR, REBOOT = "Resume, or reboot", "Let it go on (zpool clear)", "Reboot the node"
 
 
@@ -31,7 +32,7 @@ def suspended(stage, ann):
     members = " ".join(stage.machine.disk(n).by_id for n in range(DISKS))
     stage.machine.guest.create_pool(f"-o ashift=12 -o multihost=on {POOL} raidz1 {members}")
     stage.enrol(ann)
-    stage.allow("zpool_clear")
+    stage.allow("zpool_clear", "set_tunable")
     stage.until(lambda facts: facts["pools"], "there is a pool")
     began = time.monotonic()
     for number in range(DISKS):
@@ -98,3 +99,25 @@ def test_where_a_clear_does_not_help_the_node_is_rebooted_and_the_pool_imported(
     print(ann.page.text)
     assert state(stage) == "ONLINE"
     stage.sh(f"echo kept > /{POOL}/file; timeout 60 zpool sync {POOL}")
+
+
+def test_it_is_given_more_time_which_is_taken_back_although_the_agent_died_meanwhile(stage, ann, bob, suspended):
+    """On either way, once it was steady for ten minutes."""
+    walk, before = Walk(ann, bob), intervals(stage)
+    ann.step(MORE_TIME, STEADY_SECONDS_MAX)
+    walk.choose(MORE_TIME, FAIL_INTERVALS)
+    walk.choose("Choose for how long", "days at most")
+    walk.order("Set it here")
+    walk.hands("Set it alike on the partners", "none")
+    ann.step("Hold it")
+    assert intervals(stage) > before
+    stage.keep("more-time")
+    stage.sh("systemctl kill -s KILL slotlight-agent")
+    ann.press("End the run", reason="It was shown that it is put back.")
+    walk.hands("Put it back on the partners", "none", PUT_BACK_SECONDS)
+    assert intervals(stage) == before
+    ann.until(lambda page: "ended by a person" in page.text, "the end of the run")
+
+
+def intervals(stage) -> int:
+    return int(stage.sh(f"cat /sys/module/zfs/parameters/{FAIL_INTERVALS}"))

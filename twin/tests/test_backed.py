@@ -75,11 +75,6 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
 }
-UNBACKED["Of OpenZFS 2.3.3 and later: the scene in which 2.4.4 says it is not kept yet (docs/scenes.md). After OpenZFS's source."] = {
-    "status.py": (
-        "One or more devices have been removed. Sufficient replicas exist for the pool to continue functioning in a degraded state.",
-    ),
-}
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workflows.engine.core import Params, Runbook, Verdict, ask, blockers
+from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
 
@@ -20,6 +20,11 @@ class Offer:
     params: Params
     about: str  # what it would be about, in words
     against: tuple[Verdict, ...]
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether only an order is refused there: a person gives the commands, in the same run."""
+        return goes_by_hand(self.against)
 
     @property
     def key(self) -> str:

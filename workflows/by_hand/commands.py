@@ -21,6 +21,11 @@ def lines(operation: str, params: Mapping[str, str], argv: Sequence[str]) -> Lin
     return (shlex.join(argv),)
 
 
+def can_be_given(operation: str) -> bool:
+    """Whether a person can carry it out; the agent alone does the others."""
+    return _WRITTEN.get(operation) is not _none
+
+
 def in_words(operation: str, argv: Sequence[str]) -> str:
     """What is about to be run, for a person to read."""
     return shlex.join(argv) if operation not in _WRITTEN else " ".join(argv)

@@ -489,7 +489,7 @@ _HANDLERS: Mapping[type, Callable[[Runbook, RunState, Any], Outcome]] = {
     ev.ByHandAsked: _by_hand_asked,
     ev.ByHandLookAsked: by_hand.look_asked,
     ev.ByHandSeen: by_hand.seen,
-    ev.OrderMoved: order_outcomes.order_moved,
+    ev.OrderMoved: order_outcomes.reported,
     ev.FactsArrived: _facts_arrived,
     ev.Settled: order_outcomes.settled,
     ev.WentBack: going_back.went_back,

@@ -18,6 +18,15 @@ SETTLERS = 2
 Outcome = Decision | Refused
 
 
+def reported(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
+    """The node tells of an order."""
+    if state.is_by_hand:
+        return Refused(
+            "No order was made of this plan: a person gives the command. What became of it is known by a look of the node alone."
+        )
+    return order_moved(runbook, state, event)
+
+
 def order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
     order = state.order
     if order is None or not state.order_is_out or event.plan_digest != order.plan_digest:

@@ -7,6 +7,7 @@ from functools import cache
 from types import ModuleType
 
 from agents.operations.base import needs_approval
+from workflows.by_hand.commands import can_be_given
 from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.read.policies import OLDER
@@ -31,8 +32,9 @@ def allowed(*operations: ModuleType) -> Guard:
             return ok(
                 f"Whether {node.node} lets this run is not known before it is asked: {node.policy.reason} `slotlight-agent policy` there says it."
             )
-        against = (why for operation in operations if (why := node.policy.refusal(operation.NAME, operation.EFFECT, params)))
-        why = next(against, "")
-        return replace(refuse(f"{node.node}: {why} {REHEARSE}"), by_hand=True) if why else ok(f"The policy of {node.node} lets this run.")
+        against = {one.NAME: why for one in operations if (why := node.policy.refusal(one.NAME, one.EFFECT, params))}
+        if not against:
+            return ok(f"The policy of {node.node} lets this run.")
+        return replace(refuse(f"{node.node}: {next(iter(against.values()))} {REHEARSE}"), by_hand=all(map(can_be_given, against)))
 
     return the_policy_of_the_node_allows_it

@@ -9,9 +9,10 @@ from types import ModuleType
 
 from agents.zfs_releases import CHECKED, MULTIHOST, ON_ANY, PREPARES, SLOT_POWER, TABLE, TOLD, Ruling, State, asks, numbers, ruling
 from workflows.analysis import import_wait
-from workflows.engine.core import Guard, Params, Verdict, Warns, ok, refuse, unknown
+from workflows.by_hand.commands import can_be_given
+from workflows.engine.core import Guard, Params, Verdict, Warns, ask, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
-from workflows.guards.policy import REHEARSE
+from workflows.guards.policy import REHEARSE, allowed
 from workflows.guards.subject import number, the_pool
 from workflows.situations import pool_suspended
 
@@ -43,10 +44,27 @@ def released(*operations: ModuleType) -> Guard:
             if said.outcome == "unknown":
                 return unknown(f"Whether {node.node} is given this order is not known. {said.reason}")
             if said.outcome != "pass":
-                return replace(refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}"), by_hand=said.by_hand)
+                return replace(
+                    refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}"),
+                    by_hand=said.by_hand and can_be_given(operation.NAME),
+                )
         return ok(f"{node.node}: {said.reason}")
 
     return it_may_be_ordered_on_this_release_of_openzfs
+
+
+@cache
+def only_ordered(operation: ModuleType) -> Guard:
+    """Of an operation that no person can give: its step is passed over where the node is given no order, as nobody could go past it."""
+
+    def the_agent_alone_does_it_and_may(facts: FleetFacts, params: Params) -> Verdict:
+        verdicts = ask((allowed(operation), *gates(operation)), facts, params)
+        against = next((verdict for verdict in verdicts if verdict.outcome == "refuse"), None)
+        if against is None:
+            return ok("Nothing is known to speak against the order.")
+        return refuse(f"The agent alone can do this, and it is given no order: {against.reason}")
+
+    return the_agent_alone_does_it_and_may
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from workflows.by_hand.commands import can_be_given
 from workflows.engine.core import (
     ApproveStep,
     ConfirmStep,
@@ -23,7 +24,7 @@ from workflows.engine.core import (
 )
 from workflows.facts import FleetFacts
 from workflows.guards.policy import allowed
-from workflows.guards.releases import gates, tellings
+from workflows.guards.releases import gates, only_ordered, tellings
 
 Build = Callable[[FleetFacts, Params], Mapping[str, str]]
 APPROVE_WHY = "Somebody who had no hand in this run reads the plan. The approval is for this plan only; a new plan needs a new one."
@@ -63,7 +64,7 @@ def order(
         warns=(*warns, *tellings(operation)),
         operation=operation.NAME,
         params=params,
-        needed=needed,
+        needed=needed or (None if can_be_given(operation.NAME) else only_ordered(operation)),
         adds=adds,
         agrees=agrees or argv_is_ours(operation, params),
         undoes=undoes,

@@ -36,7 +36,10 @@ from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import cast
 
-NODE = "oss01"
+NODE, HOSTID, BOOT_ID = "oss01", "007f0101", "0b0e1c52-9f3a-4f6e-8a54-3b1f2a6d7c90"
+HAND = "hand"  # a guard turned so refuses the order alone
+# What a snippet of any operation names.
+NAMED = {"pool": "ost_0", "pool_guid": "1", "wwid": "naa:5000c50056100083", "enclosure": "0x500605b5610272bf", "slot": "4", "light": "on"}
 CATALOGUE = {
     **OPERATIONS,
     "label": SimpleNamespace(EFFECT="idempotent", DESTRUCTIVE=False),
@@ -53,7 +56,7 @@ def facts(age_seconds: float = 1.0, source_age: float | None = None, **turned: s
     """
     ages = dict.fromkeys(COLLECTORS, age_seconds if source_age is None else source_age)
     heard = cast.facts(age_seconds, **turned).nodes[NODE]
-    return FleetFacts({NODE: replace(heard, ages=ages)})
+    return FleetFacts({NODE: replace(heard, ages=ages, hostid=HOSTID, boot_id=BOOT_ID)})
 
 
 def answers(guard: str, facts: FleetFacts) -> str:
@@ -63,7 +66,8 @@ def answers(guard: str, facts: FleetFacts) -> str:
 
 def turned(name: str):
     def guard(facts, params):
-        return Verdict(answers(name, facts), f"{name} was asked.", name)
+        said = answers(name, facts)
+        return Verdict("refuse" if said == HAND else said, f"{name} was asked.", name, by_hand=said == HAND)
 
     guard.__name__ = name
     return guard
@@ -78,7 +82,7 @@ def phrase(params, plan) -> str:
 
 
 def locks(facts, params):
-    return () if answers("locks", facts) != "pass" else ("pool:1", f"disk:{'-'.join(params.values())}")
+    return () if answers("locks", facts) not in ("pass", HAND) else ("pool:1", f"disk:{'-'.join(params.values())}")
 
 
 # Ways, open loops, alarms and answers that are judged: the stories (`walks.py`) go through those. A puppet goes straight on.
@@ -97,7 +101,7 @@ def puppet(runbook: Runbook) -> Runbook:
         """PLAN and EXECUTE share one function for their parameters, and so must the puppets."""
         params = getattr(step, "params", None)
         if params is not None and id(params) not in known:
-            known[id(params)] = lambda facts, params, of=step.operation: {"of": of, **params}
+            known[id(params)] = lambda facts, params, of=step.operation: {**NAMED, "of": of, **params}
         strings = dict(
             STRAIGHT,
             guards=tuple(turned(guard.__name__) for guard in step.guards),
@@ -149,7 +153,7 @@ def step(number: int, kind: str, **over) -> Step:
 def order(number: int, operation: str, between: tuple[Step, ...]) -> tuple[Step, ...]:
     """PLAN, what stands between, EXECUTE."""
     of = CATALOGUE[operation]
-    same = {"operation": operation, "params": lambda facts, params: {"of": operation, **params}, "guards": (turned("sound"),)}
+    same = {"operation": operation, "params": lambda facts, params: {**NAMED, "of": operation, **params}, "guards": (turned("sound"),)}
     plan = PlanStep(f"plan-{number}", f"Plan {number}", "Why.", **same)
     last = ExecuteStep(f"execute-{number}", f"Execute {number}", "Why.", effect=of.EFFECT, destructive=of.DESTRUCTIVE, **same)
     return (plan, *between, last)

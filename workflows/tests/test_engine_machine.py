@@ -13,21 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
+from workflows.engine import by_hand, lint
 from workflows.engine import events as ev
-from workflows.engine import lint
 from workflows.engine.core import StepKind
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, ORDER_MOVES, RunState
 from workflows.tests import puppets
-from workflows.tests.puppets import CATALOGUE, EVERY, facts, plan_for
+from workflows.tests.hands import ANN, OTHERWISE, PEOPLE, SOMEBODY, ByHand
+from workflows.tests.puppets import CATALOGUE, EVERY, HAND, facts, plan_for
 from workflows.tests.readable import assert_readable
 
-ANN = "ann"
-PEOPLE = ["ann", "bob", "eve", "dan", "kim"]
 PERSON = st.sampled_from(PEOPLE)
-SOMEBODY = st.sampled_from([*PEOPLE, ""])
 # Mostly passing, so that runs come far.
-TURNS = st.sampled_from([{}, {}, {}, {}, {"every": "unknown"}, {"every": "refuse"}, {"sound": "unknown"}, {"locks": "refuse"}])
+TURNS = st.sampled_from([{}, {}, {}, {}, *OTHERWISE, {"every": HAND}])
 EVENTS = tuple(kind for kind in vars(ev).values() if isinstance(kind, type) and issubclass(kind, ev.Event) and kind is not ev.Event)
 RECORD = {
     ev.Start: {"run.started"},
@@ -88,7 +86,7 @@ def any_event(draw):
     return kind(**given)
 
 
-class Run(RuleBasedStateMachine):
+class Run(ByHand, RuleBasedStateMachine):
     """One run of one runbook."""
 
     @initialize(book=BOOKS)
@@ -138,7 +136,10 @@ class Run(RuleBasedStateMachine):
                 self.held = effect.keys
             elif isinstance(effect, ev.Unlock):
                 self.held = ()
-            elif isinstance(effect, ev.Seal):
+            elif isinstance(effect, ev.Seal | ev.Show):
+                assert isinstance(effect, ev.Show) == (by_hand.IN_PLAN in self.state.plan), (
+                    "a plan for a person got an order, or the other way round"
+                )
                 self.may_be_sealed(effect, event)
         if isinstance(event, ev.OrderMoved) and event.status == "STARTED":
             self.started[event.plan_digest] += 1
@@ -161,6 +162,7 @@ class Run(RuleBasedStateMachine):
         self.unknown_never_leaves_alone(before, event)
         self.every_transition_is_recorded(before, event, outcome)
         if isinstance(event, ev.OrderMoved):
+            assert not before.is_by_hand, "an order moved that was never made"
             again = event.status == before.order.status == "UNKNOWN"
             assert again or event.status in ORDER_MOVES[before.order.status]
 
@@ -179,7 +181,8 @@ class Run(RuleBasedStateMachine):
         if done.kind in ("EXECUTE", "PLAN"):  # asked when it was ordered
             return
         if asked:
-            assert all(puppets.answers(name, event.facts) == "pass" for name in asked), "it moved without knowing"
+            enough = ("pass", HAND) if getattr(event, "by_hand", "") else ("pass",)
+            assert all(puppets.answers(name, event.facts) in enough for name in asked), "it moved without knowing"
         if done.kind == "VERIFY":
             assert event.number == before.asked.number
             assert event.taken_after >= before.since, "verified from facts older than the step"
@@ -194,6 +197,8 @@ class Run(RuleBasedStateMachine):
             return
         if isinstance(event, ev.OrderMoved):
             assert event.status != "UNKNOWN" or (event.probe in ("did", "did_not") and event.evidence)
+        elif isinstance(event, ev.ByHandSeen):
+            self.the_node_showed_all_of_it(before, event)
         else:
             assert isinstance(event, ev.Settled)
             assert len({s.by for s in before.statements if s.outcome == event.outcome} | {event.by}) >= 2
@@ -213,7 +218,7 @@ class Run(RuleBasedStateMachine):
         elif self.state.overdue and not before.overdue:
             assert told == ["run.overdue"]
         else:
-            assert told in ([], ["run.not-verified"])
+            assert told in ([], ["run.not-verified"], ["run.by-hand-not-shown"])
             assert replace(self.state, **_SMALL) == replace(before, **_SMALL), "something changed without a word in the ledger"
 
     # --- people

@@ -8,7 +8,8 @@ import pytest
 from agents.operations import OPERATIONS, locate_led, zpool_replace
 from agents.orders import policy
 from agents.orders.policy import Policy, load, reported
-from workflows.engine.core import blockers
+from workflows.by_hand.commands import can_be_given
+from workflows.engine.core import PlanStep, ask, blockers
 from workflows.facts import node_facts
 from workflows.facts.read.policies import NOT_REPORTED, OLDER
 from workflows.guards.policy import allowed
@@ -107,3 +108,20 @@ def test_who_begins_what_destroys_hears_of_it_at_the_first_check(slug):
     """A triage whose order is one of several ways goes on without it."""
     first = next(step for step in RUNBOOKS[slug].steps if step.kind == "CHECK")
     assert "the_policy_of_the_node_allows_it" in [guard.__name__ for guard in first.guards]
+
+
+AGENT_ONLY = [step for book in RUNBOOKS.values() for step in book.steps if isinstance(step, PlanStep) and not can_be_given(step.operation)]
+
+
+def test_there_is_an_operation_that_no_person_can_give():
+    assert {step.operation for step in AGENT_ONLY} == {"zdb_without"}
+
+
+@pytest.mark.parametrize("step", AGENT_ONLY, ids=[step.slug for step in AGENT_ONLY])
+def test_what_the_agent_alone_can_do_is_passed_over_where_it_may_not_and_leads_to_no_snippet(step):
+    params = {**PARAMS, "node": "oss01"}
+    for rule, outcome in ((OBSERVES, "refuse"), (replace(ALLOWS, operations=(step.operation,)), "pass")):
+        facts = fleet(replace(NODE, policy=rule))
+        assert step.needed(facts, params).outcome == outcome
+        against = [v for v in ask(step.guards, facts, params) if v.guard == "the_policy_of_the_node_allows_it"]
+        assert [v.by_hand for v in against if v.outcome == "refuse"] == [False] * (outcome == "refuse")

@@ -4,12 +4,28 @@ from dataclasses import replace
 
 import pytest
 
-from agents.operations import OPERATIONS, zpool_import_dry_run, zpool_import_readonly, zpool_import_txg, zpool_import_writable
+from agents.operations import (
+    OPERATIONS,
+    zpool_import_dry_run,
+    zpool_import_readonly,
+    zpool_import_txg,
+    zpool_import_writable,
+    zpool_replace,
+)
+from agents.orders.policy import Policy
 from agents.zfs_releases import READ, TABLE, ruling, words
 from workflows import releases
-from workflows.facts import FleetFacts, Unknown
+from workflows.by_hand import grounds
+from workflows.engine import by_hand
+from workflows.engine.core import ok
+from workflows.engine.state import OrderSeen, RunState
+from workflows.facts import FleetFacts, Unknown, known
+from workflows.facts.read.policies import OLDER
+from workflows.guards.policy import allowed
 from workflows.guards.releases import released, tellings
+from workflows.tests import incident
 from workflows.tests.cast import NODE
+from workflows.tests.incident import fleet
 from workflows.tests.test_import_wait import GUID, timeline, uberblock
 
 
@@ -61,3 +77,55 @@ def test_the_ladder_says_before_anything_is_typed_that_an_import_writes(operatio
     (warns,) = tellings(operation) or (None,)
     if outcome == "pass" and multihost and module == "2.4.4-1":
         assert "claim" in warns(facts, params)
+
+
+HERE = {"tools": "2.4.4-1", "module": "2.4.4-1"}
+NEITHER = {"multihost": False, "checked": False}
+OBSERVES = Policy("observe", why="This node is only observed.")
+
+
+def of_policy(rule) -> bool:
+    return allowed(zpool_replace)(fleet(replace(incident.NODE, policy=rule)), incident.PARAMS).by_hand
+
+
+def of_ruling(operation, tools, module) -> bool:
+    said = ruling(operation, tools, module, NEITHER)
+    assert said.outcome != "pass"
+    return said.by_hand
+
+
+def of_a_refused_order() -> bool:
+    state = RunState({}, requester="ann", status="stopped", order=OrderSeen("d", "REFUSED", "by policy"))
+    return by_hand.order_was_not_taken(state, (ok("All is well."),))
+
+
+def of_no_boot_id() -> bool:
+    node = replace(incident.NODE, hostid="007f0101", boot_id=Unknown("This system tells none."))
+    return known(grounds.of(fleet(node), node.node, {"operation": "zpool_replace", "params": {}, "preconditions": {}}))
+
+
+ASKED = {
+    "the node's policy file does not let it run": lambda: of_policy(OBSERVES),
+    "a release that was not read": lambda: of_ruling("zpool_replace", "2.5.0-1", "2.5.0-1") and of_ruling("zpool_replace", "0.6.4-1", "0.6.4-1"),
+    "the node refused the order": of_a_refused_order,
+    "a version of the tools or the kernel module that cannot be read": lambda: of_ruling("zpool_replace", "2.4.4-1", "unknown"),
+    "tools and kernel module of different minors": lambda: of_ruling("zpool_replace", "2.4.4-1", "2.3.2-1"),
+    "tools and kernel module of one minor, and the operation changed": lambda: of_ruling("zpool_clear", "2.2.3-1", "2.2.4-1"),
+    "an agent that is too old": lambda: of_policy(OLDER),
+    "the node tells no boot id": of_no_boot_id,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "asked"), tuple(zip(releases.WAYS, ASKED, strict=True)), ids=[why for why, _, _ in releases.WAYS])
+def test_where_no_order_is_made_the_guards_say_what_the_page_says(row, asked):
+    why, then, way = row
+    assert why.startswith(asked)
+    assert ASKED[asked]() == (then == "by hand")
+    assert way
+
+
+def test_a_runbook_is_refused_where_the_row_of_its_operation_is():
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in releases.page().splitlines() if line.startswith("| ")}
+    assert "refused: zpool_set_path" in rows["wwid-mismatch-replace"]
+    assert "refused: zdb_without" in rows["device-delete-reimport"]
+    assert rows["scrub-due"].split(" | ")[1:3] == ["by hand", "by hand"]

@@ -9,9 +9,12 @@ from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Order, Run
 from app.runs.tests.cast import BLANK, PHRASE, incident, try_out, walk_to
+from app.runs.tests.test_by_hand import give, observed
 from app.runs.tests.test_rack import BAY, BLINK, NEW, blink
 from twin import rack
+from workflows.engine.by_hand import snippet_of
 
+__all__ = ["observed"]
 pytestmark = pytest.mark.django_db
 
 
@@ -156,3 +159,58 @@ def test_a_scan_is_corrected_by_who_may_until_a_command_rests_on_it(tmp_path, an
     walk.look()
     assert walk.to().status == "done"
     assert asks.get(path)["correctable"] is None
+
+
+@pytest.fixture
+def observed_walk(observed, ann, bob):
+    """Asks as ann, whose plan for a person bob has approved, and the run then."""
+    asks, approves = Asker(token(ann)), Asker(token(bob))
+    run = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"}).json()
+    [blank] = (one for one in run["options"] if one["value"] == BLANK)
+    for act, said in {"choose": {"value": BLANK}, "check-by-hand": {}, "plan-by-hand": {}, "confirm": {"text": PHRASE}}.items():
+        assert act in run["acts"], run["acts"]
+        answer = asks.post(f"/runs/{run['id']}/acts/{act}", {"version": run["version"], **said})
+        assert answer.status_code == 200, answer.content
+        observed.work()
+        run = asks.get(f"/runs/{run['id']}")
+    assert blank["fits"]
+    approves.post(f"/approvals/{run['id']}/approve", {"version": run["version"], "plan_digest": run["plan_digest"]})
+    return asks, asks.get(f"/runs/{run['id']}")
+
+
+def test_a_run_by_hand_is_shown_pasted_and_settled_as_on_the_page(observed_walk, observed, ann, bob):
+    asks, run = observed_walk
+    path = f"/runs/{run['id']}"
+    assert ("show-by-hand" in run["acts"], "execute" in run["acts"], run["by_hand"]) == (True, False, None)
+    assert asks.post(f"{path}/acts/execute", {"version": run["version"]}).status_code == 409
+    run = asks.post(f"{path}/acts/show-by-hand", {"version": run["version"]}).json()
+    assert set(run["acts"]) >= {"look-by-hand", "paste", "settle"}
+    kept = Run.objects.get(pk=run["id"]).here
+    assert run["by_hand"]["snippet"] == snippet_of(kept)
+    assert asks.post(f"{path}/acts/show-by-hand", {"version": run["version"]}).status_code == 409
+    printed = f"slotlight: nonce {kept.shown.nonce}\nslotlight: ended with exit code 0, nonce {kept.shown.nonce}\n"
+    run = asks.post(f"{path}/acts/paste", {"version": run["version"], "output": printed}).json()
+    assert run["by_hand"]["pasted"][0]["reads"] == ["It names this showing.", "It says that the command ended with exit code 0."]
+    assert run["status"] == "unknown"
+    give(observed, Run.objects.get(pk=run["id"]))
+    observed.host.mark(kept.shown.nonce)
+    assert asks.post(f"{path}/acts/look-by-hand", {"version": run["version"]}).json()["by_hand"]["looking"]
+    observed.work()
+    assert (asks.get(path)["step"], asks.get(path)["by_hand"]) == ("resilver", None)
+    assert not Order.objects.exclude(effect="pure").exists()
+
+
+def test_the_snippet_is_for_who_asked_for_it_and_for_no_token_that_only_reads(observed_walk, ann, bob):
+    asks, run = observed_walk
+    path = f"/runs/{run['id']}"
+    assert asks.post(f"{path}/acts/show-by-hand", {"version": run["version"]}).json()["by_hand"]["snippet"]
+    others = (Asker(token(bob)), Asker(token(ann, "read")))
+    assert [one.get(path)["by_hand"]["snippet"] for one in others] == ["", ""]
+    assert Asker(token(ann, "read")).post(f"{path}/acts/paste", {"version": run["version"], "output": "x"}).status_code == 403
+
+
+def test_a_token_older_than_its_proof_is_shown_no_command(observed_walk, ann):
+    _, run = observed_walk
+    late = Asker(older(token(ann), timedelta(minutes=16)))
+    answer = late.post(f"/runs/{run['id']}/acts/show-by-hand", {"version": run["version"]})
+    assert (answer.status_code, answer.json()["type"]) == (403, "urn:slotlight:password-is-old")

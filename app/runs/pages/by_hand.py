@@ -21,6 +21,7 @@ WAY = "The same checks, plan, confirmation and approvals come first. Then you ar
 
 NODE_RUNS = "The node checks everything once more and runs the one command of the plan"
 SNIPPET_RUNS = "The snippet checks the node once more and runs the one command of the plan"
+NOTHING: dict[str, Any] = {"by_hand_way": "", "plan_is_by_hand": False, "hand": None}  # of a run whose runbook has no such step any more
 
 
 def shown(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:

@@ -47,17 +47,20 @@ class Marked:
             self.files[f"{FOLDER}/{nonce}/{name}"] = "".join(f"{key} {value}\n" for key, value in fields.items())
 
 
-@pytest.fixture
-def observed(oss01):
-    """The node, whose owner only lets it be observed."""
-    host = Marked(oss01.host)
-    oss01.host = oss01.executor._host = host
-    path = oss01.executor._standing._policy_path
+def observe(node):
+    """The node's owner only lets it be observed from now on, and it says so."""
+    path = node.executor._standing._policy_path
     Path(path).write_text(OBSERVE)
     own = Capture("agent", "", "data", f"version:1\npolicy:{policies.load(path).said()}\n")
-    collected = oss01.captures
-    oss01.captures = lambda: [*collected(), own]
-    oss01.report()
+    collected = node.captures
+    node.captures = lambda: [*collected(), own]
+    node.report()
+
+
+@pytest.fixture
+def observed(oss01):
+    oss01.host = oss01.executor._host = Marked(oss01.host)
+    observe(oss01)
     return oss01
 
 

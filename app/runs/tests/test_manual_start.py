@@ -9,6 +9,7 @@ from django.urls import reverse
 from app.ledger.models import LedgerEvent
 from app.runs.models import Run
 from app.runs.tests.cast import BLANK, SDCW, act, try_out
+from app.runs.tests.test_by_hand import observe
 from workflows.analysis import manual_start
 from workflows.engine import events as ev
 from workflows.runbooks import RUNBOOKS
@@ -98,3 +99,13 @@ def test_a_pool_that_could_be_imported_is_offered_at_its_node(tmp_path, ann, cli
     form = forms(client, f"/nodes/{node.name}/")["read-only-import"]
     assert client.post(START, form).status_code == 302
     assert set(Run.objects.get().params) == set(RUNBOOKS["read-only-import"].params)
+
+
+def test_where_the_node_is_only_observed_it_may_be_begun_and_goes_on_by_hand(tmp_path, ann, client):
+    """No order is made there, and nothing speaks against the run itself."""
+    node = try_out(tmp_path, "read-only-import")
+    client.force_login(ann)
+    assert "It goes on by hand" not in client.get(f"/nodes/{node.name}/").content.decode()
+    observe(node)
+    assert "It goes on by hand, as no order is made here: " in client.get(f"/nodes/{node.name}/").content.decode()
+    assert client.post(START, forms(client, f"/nodes/{node.name}/")["read-only-import"]).status_code == 302
