@@ -17,12 +17,13 @@ from agents.zfs_releases import READ, TABLE, ruling, words
 from workflows import releases
 from workflows.by_hand import grounds
 from workflows.engine import by_hand
-from workflows.engine.core import ok
+from workflows.engine.core import PlanStep, ok
 from workflows.engine.state import OrderSeen, RunState
 from workflows.facts import FleetFacts, Unknown, known
 from workflows.facts.read.policies import OLDER
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released, tellings
+from workflows.runbooks import RUNBOOKS
 from workflows.tests import incident
 from workflows.tests.cast import NODE
 from workflows.tests.incident import fleet
@@ -96,7 +97,9 @@ def of_ruling(operation, tools, module) -> bool:
 
 def of_a_refused_order() -> bool:
     state = RunState({}, requester="ann", status="stopped", order=OrderSeen("d", "REFUSED", "by policy"))
-    return by_hand.order_was_not_taken(state, (ok("All is well."),))
+    runbook = RUNBOOKS["scrub-due"]
+    plan = next(step for step in runbook.steps if isinstance(step, PlanStep))
+    return by_hand.order_was_not_taken(runbook, state, plan, (ok("All is well."),))
 
 
 def of_no_boot_id() -> bool:
