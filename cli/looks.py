@@ -10,7 +10,7 @@ from typing import Any
 
 from cli.portal import Portal
 from cli.problems import DONE, REFUSED, USAGE, Trouble
-from cli.show import ago, clean, pairs, table, text, when
+from cli.show import ago, clean, pairs, put, table, text, when
 
 Ask = Callable[[], Portal]
 SEVERITIES = ("act", "watch", "info")
@@ -18,7 +18,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def said(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> None:
-    print(json.dumps(found, indent=2, ensure_ascii=False) if asked.json else words())
+    put(json.dumps(found, indent=2, ensure_ascii=False) if asked.json else words())
 
 
 def status(asked: argparse.Namespace, portal: Ask) -> int:
@@ -237,7 +237,7 @@ def evidence(asked: argparse.Namespace, portal: Ask) -> int:
         told = json.loads(data)
     except ValueError:
         told = {"text": data.decode("utf-8", "backslashreplace")}
-    print("\n".join(clean(line) for line in str(told.get("text") or told.get("reason") or told.get("stderr")).splitlines()))
+    put("\n".join(clean(line) for line in str(told.get("text") or told.get("reason") or told.get("stderr")).splitlines()))
     return DONE
 
 

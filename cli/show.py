@@ -1,7 +1,9 @@
 """Tables and texts for 80 columns. What comes from nodes and people is stripped of what a terminal would obey."""
 
+import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,6 +14,14 @@ OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 def width() -> int:
     return min(max(shutil.get_terminal_size((80, 24)).columns, WIDTH_MIN), WIDTH_MAX)
+
+
+def put(words: str) -> None:
+    """Prints it. When `| head` has read enough, the rest is dropped, and the exit code stays that of the answer."""
+    try:
+        print(words, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def clean(value: object) -> str:

@@ -216,7 +216,9 @@ class Machine:
             root = str(Path(__file__).resolve().parent.parent)
             process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=root)
         _children.append(process)
-        if name == "qemu":  # where the kernel weighs sessions against each other, `nice` counts only within this one
+        # With autogroup the kernel weighs sessions against each other, and `nice` counts within one only. A kernel without it has no such
+        # file, and a priority that cannot be set makes the lab slower and changes no answer.
+        if name == "qemu":
             with contextlib.suppress(OSError):
                 Path(f"/proc/{process.pid}/autogroup").write_text(_nice())
         self.settings.pids[name] = process.pid

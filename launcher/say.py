@@ -18,4 +18,8 @@ def paint(text: str, code: int | str) -> str:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)
+    """Prints it. When `| head` has read enough, the rest is dropped, and the command ends as it would have."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -79,3 +79,12 @@ def test_the_one_file_verifies_with_its_own_verifier(one_file, tmp_path):
     (tmp_path / "bad.zip").write_bytes(b"no zip")
     assert run(one_file, "ledger", "verify", "bad.zip").returncode in (1, 2)
     assert run(one_file, "ledger", "verify", "absent.zip").returncode == 2
+
+
+def test_a_reader_that_has_read_enough_changes_nothing_of_the_exit_code():
+    read, write = os.pipe()
+    os.close(read)
+    code = "from cli.show import put; put('much'); raise SystemExit(3)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (3, "")

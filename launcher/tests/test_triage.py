@@ -1,6 +1,9 @@
 """`./run triage` on genuine outputs: what it says and how it ends."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +48,15 @@ def test_what_nobody_can_read_ends_with_2(tmp_path, capsys):
 def test_a_missing_file_is_named():
     with pytest.raises(Stop, match="nowhere.txt cannot be read: No such file or directory."):
         triage(["nowhere.txt"])
+
+
+@pytest.mark.parametrize(("node", "code"), [(DRIFT, 1), (step("wwid-drift/1-before"), 0)])
+def test_a_reader_that_has_read_enough_changes_nothing_of_how_it_ends(node, code):
+    read, write = os.pipe()
+    os.close(read)
+    ran = subprocess.run(
+        [sys.executable, "-m", "launcher", "triage", str(node / "zpool-status-P.txt")],
+        cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (code, "")

@@ -153,7 +153,7 @@ def bring_back_order(node: NodeFacts, pool: PoolFacts) -> tuple[int, ...]:
 
 @guard
 def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
-    """Also none that somebody switched off: a scrub reads nothing of it, and a pool without it survives less."""
+    """No member is OFFLINE either: a scrub does not read it, and while it is missing the pool has less redundancy."""
     back = every_member_that_went_is_back(facts, params)
     if back.outcome != "pass":
         return back
@@ -161,15 +161,15 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     off = _switched_off(pool)
     if off:
         return refuse(
-            f"Members of {pool.name} that somebody switched off with `zpool offline`: {_names(off)}. Nothing is read of what is OFFLINE. "
-            "Bring it back with `zpool online` and let it catch up, or replace it."
+            f"OFFLINE members of {pool.name}: {_names(off)}. A scrub does not read an OFFLINE member. "
+            "Bring it back with `zpool online` and let it resilver, or replace it."
         )
     return ok(f"Every member of {pool.name} serves, and nothing is being rebuilt.")
 
 
 @guard
 def every_member_that_went_is_back(facts: FleetFacts, params: Params) -> Verdict:
-    """What somebody switched off did not go: it is named, and not waited for."""
+    """A member set OFFLINE with `zpool offline` is named and not waited for."""
     pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
@@ -184,7 +184,7 @@ def every_member_that_went_is_back(facts: FleetFacts, params: Params) -> Verdict
     if any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
         return refuse(f"{pool.name} is resilvering: its members catch up.")
     off = _switched_off(pool)
-    but = f" Left OFFLINE, as somebody switched it off: {_names(off)}." if off else ""
+    but = f" Still OFFLINE, by `zpool offline`: {_names(off)}." if off else ""
     return ok(f"Every member of {pool.name} that went away serves again, and nothing is being rebuilt.{but}")
 
 

@@ -130,7 +130,7 @@ EDGES = {
         with_leaf(replace(LOST_LEAF, state="OFFLINE"), *MEMBERS),
         {},
         "pass",
-        "Left OFFLINE, as somebody switched it off: ",
+        "Still OFFLINE, by `zpool offline`: ",
     ),
     "one is in a state nobody knows": (
         mass.every_member_serves,
