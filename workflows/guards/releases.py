@@ -58,11 +58,12 @@ def only_ordered(operation: ModuleType) -> Guard:
     """Of an operation that no person can give: its step is passed over where the node is given no order, as nobody could go past it."""
 
     def the_agent_alone_does_it_and_may(facts: FleetFacts, params: Params) -> Verdict:
-        verdicts = ask((allowed(operation), *gates(operation)), facts, params)
-        against = next((verdict for verdict in verdicts if verdict.outcome == "refuse"), None)
-        if against is None:
-            return ok("Nothing is known to speak against the order.")
-        return refuse(f"The agent alone can do this, and it is given no order: {against.reason}")
+        by_outcome = {verdict.outcome: verdict for verdict in reversed(ask((allowed(operation), *gates(operation)), facts, params))}
+        if against := by_outcome.get("refuse"):
+            return refuse(f"The agent alone can do this, and it is given no order: {against.reason}")
+        if not_known := by_outcome.get("unknown"):
+            return unknown(f"The agent alone can do this. Whether it is given the order is not known: {not_known.reason}")
+        return ok("The agent alone can do this, and it is given the order.")
 
     return the_agent_alone_does_it_and_may
 

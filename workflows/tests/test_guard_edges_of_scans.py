@@ -123,7 +123,7 @@ EDGES = {
         with_leaf(replace(LOST_LEAF, state="OFFLINE"), *MEMBERS),
         {},
         "refuse",
-        "Bring it back with `zpool online` and let it catch up, or replace it.",
+        "Bring it back with `zpool online` and let it resilver, or replace it.",
     ),
     "all that went are back, and one was switched off": (
         mass.every_member_that_went_is_back,
