@@ -66,9 +66,9 @@ def _node_facts(facts: NodeFacts, fleet: FleetFacts, about: judging.About) -> di
     rule = judging.OfDisks.of(fleet.nodes.values(), about)
     own = frozenset(pool.guid for pool in (facts.pools if known(facts.pools) else ()) if known(pool.guid))
     return {
-        "userland": rows.said(facts.zfs_userland),
-        "module": rows.said(facts.zfs_module),
-        "hostid": rows.said(facts.hostid),
+        "userland": rows.short_of(facts.zfs_userland),
+        "module": rows.short_of(facts.zfs_module),
+        "hostid": rows.short_of(facts.hostid),
         "failures": sorted(facts.failures.items()),
         "pools_unknown": rows.why_unknown(facts.pools),
         "disks_unknown": rows.why_unknown(facts.disks),

@@ -57,6 +57,11 @@ def said(value: object) -> str:
     return f"not known: {value.reason}" if isinstance(value, Unknown) else str(value)
 
 
+def short_of(value: object) -> str:
+    """A fact among others in one line; why it is not known stands further down on the page."""
+    return "not known" if isinstance(value, Unknown) else str(value)
+
+
 def ago(seconds: float) -> str:
     """How long ago, as coarse as a page may be old: a page that says the same is not made again."""
     return "just now" if seconds < 60 else f"{seconds / 60:.0f} min ago" if seconds < 5400 else f"{seconds / 3600:.0f} h ago"

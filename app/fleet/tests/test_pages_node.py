@@ -1,5 +1,7 @@
 """Pages about nodes: at once what stands in rows, and the rest when it is read; whole wherever it can be, and without scripts."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -121,3 +123,16 @@ def test_a_disk_on_a_shelf_of_two_is_whole_only_when_both_are_read(client):
     top = text(client.get(shared.get_absolute_url()))
     assert "What load0014 and load0015 said is being read." in top
     assert "Who says so" in text(client.get(f"{shared.get_absolute_url()}?whole=1"))
+
+
+def test_a_node_whose_disks_are_not_known_shows_no_count_of_them(twins, client):
+    """ "Disks 0" stood there, and a sentence with its full stop inside the line of releases."""
+    node("oss01")
+    unread = [
+        replace(each, outcome="failed", text="", reason="It was not asked.") if each.source in ("block", "node") else each
+        for each in collect(twins["oss01"])
+    ]
+    assert intake.receive("oss01", payload("oss01", unread), timezone.now()) == []
+    page = text(client.get("/nodes/oss01/?whole=1"))
+    assert "<h2>Disks</h2>" in page
+    assert "OpenZFS not known, module not known" in page
