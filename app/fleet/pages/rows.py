@@ -58,7 +58,7 @@ def said(value: object) -> str:
 
 
 def short_of(value: object) -> str:
-    """A fact among others in one line; why it is not known stands further down on the page."""
+    """A fact among others in one line. A source that failed is listed with its reason further down on the page."""
     return "not known" if isinstance(value, Unknown) else str(value)
 
 
