@@ -16,6 +16,12 @@ from tests.browser.people import DESKTOP, PHONE, Visitor
 
 LOOKS = tuple(product(("light", "dark"), (DESKTOP, PHONE)))
 GRAVE = ("serious", "critical")
+RAW_MARKS = """() => {
+  const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    if (text.data.includes("`") && !text.parentElement.closest("pre, code, textarea, script")) found.push(text.data.trim().slice(0, 120));
+  return found;
+}"""
 BLANK = "naa:5000c500a670c5fb"
 
 
@@ -37,7 +43,7 @@ def faults(visitor: Visitor) -> list[str]:
         found += [f"{look}: {wider} px wider than the screen"] if wider > 0 else []
         found += [f"{look}: {complaint}" for complaint in complaints(page)]
     page.set_viewport_size(DESKTOP)
-    return found
+    return found + [f"a command is printed with its marks: {text}" for text in page.evaluate(RAW_MARKS)]
 
 
 def complaints(page) -> list[str]:

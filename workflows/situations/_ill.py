@@ -7,18 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from agents.domain.wwid import normalise, strip_partition
 from workflows.analysis import redundancy
 from workflows.analysis.pool_fate import fate
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
 from workflows.facts.read.disk_health import Finding, Kind
 from workflows.situations import _words
 from workflows.situations._lost import Lost
 
-Severity = Literal["act", "watch", "info"]
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
 BESIDE = "blink-and-replace"
 
