@@ -32,13 +32,13 @@ def test_it_names_the_disk_and_the_numbers():
 
 def node(second: str | None = None, **changed):
     """The genuine step, with a second block as if the seconds after the throttle had been sampled too."""
-    said = dict(captures(SLOW))
+    collected = dict(captures(SLOW))
     if second is not None:
         first = (step(SLOW) / "zpool-iostat-vl-H-p.txt").read_text()
-        said["zpool_iostat"] = replace(said["zpool_iostat"], text=first + second)
+        collected["zpool_iostat"] = replace(collected["zpool_iostat"], text=first + second)
     for where, capture in changed.items():
-        said[where] = replace(said[where], outcome="failed", reason=capture)
-    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+        collected[where] = replace(collected[where], outcome="failed", reason=capture)
+    return FleetFacts({"oss01": node_facts("oss01", collected, 1.0, ())})
 
 
 def sampled(slow_ns: int) -> str:
@@ -120,7 +120,7 @@ def test_the_twins_slow_disk_is_found(tmp_path):
 )
 def test_since_2_4_a_slow_disk_may_sit_out_of_reads_meanwhile(module, can):
     """Composed by us: the genuine step, on another release."""
-    said = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
-    (found,) = slow_disk.detect(said)
+    reported = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
+    (found,) = slow_disk.detect(reported)
     typed = [argv for cure in found.cures for argv in cure.argv if "sit_out=on" in argv]
     assert typed == ([("zpool", "set", "sit_out=on", found.subject["pool"], GUID)] if can else [])
