@@ -310,7 +310,14 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
 
 
 def _node_wide(
-    log: Log, why: str, severity: Severity, title: str, lines: tuple[KernelEvent, ...], meaning: str, cures: tuple[Cure, ...], gate: bool = False
+    log: Log,
+    why: str,
+    severity: Severity,
+    title: str,
+    lines: tuple[KernelEvent, ...],
+    meaning: str,
+    cures: tuple[Cure, ...],
+    gate: bool = False,
 ) -> Situation:
     return Situation(
         slug=SLUG,
