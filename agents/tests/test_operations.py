@@ -50,6 +50,8 @@ GOOD = {
         "value": "6",
     },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_replace_serving": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_detach_new_half": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_offline": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_import_readonly": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_import_dry_run": {"pool": "p", "pool_guid": "1", "force": "no"},
@@ -193,7 +195,7 @@ def test_plan_plans_only_what_writes(name):
     assert "no operation that changes" in OPERATIONS["plan"].check({"operation": name, "params": "{}"})
 
 
-CHANGES = ("zpool_replace", "zpool_offline", "zpool_detach")
+CHANGES = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_detach", "zpool_detach_new_half")
 
 
 @pytest.mark.parametrize("name", CHANGES)

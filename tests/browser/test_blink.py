@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, Visitor
+from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.stack import Stack
 from tests.browser.test_pages import faults
 
@@ -88,7 +88,7 @@ def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(op
     assert faults(operator) == []
     operator.page.go_back()
     operator.page.go_back()
-    operator.press("Start this runbook")
+    operator.start(IN_ITS_BAY)
     operator.step("Scan the new disk")
 
 

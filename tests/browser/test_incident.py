@@ -41,7 +41,7 @@ def test_the_situation_names_the_lost_member_its_old_name_and_who_has_it_now(ope
 
 
 def test_a_disk_that_is_not_blank_or_too_small_is_refused_with_the_reason(operator):
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     operator.take("sdcw")
     operator.refusal(f"sdcw (naa:5000cca273a7d9e8) is already member {SDCW_GUID} of ost_0")

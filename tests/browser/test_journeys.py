@@ -45,7 +45,7 @@ def planned(plain: Visitor) -> None:
 def test_the_operator_comes_from_the_fleet_to_the_approval_without_javascript(plain):
     reported(plain)
     plain.open_incident()
-    plain.press("Start this runbook")
+    plain.start()
     plain.step("Choose the new disk")
     plain.take(BLANK)
     plain.step("Check pool, lost member and new disk")

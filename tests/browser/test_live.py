@@ -50,7 +50,7 @@ def test_the_last_of_several_rings_is_shown(visit, stack):
 
 def started(operator: Visitor) -> str:
     operator.open_incident()
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     return operator.page.url.rstrip("/").rpartition("/")[2]
 

@@ -65,7 +65,7 @@ def test_without_a_run_the_page_says_how_to_come_by_one(operator):
 
 def test_a_postmortem_is_begun_from_a_run_and_tells_its_story(operator):
     operator.open_incident()
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     begin(operator, "A bay swapped at night")
     section = operator.page.get_by_role("region", name="Timeline").first

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import TimeoutError as NotSeen
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, Visitor
+from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.test_blink import NODE, PATIENCE, PICTURES, STACK, picture  # noqa: F401  (STACK: for the fixture of that name)
 from tests.browser.test_pages import faults
 
@@ -55,7 +55,7 @@ def test_the_run_begins_with_hands(operator):
     operator.page.goto("/")
     wrong = operator.page.get_by_role("region", name="What is wrong now")
     wrong.get_by_role("link", name=re.compile("the disk of .* is DEGRADED")).click()
-    operator.press("Start this runbook")
+    operator.start(IN_ITS_BAY)
     now = operator.step(SPARE)
     expect(now).to_contain_text("If you stop here")
     expect(now).to_contain_text(f"Nothing has been changed on {NODE}")
