@@ -48,7 +48,7 @@ from workflows.pasted import (
     zpool_iostat_text,
     zpool_list_text,
 )
-from workflows.pasted.base import Reader, Said, Sight, Where
+from workflows.pasted.base import Reader, ReadOutput, Sight, Where
 
 READERS: Mapping[str, Reader] = {
     module.READER.name: module.READER
@@ -147,12 +147,12 @@ def is_inside(source: str, begun: str) -> bool:
     return begun in READERS and source in READERS[begun].inside
 
 
-def sights(outputs: Iterable[Said]) -> tuple[Sight, ...]:
+def sights(outputs: Iterable[ReadOutput]) -> tuple[Sight, ...]:
     """Every disk that one of these outputs names, in their order."""
     return tuple(sight for each in outputs for sight in each.reader.sights(each.value))
 
 
-def links(outputs: Iterable[Said]) -> tuple[tuple[str, str], ...]:
+def links(outputs: Iterable[ReadOutput]) -> tuple[tuple[str, str], ...]:
     """Every (link, kernel name) that one of these outputs names."""
     return tuple(dict.fromkeys(link for each in outputs for link in each.reader.links(each.value)))
 
@@ -168,7 +168,7 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
     return others.meaning(lines) or others.TOOLS.get(tool, "")
 
 
-def situations(outputs: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
+def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
     """What these outputs of one node say of trouble. The same thing told twice counts once."""
     found: dict[str, Situation] = {}
     for each in outputs:
@@ -179,6 +179,20 @@ def situations(outputs: Iterable[Said], node: str, facts: NodeFacts | None) -> t
 
 
 __all__ = [
-    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "goes_on", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
-    "sights", "situations", "unreadable",
+    "READERS",
+    "ReadOutput",
+    "Reader",
+    "Where",
+    "asked",
+    "begins",
+    "belongs",
+    "goes_on",
+    "is_bare_command",
+    "is_inside",
+    "links",
+    "names_a_tool",
+    "of_agents",
+    "sights",
+    "situations",
+    "unreadable",
 ]  # fmt: skip

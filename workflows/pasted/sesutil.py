@@ -69,7 +69,7 @@ def parse(lines: Sequence[str]) -> Enclosures | Unparsed:
             found.append(Element(enclosure, element.group(1), element.group(2), line=text))
         elif enclosure and (shown := _shown(enclosure, text)) is not None:
             found.append(shown)
-        elif not (found and _told(found[-1], text)) and not _is_more(text):
+        elif not (found and _take(found[-1], text)) and not _is_more(text):
             stray.append(line)
     return Enclosures(tuple(found), tuple(stray)) if found else refused("sesutil", lines[0] if lines else "")
 
@@ -86,7 +86,7 @@ def _shown(enclosure: str, text: str) -> Element | None:
     )
 
 
-def _told(element: Element, text: str) -> bool:
+def _take(element: Element, text: str) -> bool:
     """Whether this line tells of the element above it."""
     name, colon, value = text.partition(": ")
     status = _STATUS.match(text)

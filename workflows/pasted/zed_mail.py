@@ -95,10 +95,10 @@ def _decimal(text: str) -> str:
 
 
 def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
-    return tuple(found for notice in value.notices for found in _told(notice, where))
+    return tuple(found for notice in value.notices for found in _of_notice(notice, where))
 
 
-def _told(notice: Notice, where: Where) -> Iterator[Situation]:
+def _of_notice(notice: Notice, where: Where) -> Iterator[Situation]:
     kind = notice.said.get("class", "").rpartition(".")[2]
     state = notice.said.get("state", "")
     if kind in QUIET or _has_tree(notice, where):

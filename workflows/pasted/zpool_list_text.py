@@ -146,8 +146,8 @@ def _space_of_json(name: str, one: Mapping[str, Any]) -> Space:
     health = next((state for state in states if state not in GOOD), states[0] if states else None)
     line = f'"name": "{name}"' if health is None else f'"value": "{health}"'
     return Space(
-        name, _told(values.get("size")), _told(values.get("free")), percent(values.get("capacity", "-")), percent(values.get("fragmentation", "-")),
-        health, _told(values.get("checkpoint")), "", line,
+        name, _value_or_none(values.get("size")), _value_or_none(values.get("free")), percent(values.get("capacity", "-")), percent(values.get("fragmentation", "-")),
+        health, _value_or_none(values.get("checkpoint")), "", line,
     )  # fmt: skip
 
 
@@ -170,11 +170,13 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
     health = fields.get("HEALTH")
     if health is not None and not re.fullmatch(r"[A-Z]+|-", health):
         return None
-    size, free, checkpoint = (_told(fields.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
-    return Space(fields["NAME"], size, free or _told(fields.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line)
+    size, free, checkpoint = (_value_or_none(fields.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
+    return Space(
+        fields["NAME"], size, free or _value_or_none(fields.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line
+    )
 
 
-def _told(text: str | None) -> str | None:
+def _value_or_none(text: str | None) -> str | None:
     return None if text in (None, "-") else text
 
 

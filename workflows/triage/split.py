@@ -50,7 +50,7 @@ class Piece:
         if self.source == "smart" and (section := _SECTION.match(line)):
             self.sections.add(section.group())
         if self.source == "zdb_label":
-            match = _LABELS_TOLD.match(line)
+            match = _LABELS_NAMED.match(line)
             self.labels |= set("".join(match.groups(""))) & set("0123") if match else set()
 
     @property
@@ -329,7 +329,7 @@ def _family(source: str) -> str:
 
 
 LABELS = 4  # on every disk
-_LABELS_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
+_LABELS_NAMED = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
 
 
 def _belongs(piece: Piece, line: str) -> bool:

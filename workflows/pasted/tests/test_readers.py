@@ -14,7 +14,7 @@ from workflows.triage import triage
 CASES = Path(__file__).parent / "cases"
 
 # case -> (reader, what is told of it)
-TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
+EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "alerts-cleared": ("alerts", ()),
     "alerts-new": ("alerts", ("disk-failing watch", "vdev-degraded act")),
     "alerts-online": (
@@ -133,15 +133,15 @@ def answer(name: str):
     return triage([(name, text(name))])
 
 
-@pytest.mark.parametrize("name", sorted(TOLD))
+@pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_an_output_is_known_by_its_own_text_and_judged(name):
     found = answer(name)
-    reader, reported = TOLD[name]
+    reader, reported = EXPECTED[name]
     assert [read.source for read in found.reads if read.outcome == "read"] == [reader]
     assert tuple(sorted(f"{s.slug} {s.severity}" for s in found.situations)) == tuple(sorted(reported))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, (_, reported) in TOLD.items() if reported))
+@pytest.mark.parametrize("name", sorted(name for name, (_, reported) in EXPECTED.items() if reported))
 def test_what_is_told_marks_the_lines_it_was_read_from(name):
     found = answer(name)
     for situation in found.situations:
@@ -150,7 +150,7 @@ def test_what_is_told_marks_the_lines_it_was_read_from(name):
         assert situation.evidence
 
 
-@pytest.mark.parametrize("name", sorted(TOLD))
+@pytest.mark.parametrize("name", sorted(EXPECTED))
 @pytest.mark.parametrize("reader", sorted(READERS))
 def test_no_reader_raises_for_what_another_tool_printed(reader, name):
     lines = text(name).split("\n")
