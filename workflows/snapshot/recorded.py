@@ -213,7 +213,9 @@ class RecordedHost:
         if asked is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, NOT_ASKED)
         why = ENDS[asked.end]
-        return Ran(asked.argv, None if why else asked.exit_code, asked.stdout, asked.stderr, float(asked.seconds), why, asked.end == "too-much")
+        return Ran(
+            asked.argv, None if why else asked.exit_code, asked.stdout, asked.stderr, float(asked.seconds), why, asked.end == "too-much"
+        )
 
     def read(self, path: str) -> bytes:
         self._collected(path)
