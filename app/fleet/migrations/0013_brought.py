@@ -4,15 +4,23 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('fleet', '0012_opened_as'),
+        ("fleet", "0012_opened_as"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='node',
-            name='state',
-            field=models.CharField(choices=[('waiting', 'waiting for its agent'), ('enrolled', 'enrolled'), ('brought', 'brought, without an agent'), ('retired', 'retired')], default='waiting', max_length=10),
+            model_name="node",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("waiting", "waiting for its agent"),
+                    ("enrolled", "enrolled"),
+                    ("brought", "brought, without an agent"),
+                    ("retired", "retired"),
+                ],
+                default="waiting",
+                max_length=10,
+            ),
         ),
     ]

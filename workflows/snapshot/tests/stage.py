@@ -1,6 +1,7 @@
 """A host for the script: a tree of files and a folder of tools, made of what a twin answers, and the script run there under one shell."""
 
 import hashlib
+import io
 import os
 import shlex
 import subprocess
@@ -143,10 +144,43 @@ def collect(folder: Path, shell: str, *, noise: str = "", seconds: int = 120) ->
 
 def parts(data: bytes) -> dict[str, bytes]:
     """The files of what the script wrote."""
-    import io
-
     head = data.index(b"slotlight-collect-archive 1 ")
     line, rest = data[head:].split(b"\n", 1)
     body = rest[: int(line.split()[-1])]
     with tarfile.open(fileobj=io.BytesIO(body)) as tar:
         return {one.name: tar.extractfile(one).read() for one in tar}
+
+
+def archive(seen: Traced, *, at: int, host: str, hostid: str, boot_id: str, change=None) -> bytes:
+    """What the script writes of such a host, made without running it. `change` may alter the three files before they are packed."""
+    answers, lines = b"", []
+    for argv, (ran, limit) in seen.ran.items():
+        end = "answered" if not ran.why else "no-tool" if ran.why == "not found" else "late"
+        code = "-" if ran.exit_code is None else str(ran.exit_code)
+        lines.append("\t".join(("ask", end, code, "0", str(int(limit)), str(len(ran.stdout)), str(len(ran.stderr)), *argv)))
+        answers += ran.stdout + ran.stderr
+    files = [f"-{path}" for path in sorted(seen.listed)]
+    files += [f"@{path}\t{target}" for path, target in seen.links.items()]
+    for path, data in seen.texts.items():
+        if path.endswith(("/vpd_pg80", "/vpd_pg83", "/hostid")):
+            files += [f"#{path}", f"| {data.hex(' ')}"]
+        else:
+            rows = data.decode().split("\n")
+            files += [f"={path}", *(f"|{row}" for row in (rows[:-1] if rows[-1] == "" else rows))]
+    text = "".join(f"{line}\n" for line in files).encode()
+    about = {"host": host, "hostid": hostid, "boot_id": boot_id, "system": "Linux", "uid": "0", "began": str(at - 2), "ended": str(at)}
+    head = ["slotlight-collect\t1", *(f"{name}\t{value}" for name, value in about.items())]
+    manifest = "".join(f"{line}\n" for line in (*head, *lines, f"end\t{len(answers)}\t{len(text)}")).encode()
+    held = {recorded.FILES: text, recorded.ANSWERS: answers, recorded.MANIFEST: manifest}
+    return packed(change(held) if change else held)
+
+
+def packed(files: Mapping[str, bytes], mode: str = "w:gz", **more) -> bytes:
+    """A tar of these files."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode=mode) as tar:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(data), int(more.get("mtime", 0))
+            tar.addfile(info, io.BytesIO(data))
+    return held.getvalue()

@@ -1,7 +1,6 @@
 """The script under each shell: it asks what the agent's collectors ask, and its archive gives the captures that the agent would make."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
