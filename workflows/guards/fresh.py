@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from agents.collectors import COLLECTORS
 from workflows.engine.core import Params, Verdict, guard, ok, unknown
 from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 
 FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone
-BROUGHT_AGE_SECONDS_MAX = 900  # of a node without an agent; before a command is given by hand its snippet reads what it rests on again
 ONE_MOMENT = (
     "{node} has no agent. What was brought of it shows how it was {seconds:.0f} s ago, and that alone does not say what it has in use now."
     " Enrol an agent there; or switch {node} off, or take these disks away from it, retire it here, and begin again."
@@ -48,10 +48,10 @@ def stale_elsewhere(node: NodeFacts, sources: tuple[str, ...]) -> str:
 
 
 def _brought_too_long_ago(node: NodeFacts) -> str:
-    if 0 <= node.age_seconds <= BROUGHT_AGE_SECONDS_MAX:
+    if 0 <= node.age_seconds <= BROUGHT_SECONDS:
         return ""
     return (
-        f"{node.node} has no agent, and what was brought of it was taken {node.age_seconds:.0f} s ago; {BROUGHT_AGE_SECONDS_MAX} s is the limit."
+        f"{node.node} has no agent, and what was brought of it was taken {node.age_seconds:.0f} s ago; {BROUGHT_SECONDS} s is the limit."
         f" Bring it again: `slotlight collect {node.node}`."
     )
 

@@ -441,7 +441,10 @@ def _captures(said: _Said) -> dict[str, Capture]:
 
 def _facts(node: str, said: _Said) -> NodeFacts:
     return replace(
-        _boot_not_read(node_facts(node, _captures(said), 0.0, ())), refusals=said.refusals, fragments=said.fragments, inquiries=said.inquiries
+        _boot_not_read(node_facts(node, _captures(said), 0.0, ())),
+        refusals=said.refusals,
+        fragments=said.fragments,
+        inquiries=said.inquiries,
     )
 
 
