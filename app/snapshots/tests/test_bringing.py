@@ -1,17 +1,23 @@
 """Archives of hosts without an agent, brought by page: what becomes of them, and what is refused with nothing stored."""
 
+import gzip
+import io
+import tarfile
 import time
+from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from app.fleet.models import Node, Situation
-from app.fleet.services import facts_of
-from app.ledger.models import LedgerEvent
+from app.fleet.services import facts_of, fleet_facts
+from app.ledger.models import Blob, LedgerEvent
 from app.runs.tests.cast import person
 from app.snapshots.models import Snapshot
 from twin import scenarios
 from workflows.facts import known
+from workflows.snapshot import recorded
 from workflows.snapshot.tests import stage
 
 BRING = "/snapshots/bring/"
@@ -116,15 +122,13 @@ def test_what_leads_out_of_an_archive_or_is_no_output_is_refused(client, operato
 
 def test_a_million_entries_are_not_read_to_their_end(client, operator):
     block = tarfile.TarInfo("out/x").tobuf(tarfile.GNU_FORMAT)
-    import gzip
-
     refused(client, gzip.compress(block * 1_000_000, 1), "more than 50000 entries")
 
 
 def test_a_torn_archive_is_refused(client, operator, tmp_path):
     whole = archive_of(scenarios.tiny(), tmp_path)
     refused(client, whole[: len(whole) // 2], "cut short")
-    plain = __import__("gzip").decompress(whole)
+    plain = gzip.decompress(whole)
     refused(client, plain[: len(plain) // 2], "cut short")
     head = b"motd\n\nslotlight-collect-archive 1 %d\n" % len(whole)
     refused(client, head + whole[:-10], "was cut short")
@@ -218,7 +222,9 @@ def test_a_retired_one_holds_up_nobody_and_comes_back_when_it_is_brought_again(c
 
 
 def test_saved_outputs_of_a_host_become_a_node_and_say_what_they_lack(client, operator):
-    data = tar_of(("oss07/zpool_status_-v.txt", STATUS, {"mtime": int(time.time()) - 120}), ("oss07/notes.txt", b"call Olga\n", {"mtime": 1}))
+    data = tar_of(
+        ("oss07/zpool_status_-v.txt", STATUS, {"mtime": int(time.time()) - 120}), ("oss07/notes.txt", b"call Olga\n", {"mtime": 1})
+    )
     answer = send(client, data, host="oss07.example.org", taken_at="2026-01-01T00:00")
     assert answer.status_code == 302, words(answer)
     facts = facts_of(Node.objects.get(name="oss07"))
