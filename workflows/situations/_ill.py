@@ -7,18 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from agents.domain.wwid import normalise, strip_partition
 from workflows.analysis import redundancy
 from workflows.analysis.pool_fate import fate
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
 from workflows.facts.read.disk_health import Finding, Kind
 from workflows.situations import _words
 from workflows.situations._lost import Lost
 
-Severity = Literal["act", "watch", "info"]
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
 BESIDE = "blink-and-replace"
 
@@ -262,6 +260,12 @@ def self_test(ill: Ill) -> Cure:
     device = f"/dev/disk/by-id/wwn-0x{ill.identity[len('naa:') :]}" if ill.identity.startswith("naa:") else "the disk"
     argv = (("smartctl", "-t", "long", device),) if device != "the disk" else ()
     return Cure("look", f"Run its long self-test (`smartctl -t long`) and read the result with `smartctl -l selftest {device}`.", argv=argv)
+
+
+def replaced_beside(ill: Ill) -> tuple[Answer, ...]:
+    """The runbook that fills a blank disk of the node while this one serves, where there is one."""
+    lost = ill.lost()
+    return lost.beside() if lost is not None and not ill.gated and not ill.leaving else ()
 
 
 def replace_beside(ill: Ill) -> Cure | None:

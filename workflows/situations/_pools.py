@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
-from workflows.engine.core import Answer, Cure, CureKind, Evidence, Situation
+from workflows.engine.core import Answer, Cure, CureKind, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.fleet.census import title
 from workflows.situations import _words
 
-Severity = Literal["act", "watch", "info"]
 GUID = "GUID"  # stands in a command for a number that this text does not give
 NEW_DISK = "/dev/disk/by-id/NEW_DISK"  # stands in a command for a disk that only the operator knows
 ON_FREEBSD = "/dev/gpt/NEW_DISK"

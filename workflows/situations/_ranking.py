@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from workflows.engine.core import Situation
-
-SEVERITIES = ("act", "watch", "info")
+from workflows.engine.core import SEVERITIES, Situation
 
 Explains = Callable[[Situation, Situation], bool]  # (cause, other) -> whether the first explains the second
 

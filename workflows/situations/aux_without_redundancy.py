@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools, _words
 from workflows.situations._pools import NEW_DISK, Said, cure
@@ -52,15 +52,16 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
 def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
     names = ", ".join(_pools.called(node, leaf) for leaf in lost)
+    severity: Severity = "act" if len(left) < 2 else "watch"
     if not left:
-        now, severity = f"No disk of it is left: {pool.name} cannot serve without it.", "act"
+        now = f"No disk of it is left: {pool.name} cannot serve without it."
     elif len(left) == 1:
-        now, severity = f"Only {_pools.called(node, left[0])} is left: when it is lost too, the whole pool is lost. Leave it in.", "act"
+        now = f"Only {_pools.called(node, left[0])} is left: when it is lost too, the whole pool is lost. Leave it in."
     else:
-        now, severity = f"{_words.plural(len(left), 'disk')} of it are left.", "watch"
+        now = f"{_words.plural(len(left), 'disk')} of it are left."
     meaning = f"The {role} vdev {top.name} of {pool.name} on {node.node} does without {names}. {_holds(role)} {now}"
     said = Said(
-        severity,  # type: ignore[arg-type]
+        severity,
         f"{pool.name}: its {role} vdev {top.name} lost {_words.plural(len(lost), 'disk')}",
         meaning,
         (_pools.row(node, top), *(_pools.row(node, leaf) for leaf in lost)),

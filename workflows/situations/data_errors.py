@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
 from workflows.situations import _words, errors_everywhere
@@ -141,7 +140,7 @@ def _cures(one: Damaged) -> Iterator[Cure]:
     )
 
 
-def _severity(one: Damaged) -> Literal["act", "watch"]:
+def _severity(one: Damaged) -> Severity:
     """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files harm nobody."""
     return "watch" if one.away or one.suspended or one.errors.only_remains else "act"
 

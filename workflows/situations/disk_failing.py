@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workflows.engine.core import Answer, Cure, Situation
+from workflows.engine.core import Answer, Cure, Severity, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill
-from workflows.situations._ill import Ill, Severity
+from workflows.situations._ill import Ill
 
 SLUG = "disk-failing"
-MANUALS: tuple[str, ...] = ("blink-and-replace", "slow-disk-triage")
+MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace", "slow-disk-triage")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -7,9 +7,8 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
-from workflows.engine.core import Evidence, Situation
+from workflows.engine.core import Evidence, Severity, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations import _partitions
 from workflows.situations._events import lost_by_events
@@ -49,7 +48,7 @@ def _situation(lost: Lost) -> Situation:
     )
 
 
-def _severity(lost: Lost) -> Literal["act", "watch"]:
+def _severity(lost: Lost) -> Severity:
     return "watch" if lost.replacement_serves() or lost.role == "log" else "act"
 
 

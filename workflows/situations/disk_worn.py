@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill
 from workflows.situations._ill import Ill
 
 SLUG = "disk-worn"
-MANUALS: tuple[str, ...] = ("blink-and-replace",)
+MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -21,6 +23,7 @@ def _situation(ill: Ill) -> Situation:
         "Disks bought together wear together, so look at those beside it."
     )
     order = Cure("other", "Order a replacement now, and replace one disk of a vdev at a time, beside the old one, while all of them serve.")
-    return _ill.situation(
+    made = _ill.situation(
         ill, SLUG, "worn", severity="watch", title=f"{ill.name} is worn: {ill.of('worn')[0].words}", next_=comes, cures=(order,)
     )
+    return replace(made, answers=_ill.replaced_beside(ill))

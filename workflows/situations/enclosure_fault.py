@@ -7,10 +7,9 @@ module say the first, and many parts are never read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from agents.collectors.ses import SesElement
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import BayFacts, EnclosureFacts, FleetFacts, NodeFacts, known
 from workflows.situations import _words
 
@@ -18,7 +17,6 @@ SLUG = "enclosure-fault"
 MANUALS: tuple[str, ...] = ()
 SHOWN_MAX = 8
 
-Severity = Literal["act", "watch"]
 STATUS: dict[str, Severity] = {"critical": "act", "unrecoverable": "act", "non-critical": "watch", "noncritical": "watch"}
 GRAVE_FLAGS = frozenset(
     ("Fail", "AC fail", "DC fail", "DC overcurrent", "Overtmp fail", "OT failure", "UT failure", "Crit Over", "Crit Under")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import strip_partition
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
 from workflows.situations import _words
@@ -310,7 +310,14 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
 
 
 def _node_wide(
-    log: Log, why: str, severity, title: str, lines: tuple[KernelEvent, ...], meaning: str, cures: tuple[Cure, ...], gate: bool = False
+    log: Log,
+    why: str,
+    severity: Severity,
+    title: str,
+    lines: tuple[KernelEvent, ...],
+    meaning: str,
+    cures: tuple[Cure, ...],
+    gate: bool = False,
 ) -> Situation:
     return Situation(
         slug=SLUG,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
 from workflows.situations._limits import FILL_ACT, FILL_INFO, FILL_WATCH
-from workflows.situations._pools import Said, Severity, cure
+from workflows.situations._pools import Said, cure
 
 SLUG = "pool-filling"
 MANUALS: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
-from workflows.engine.core import Evidence, Situation
+from workflows.engine.core import Evidence, Severity, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
 SLUG = "tunables-left-raised"
@@ -56,7 +56,7 @@ def _situation(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableF
     )
 
 
-def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> str:
+def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Severity:
     """Urgent while redundancy waits for a repair that cannot get on."""
     if harmful and _is_repairing(node):
         return "act"

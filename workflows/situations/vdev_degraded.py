@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.data_errors import data_errors
 from workflows.facts.status_reasons import reason_of
@@ -117,14 +117,14 @@ def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
 
 
 def _make(
-    node: NodeFacts, pool: PoolFacts, severity: str, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
+    node: NodeFacts, pool: PoolFacts, severity: Severity, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
 ) -> Situation:
     about = row.name if row is not None else "contradiction" if gate else "pool"
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{pool.name}:{about}",
         node=node.node,
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
         title=title,
         meaning=meaning,
         evidence=lines,

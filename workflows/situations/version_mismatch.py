@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried
-from workflows.engine.core import Evidence, Situation
+from workflows.engine.core import Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.facts.read.versions import release, release_numbers
 
@@ -71,9 +71,9 @@ def _not_tried(node: NodeFacts, module: str) -> Situation:
     )
 
 
-def _situation(node: NodeFacts, severity: str, title: str, meaning: str) -> Situation:
+def _situation(node: NodeFacts, severity: Severity, title: str, meaning: str) -> Situation:
     digest = node.digests.get("node", "")
     said = (("tools", node.zfs_userland), ("kernel module", node.zfs_module))
     lines = tuple(Evidence(node.node, "node", digest, f"{what}: {value}") for what, value in said if known(value))
     subject = {"node": node.node} | {what: value for what, value in said if known(value)}
-    return Situation(SLUG, f"{SLUG}:{node.node}", node.node, severity, title, meaning, lines, subject=subject)  # type: ignore[arg-type]
+    return Situation(SLUG, f"{SLUG}:{node.node}", node.node, severity, title, meaning, lines, subject=subject)
