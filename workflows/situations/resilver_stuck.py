@@ -148,7 +148,14 @@ def _of_never_came(pool: PoolFacts) -> tuple[Cure, ...]:
 
 
 def _make(
-    node: NodeFacts, pool: PoolFacts, severity: Severity, title: str, meaning: str, line: Evidence, more: str = "", cures: tuple[Cure, ...] = ()
+    node: NodeFacts,
+    pool: PoolFacts,
+    severity: Severity,
+    title: str,
+    meaning: str,
+    line: Evidence,
+    more: str = "",
+    cures: tuple[Cure, ...] = (),
 ) -> Situation:
     return Situation(
         slug=SLUG,
