@@ -257,7 +257,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             "import",
             "If it was destroyed by mistake, bring it back as it was, before anything is written to these disks.",
             (("zpool", "import", "-D", "-N", "-d", "/dev/disk/by-id", str(one.guid)),),
-            needs=f"{nobody} None of its disks was given to another pool since, and its id is the one above: a name can be another pool's.",
+            needs=f"{no_other_host} None of its disks was given to another pool since, and its id is the one above: a name can be another pool's.",
             save_first="Its listing by `zpool import -D`.",
         )
     if one.why in ("incomplete", "waiting", "marked"):
@@ -271,7 +271,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             "import",
             "Import it by its id and by stable names, without mounting, then look at it. If the node has just booted, wait for its own import first.",
             ((*LOOK_BY_ID, "-N", str(one.guid)),),
-            needs=f"{nobody} Its partner's automatic import is stopped.",
+            needs=f"{no_other_host} Its partner's automatic import is stopped.",
         )
     if one.why == "claim":
         yield Cure(
