@@ -216,4 +216,4 @@ def _aged(node: Node, at: datetime, changes: tuple[LeafChange, ...]) -> NodeFact
     now = at.timestamp()
     ages = {source: max(0.0, now - asked) for source, asked in node.asked.items()}
     age_seconds = max(0.0, (at - node.last_report_at).total_seconds())
-    return replace(parsed(node, at).facts, age_seconds=age_seconds, ages=ages, leaf_changes=changes)
+    return replace(parsed(node, at).facts, age_seconds=age_seconds, ages=ages, leaf_changes=changes, brought=node.is_brought)

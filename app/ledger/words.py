@@ -130,6 +130,8 @@ WORDS: Mapping[str, str] = {
     "postmortem.commented": "commented on a postmortem",
     "postmortem.exported": "took a copy of a postmortem",
     "triage.kept": "kept what was pasted as evidence",
+    "snapshot.brought": "brought what was collected on a host without an agent",
+    "snapshot.retired": "retired a node that has no agent",
 }
 
 

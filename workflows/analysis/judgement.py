@@ -20,7 +20,7 @@ from workflows.analysis.pool_fate import GATING, fate
 from workflows.engine.core import Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts import source_names as words
-from workflows.facts.read.source_states import SILENT_SECONDS, SourceState, source_states
+from workflows.facts.read.source_states import BROUGHT_SECONDS, SILENT_SECONDS, SourceState, source_states
 from workflows.vocabulary.tokens import of_disk, of_pool
 
 Tone = Literal["good", "info", "unknown", "watch", "bad"]
@@ -197,8 +197,15 @@ def _judged(about: Iterable[Concern], unknown: Iterable[str], not_looked_at: tup
 
 
 def _silence(node: NodeFacts) -> Iterator[str]:
-    if not node.age_seconds <= SILENT_SECONDS:  # so that NaN is silence too
+    if node.brought:
+        yield from _brought_long_ago(node)
+    elif not node.age_seconds <= SILENT_SECONDS:  # so that NaN is silence too
         yield f"{node.node} was last heard {node.age_seconds:.0f} s ago"
+
+
+def _brought_long_ago(node: NodeFacts) -> Iterator[str]:
+    if not node.age_seconds <= BROUGHT_SECONDS:
+        yield f"{node.node} has no agent, and what was brought of it was taken {node.age_seconds / 60:.0f} min ago"
 
 
 def _frozen(node: NodeFacts, pool: PoolFacts) -> Iterator[str]:

@@ -433,6 +433,7 @@ class NodeFacts:
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
     partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
+    brought: bool = False  # it has no agent: a person brought what was collected there once, and nobody reports what is so since
 
     @property
     def importable_read(self) -> tuple[ImportableFacts, ...]:

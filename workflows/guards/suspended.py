@@ -6,7 +6,7 @@ from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, derived, known, lookup, need
 from workflows.facts.read.past import disks_in_trouble, last_suspension
-from workflows.guards.fresh import OF_OTHERS, stale
+from workflows.guards.fresh import OF_OTHERS, ONE_MOMENT, stale, stale_elsewhere
 from workflows.guards.margin import left
 from workflows.guards.subject import name_of, nameless, sharing_nodes, the_pool
 from workflows.situations import pool_suspended
@@ -128,7 +128,7 @@ def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"Which disks {pool.name} sits on is not known, so it is not known either which nodes see them.")
     sharing = need(sharing_nodes(facts, params["node"], wwids))
     for node in sharing:
-        if why := stale(node, OF_OTHERS):
+        if why := stale_elsewhere(node, OF_OTHERS):
             return unknown(f"{node.node} sees disks of {pool.name}. {why}")
         if not known(node.pools) or not all(known(p.guid) for p in node.pools):
             return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")
@@ -246,6 +246,8 @@ def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
         other = facts.nodes.get(name)
         if other is None:
             continue  # a person answers for it
+        if other.brought:
+            return unknown(ONE_MOMENT.format(node=name, seconds=other.age_seconds))
         if not known(other.tunables):
             return unknown(f"How {name} is set is not known: {other.tunables.reason}")
         for tunable in MULTIHOST:

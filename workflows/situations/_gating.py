@@ -86,6 +86,7 @@ def _without(one: Situation, gate: Gate) -> Situation:
     note = (
         f"First: {gate.why}. Until that is settled take no disk of {one.subject.get('pool', 'this node')} out, and put none in its place."
     )
+    cures = cures or (Cure("wait", note),)
     return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
 
 

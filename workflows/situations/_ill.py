@@ -14,7 +14,7 @@ from workflows.analysis.pool_fate import fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
 from workflows.facts.read.disk_health import Finding, Kind
-from workflows.situations import _words
+from workflows.situations import _cures, _pools, _words
 from workflows.situations._lost import Lost
 
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
@@ -256,6 +256,24 @@ def scrub_first(ill: Ill) -> Cure | None:
     )
 
 
+def find_it(ill: Ill) -> Cure | None:
+    """Where its report is not known to be a member's, nor of a free disk."""
+    if ill.seat is not None or ill.free:
+        return None
+    return Cure(
+        "look", "Find out which member it is: compare its serial number or WWID with `zpool status -P` and `ls -l /dev/disk/by-id`."
+    )
+
+
+def pool_first(ill: Ill) -> Cure | None:
+    """Where the pool does not serve, or many of its members fail."""
+    if ill.seat is None or not ill.gated:
+        return None
+    return Cure(
+        "look", f"Bring {ill.seat.pool.name} back to serving first. Keep this disk in its place: it may hold the only copy of something."
+    )
+
+
 def self_test(ill: Ill) -> Cure:
     device = f"/dev/disk/by-id/wwn-0x{ill.identity[len('naa:') :]}" if ill.identity.startswith("naa:") else "the disk"
     argv = (("smartctl", "-t", "long", device),) if device != "the disk" else ()
@@ -276,7 +294,9 @@ def replace_beside(ill: Ill) -> Cure | None:
     if seat.role in ("spare", "cache"):
         return Cure(
             "replace",
-            f"Take the {'hot spare' if seat.role == 'spare' else 'cache device'} out of {seat.pool.name} and put a sound disk there.",
+            f"Take the {'hot spare' if seat.role == 'spare' else 'cache device'} out of {seat.pool.name} and put a sound disk there. No data is lost with it.",
+            _pools.of(seat.pool, seat.leaf, "remove", "POOL", "VDEV"),
+            needs=_pools.guid_needed(seat.leaf),
         )
     margin = redundancy.top_margin(seat.pool, seat.top)
     needs = "The new disk is at least as large, carries no label of a pool, and is well itself."
@@ -284,8 +304,8 @@ def replace_beside(ill: Ill) -> Cure | None:
         return None
     return Cure(
         "replace",
-        "Replace it while it still serves: put the new disk into a free bay, replace this one by its guid, and pull it only when the resilver has "
-        "ended. Then its vdev has all its redundancy all the time.",
+        f"Replace it while it still serves: put the new disk into a free bay, replace {_cures.guid(seat.leaf)} by its guid, and pull it only when the "
+        "resilver has ended. Then its vdev has all its redundancy all the time.",
         needs=needs,
         runbook=BESIDE,
     )

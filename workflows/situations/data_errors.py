@@ -114,6 +114,11 @@ def _cures(one: Damaged) -> Iterator[Cure]:
     """First what only looks, then what brings data back, then the two scrubs after which ZFS forgets an entry."""
     pool = one.pool.name
     if one.suspended:
+        yield Cure(
+            "wait",
+            f"Delete and restore nothing yet: see to the suspension of {pool} first. When it serves again and was scrubbed, look at the list anew.",
+            runbook="suspended-pool",
+        )
         return
     if not one.errors.listed:
         yield Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", pool),))

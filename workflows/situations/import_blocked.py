@@ -251,6 +251,28 @@ def _cures(one: Blocked) -> Iterator[Cure]:
         yield Cure("look", "List it by stable names; that only reads. Rows that are ONLINE there were only misnamed.", (LOOK_BY_ID,))
     if one.why in ("missing", "half-missing", "missing-top", "missing-log"):
         yield Cure("reseat", "Bring the missing disks back: power, cable, HBA, shelf, multipath. `lsscsi` and `dmesg` say what is there.")
+    if one.why == "destroyed":
+        yield Cure("wait", "If it is not wanted back, nothing is to be done.")
+        yield Cure(
+            "import",
+            "If it was destroyed by mistake, bring it back as it was, before anything is written to these disks.",
+            (("zpool", "import", "-D", "-N", "-d", "/dev/disk/by-id", str(one.guid)),),
+            needs=f"{no_other_host} None of its disks was given to another pool since, and its id is the one above: a name can be another pool's.",
+            save_first="Its listing by `zpool import -D`.",
+        )
+    if one.why in ("incomplete", "waiting", "marked"):
+        if one.lost:
+            yield Cure(
+                "reseat",
+                "Look for the disks that it would come up without first: power, cable, HBA, shelf, moved names. What is there in time needs no replacing.",
+                (LOOK_BY_ID,),
+            )
+        yield Cure(
+            "import",
+            "Import it by its id and by stable names, without mounting, then look at it. If the node has just booted, wait for its own import first.",
+            ((*LOOK_BY_ID, "-N", str(one.guid)),),
+            needs=f"{no_other_host} Its partner's automatic import is stopped.",
+        )
     if one.why == "claim":
         yield Cure(
             "look",

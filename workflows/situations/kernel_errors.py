@@ -271,7 +271,7 @@ def _zfs(log: Log) -> Iterator[Situation]:
         lines = log.recent(*kinds)
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
+            severity: Severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
 from workflows.facts.fleet.census import title
 
@@ -74,6 +74,27 @@ def _situation(node: NodeFacts, fabric: FabricFacts, phys: list[PhyFacts], owner
         ),
         evidence=tuple(_evidence(node, phy) for phy in sorted(phys, key=per_hour, reverse=True)),
         subject=_subject(node, worst),
+        cures=_cures_of(fabric, worst, owner, far),
+    )
+
+
+def _cures_of(fabric: FabricFacts, worst: PhyFacts, owner: str, far: str) -> tuple[Cure, ...]:
+    what = (
+        f"{owner}, its cable and its power"
+        if owner
+        else f"the bay and the connector of {far}, then its cable"
+        if worst.wwid
+        else f"the cable and its plugs between {near(fabric, worst)} and {far}"
+    )
+    return (
+        Cure(
+            "reseat",
+            f"Look at {what}: reseat, then exchange, one thing at a time.",
+            needs="What hangs on it can be away for a moment: its pools have redundancy left, and no resilver runs.",
+            save_first="The counters of every phy (`grep . /sys/class/sas_phy/*/*count`): some go back to 0 with a reset.",
+        ),
+        Cure("look", "Look again after an hour of work: where no counter grew, it is mended. The runbook watches them.", runbook=RUNBOOK),
+        Cure("wait", "Replace no disk for it. If nothing is done the link loses commands, and then the disks behind it."),
     )
 
 

@@ -214,7 +214,8 @@ def _cures_of(found: Mismatch) -> tuple[Cure, ...]:
     """Nothing is replaced inside a replacement that is dead: its new half is detached."""
     lost = found.lost
     if in_dead_replacement(lost):
-        return ()
+        text = "It is half of a replacement whose new half is lost: that is ended first, by detaching the new half by its guid. Replace neither half."
+        return (_cures.wait(text), _cures.look("See both halves by guid.", ("zpool", "status", "-g", lost.pool.name)))
     if lost.replacement() is not None or lost.is_back():
         return lost.cures()
     find = _cures.look(

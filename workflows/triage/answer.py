@@ -108,6 +108,7 @@ class Triage:
     fleet: FleetFacts
     situations: tuple[Situation, ...]
     lines: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each text, as the terminal once showed them
+    captures: Mapping[str, Mapping[str, Capture]] = field(default_factory=dict)  # of each node, by place: what its facts were made of
 
     def marks(self, situation: Situation) -> tuple[Mark, ...]:
         """The lines of the paste that the situation was read from."""
@@ -263,7 +264,8 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
     sources = _sources_by_node(reads)
-    return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines)
+    captures = {node: _captures(own) for node, own in nodes.items()}
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures)
 
 
 def _of_pasted(nodes: Mapping[str, _NodeTexts], fleet: FleetFacts) -> Iterator[Situation]:
@@ -433,7 +435,8 @@ def _by_guid(pools: tuple) -> bool:
     return bool(interior) and all(top.name.isdigit() and len(top.name) > 9 for top in interior)
 
 
-def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
+def _captures(texts: _NodeTexts) -> dict[str, Capture]:
+    """As an agent would hand them over: with what other texts tell of the disks in place of what it reads of the kernel."""
     captures: dict[str, Capture] = dict(texts.captures)
     if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
         captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
@@ -449,8 +452,15 @@ def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
     links = pasted.links(texts.pasted)
     if "disk_links" not in captures and links:
         captures["disk_links"] = Capture("disk_links", "", "data", "".join(f"{link} -> /dev/{name}\n" for link, name in links))
+    return captures
+
+
+def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
     return replace(
-        _boot_not_read(node_facts(node, captures, 0.0, ())), refusals=texts.refusals, fragments=texts.fragments, inquiries=texts.inquiries
+        _boot_not_read(node_facts(node, _captures(texts), 0.0, ())),
+        refusals=texts.refusals,
+        fragments=texts.fragments,
+        inquiries=texts.inquiries,
     )
 
 

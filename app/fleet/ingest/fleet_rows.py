@@ -16,14 +16,18 @@ from app.fleet.pages.judging import TONES
 from app.fleet.severity import SEVERITY_TONES, worst_first
 from workflows.analysis.judgement import judge_node
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 
 SHOWN = ("judged_by", "rank", "margin", "tone", "why", "disks", "hostname", "restless")
 POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
 def silent(now: datetime | None = None) -> Q:
-    """Nodes that have reported, and not lately."""
-    return Q(last_report_at__lt=(now or timezone.now()) - timedelta(seconds=rows.STALE_SECONDS))
+    """Nodes that have reported, and not lately; of those without an agent, what was brought is old."""
+    at = now or timezone.now()
+    limits = ((~Q(state=Node.State.BROUGHT), rows.STALE_SECONDS), (Q(state=Node.State.BROUGHT), BROUGHT_SECONDS))
+    reporting, brought = (which & Q(last_report_at__lt=at - timedelta(seconds=seconds)) for which, seconds in limits)
+    return reporting | brought
 
 
 def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iterable[Situation], moved: Iterable[Situation]) -> None:

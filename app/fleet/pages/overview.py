@@ -26,6 +26,7 @@ from app.fleet.pages import rows
 from app.fleet.pages.unexplained_lines import Word, words
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_WORDS, WORST_FIRST, rank
 from workflows.analysis.unexplained import SLUG as UNEXPLAINED
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import SITUATIONS
 
@@ -244,6 +245,7 @@ def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
     worst = Case(
         When(last_report_at=None, state=Node.State.ENROLLED, then=Value(TONES.index("unknown"))),
         When(last_report_at=None, then=Value(TONES.index("idle"))),
+        When(unheard & Q(state=Node.State.BROUGHT), then=Value(TONES.index("unknown"))),
         When(unheard, then=Value(TONES.index("bad"))),
         default=F("standing__rank"),
         output_field=IntegerField(),
@@ -276,6 +278,8 @@ def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str
         return "unknown", "was enrolled and has not reported yet"
     if node.last_report_at is None:
         return "idle", "has not reported yet"
+    if node.is_brought and is_silent(node, now):
+        return "unknown", "has no agent, and what was brought of it is old; bring it again"
     if is_silent(node, now):
         return "bad", "is silent; what is shown is old"
     if standing is None:
@@ -284,9 +288,12 @@ def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str
 
 
 def is_silent(node: Node, now: datetime) -> bool:
-    """Whether it has reported, and not lately."""
-    return node.last_report_at is not None and (now - node.last_report_at).total_seconds() > rows.STALE_SECONDS
+    """Whether it has reported, and not lately; of one without an agent, whether what was brought is old."""
+    limit = BROUGHT_SECONDS if node.is_brought else rows.STALE_SECONDS
+    return node.last_report_at is not None and (now - node.last_report_at).total_seconds() > limit
 
 
 def last_report_text(node: Node, now: datetime) -> str:
+    if node.is_brought and node.last_report_at is not None:
+        return f"no agent, as it was {rows.ago((now - node.last_report_at).total_seconds())}"
     return "never heard" if node.last_report_at is None else f"heard {rows.ago((now - node.last_report_at).total_seconds())}"
