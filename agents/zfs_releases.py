@@ -305,8 +305,8 @@ def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[st
         of = f", of {WHEN[against.when]}" if against.when else ""
         hand = f" {HAND}" if against.outcome == BY_HAND else ""
         return Ruling(REFUSE, f"OpenZFS {words(here)}{of}: {against.reason}.{hand}", by_hand=against.outcome == BY_HAND)
-    told = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
-    return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(told)}".rstrip(), told)
+    lines = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
+    return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(lines)}".rstrip(), lines)
 
 
 def clear_of_multihost(release: Release) -> str:

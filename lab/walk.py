@@ -91,7 +91,7 @@ class Walk:
         """What these words are of, once it fits: the health of a new disk is known some time after it came."""
         self.asker.step(title)
         self.asker.until(
-            lambda page: any(words in said and " fits " in said for said in self.asker.options().values()), f"that {words} fits"
+            lambda page: any(words in option and " fits " in option for option in self.asker.options().values()), f"that {words} fits"
         )
         self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
 

@@ -45,8 +45,8 @@ def node(tmp_path, request, monkeypatch):
 
 def reseal(node, behind=None, **fields):
     name = node.operation.NAME
-    said = {"operation": name, "effect": node.operation.EFFECT, "params": GOOD[name], "argv": list(node.argv)}
-    node.sealed = rig.seal(behind, **{**said, "preconditions": {"fact": "as planned"}, **fields})
+    body = {"operation": name, "effect": node.operation.EFFECT, "params": GOOD[name], "argv": list(node.argv)}
+    node.sealed = rig.seal(behind, **{**body, "preconditions": {"fact": "as planned"}, **fields})
 
 
 def test_the_rule_is_the_registered_effect_and_nothing_else():

@@ -202,8 +202,8 @@ CHANGES = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_det
 @pytest.mark.parametrize("state", ["UNAVAIL", "FAULTED", "REMOVED", "unknown: it was not read"])
 def test_no_disk_of_a_vdev_that_cannot_be_opened_is_changed(name, state):
     """By the node's own look: another disk does not open a vdev."""
-    said = OPERATIONS[name].guards({"target.vdev": state}, GOOD[name])
-    assert [outcome for outcome, reason in said if "target.vdev" in reason or "top-level vdev of" in reason] == [
+    lines = OPERATIONS[name].guards({"target.vdev": state}, GOOD[name])
+    assert [outcome for outcome, reason in lines if "target.vdev" in reason or "top-level vdev of" in reason] == [
         "unknown" if state.startswith("unknown") else "refuse"
     ]
 

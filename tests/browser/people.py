@@ -37,9 +37,9 @@ class Visitor:
         if name:
             self.sign_in()
 
-    def _hear(self, said: ConsoleMessage) -> None:
-        if said.type == "error":
-            self.complaints.append(f"{said.text} {said.location.get('url', '')}")
+    def _hear(self, console_message: ConsoleMessage) -> None:
+        if console_message.type == "error":
+            self.complaints.append(f"{console_message.text} {console_message.location.get('url', '')}")
 
     @classmethod
     def at_the_door(cls, browser: Browser, stack: Stack) -> "Visitor":

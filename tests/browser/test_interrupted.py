@@ -181,4 +181,4 @@ def test_no_page_complained_of_anything_else(operator, technician, approver):
         r"|htmx:(afterRequest|sendError|timeout)|Response Status Error Code 4(01|09|10)"
     )
     for visitor in (operator, technician, approver):
-        assert [said for said in visitor.complaints if not meant.search(said)] == []
+        assert [complaint for complaint in visitor.complaints if not meant.search(complaint)] == []

@@ -142,8 +142,8 @@ def test_the_auditor_finds_what_a_person_did_and_verifies_it(visit, tmp_path, sc
         page.get_by_role("link", name="Audit trail (zip)").click()
     with zipfile.ZipFile(download.value.path()) as bundle:
         bundle.extractall(tmp_path)
-    told = verify(tmp_path, key)
-    assert told.returncode == 0, told.stdout
+    done = verify(tmp_path, key)
+    assert done.returncode == 0, done.stdout
     assert auditor.complaints == []
 
 

@@ -16,6 +16,12 @@ from tests.browser.people import DESKTOP, PHONE, Visitor
 
 LOOKS = tuple(product(("light", "dark"), (DESKTOP, PHONE)))
 GRAVE = ("serious", "critical")
+RAW_MARKS = """() => {
+  const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    if (text.data.includes("`") && !text.parentElement.closest("pre, code, textarea, script")) found.push(text.data.trim().slice(0, 120));
+  return found;
+}"""
 BLANK = "naa:5000c500a670c5fb"
 
 
@@ -35,9 +41,9 @@ def faults(visitor: Visitor) -> list[str]:
         look = f"{scheme}, {viewport['width']} px"
         wider = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         found += [f"{look}: {wider} px wider than the screen"] if wider > 0 else []
-        found += [f"{look}: {told}" for told in complaints(page)]
+        found += [f"{look}: {complaint}" for complaint in complaints(page)]
     page.set_viewport_size(DESKTOP)
-    return found
+    return found + [f"a command is printed with its marks: {text}" for text in page.evaluate(RAW_MARKS)]
 
 
 def complaints(page) -> list[str]:
@@ -218,8 +224,8 @@ def test_a_copy_that_cannot_be_made_says_so(operator):
     operator.page.get_by_role("link", name="Audit trail (zip)").click()
     expect(operator.page.locator(".sl-copying")).to_contain_text("No copy was made: the portal was not reached.")
     operator.page.unroute_all()
-    operator.complaints[:] = [said for said in operator.complaints if "ERR_FAILED" not in said]
+    operator.complaints[:] = [complaint for complaint in operator.complaints if "ERR_FAILED" not in complaint]
 
 
 def test_no_page_complained(operator):
-    assert [said for said in operator.complaints if "409 (Conflict)" not in said] == []
+    assert [complaint for complaint in operator.complaints if "409 (Conflict)" not in complaint] == []

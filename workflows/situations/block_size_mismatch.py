@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
@@ -66,9 +66,9 @@ def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], 
         "is made. A disk that takes no smaller writes at all (4Kn) is refused as a replacement there."
     )
     evidence = (*((line,) if line is not None else ()), *(_pools.row(node, leaf) for leaf in leaves[:NAMED]))
-    severity = "watch" if line is not None or not coarse else "info"
-    said = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))  # type: ignore[arg-type]
-    return _pools.situation(SLUG, node, pool, said, vdevs=leaves)
+    severity: Severity = "watch" if line is not None or not coarse else "info"
+    wording = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
+    return _pools.situation(SLUG, node, pool, wording, vdevs=leaves)
 
 
 def _cures(pool: PoolFacts) -> tuple[Cure, ...]:
