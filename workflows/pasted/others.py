@@ -98,6 +98,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "the subject of a mail of ZED",
         "Paste the mail itself; `zpool status -P -p` tells how the pool is now.",
     ),
+    (
+        r"latency +read +write +read +write|[0-9]{1,4}(?:ns|us|ms|s)(?: +[0-9.]{1,6}[KMGT]?){9,11}$",
+        "a part of `zpool iostat -w` without the line that names the pool",
+        "The whole output of `zpool iostat -w` is read.",
+    ),
+    (
+        r"-{4,}(?: +-{5}){6}",
+        "a part of `zpool iostat` without its headings",
+        "The whole output of `zpool iostat -v` is read.",
+    ),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health."),
     (
