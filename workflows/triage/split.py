@@ -339,7 +339,7 @@ def _another_report(piece: Piece, line: str) -> bool:
 
 def _is_inside(piece: Piece, source: str) -> bool:
     """A line of a command's own output that only looks like the beginning of another."""
-    return (piece.source == "ses" and source == "drive_modes") or pasted.is_inside(piece.source, source)
+    return (piece.source, source) in (("ses", "drive_modes"), ("fmadm", "kernel_log")) or pasted.is_inside(piece.source, source)
 
 
 def _family(source: str) -> str:
