@@ -156,7 +156,7 @@ def _has_an_agent(name: str) -> str:
 
 
 def _refuse_if_older(node: Node, taken_at: datetime) -> None:
-    if taken_at < node.last_report_at:
+    if node.last_report_at is not None and taken_at < node.last_report_at:
         raise NotTaken(
             f"What is known of {node.name} was taken at {node.last_report_at:%Y-%m-%d %H:%M:%S} UTC, which is later than this"
             f" ({taken_at:%Y-%m-%d %H:%M:%S}). Collect it again."

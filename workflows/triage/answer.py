@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import Said, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import as_captured, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -69,7 +69,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
 HINTS = frozenset(
@@ -264,7 +263,7 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
     told = _told(reads)
-    captures = {node: _captures(said) for node, said in nodes.items()}
+    captures = {node: as_captured.captures(said.captures, said.values.get("lsscsi", ()), said.pasted) for node, said in nodes.items()}
     return Triage(tuple(reads), fleet, tuple(_renamed(each, told.get(each.node, ())) for each in found), lines, captures)
 
 
@@ -435,51 +434,13 @@ def _by_guid(pools: tuple) -> bool:
     return bool(interior) and all(top.name.isdigit() and len(top.name) > 9 for top in interior)
 
 
-def _captures(said: _Said) -> dict[str, Capture]:
-    """As an agent would hand them over: with what other texts tell of the disks in place of what it reads of the kernel."""
-    captures: dict[str, Capture] = dict(said.captures)
-    if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
-        captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
-    devices = (*said.values.get("lsscsi", ()), *_seen(said))
-    if "block" not in captures and devices:
-        of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
-        text, renamed = listed_disks.block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
-        captures["block"] = Capture("block", "", "data", text)
-        for where in of_disks:
-            source, _, old = where.partition("/")
-            if old in renamed:
-                captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    links = pasted.links(said.pasted)
-    if "disk_links" not in captures and links:
-        captures["disk_links"] = Capture("disk_links", "", "data", "".join(f"{link} -> /dev/{name}\n" for link, name in links))
-    return captures
-
-
 def _facts(node: str, said: _Said) -> NodeFacts:
     return replace(
-        _boot_not_read(node_facts(node, _captures(said), 0.0, ())),
+        _boot_not_read(node_facts(node, as_captured.captures(said.captures, said.values.get("lsscsi", ()), said.pasted), 0.0, ())),
         refusals=said.refusals,
         fragments=said.fragments,
         inquiries=said.inquiries,
     )
-
-
-def _seen(said: _Said) -> tuple[ScsiDevice, ...]:
-    """Disks that were named by other tools than lsscsi, one entry a kernel name: each text adds what the others do not say."""
-    listed = {d.node for d in said.values.get("lsscsi", ()) if isinstance(d, ScsiDevice)}
-    found: dict[str, dict[str, str | None]] = {}
-    for sight in pasted.sights(said.pasted):
-        if f"/dev/{sight.name}" not in listed and re.fullmatch("[a-z0-9]+", sight.name):
-            told = found.setdefault(sight.name, {})
-            told.update(
-                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not told.get(name)}
-            )
-    return tuple(_device(name, told) for name, told in found.items() if told.get("wwid"))  # a name alone says nothing of what it is
-
-
-def _device(name: str, told: Mapping[str, str | None]) -> ScsiDevice:
-    hctl, vendor, model = told.get("hctl") or "", told.get("vendor") or "", told.get("model") or ""
-    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=told.get("wwid"))
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:
