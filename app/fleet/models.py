@@ -57,7 +57,7 @@ class Node(models.Model):
         return reverse("node", args=[self.name])
 
     @property
-    def is_brought(self):
+    def is_brought(self) -> bool:
         """Whether it has no agent, and a person brought what was collected there; see `app/snapshots`."""
         return self.state == self.State.BROUGHT
 

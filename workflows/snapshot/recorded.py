@@ -36,6 +36,7 @@ ASLEEP_BY_HDPARM = "Device is in STANDBY mode, by hdparm -C; smartctl is not ins
 _ABOUT = ("host", "hostid", "boot_id", "system", "uid", "began", "ended")
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _CODE = re.compile(r"-|[0-9]{1,3}")
+Names = list[str]  # a host has a method of that name
 _MAGIC = re.compile(r"[*?[]")
 
 
@@ -197,7 +198,7 @@ class RecordedHost:
         self._is = recording
         self._paths = recording.paths | {folder for path in recording.paths for folder in _above(path)}
         self._sorted = sorted(self._paths)
-        self._below: dict[str, list[str]] = {}
+        self._below: dict[str, Names] = {}
         for path in self._sorted:
             self._below.setdefault(path.rpartition("/")[0], []).append(path.rpartition("/")[2])
 
@@ -239,7 +240,7 @@ class RecordedHost:
             folders = [f"{folder}/{name}" for folder in folders for name in self._matching(folder, part)]
         return tuple(sorted(folders))
 
-    def _matching(self, folder: str, part: str) -> list[str]:
+    def _matching(self, folder: str, part: str) -> Names:
         if not _MAGIC.search(part):
             return [part] if f"{folder}/{part}" in self._paths else []
         return [name for name in self._below.get(folder, ()) if fnmatch.fnmatchcase(name, part) and name[:1] != "."]
