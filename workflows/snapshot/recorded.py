@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from agents.domain.wwid import strip_partition
 from agents.host.host import Ran, Region
+from agents.host.running_commands import IMPORT
 
 VERSION: Final = "1"
 MANIFEST, ANSWERS, FILES = PARTS = ("slotlight-collect/manifest", "slotlight-collect/answers", "slotlight-collect/files")
@@ -207,6 +209,10 @@ class RecordedHost:
         asked = self._is.asked.get(("smartctl", "-j", "-x", "-n", "standby", f"/dev/{disk}"))
         return asked is not None and asked.exit_code is not None and disk not in self._is.asleep
 
+    def left_behind(self) -> tuple[tuple[str, ...], ...]:
+        """A `zpool import` that was at work then is not waited for now: the script did that."""
+        return (IMPORT,)
+
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         asked = self._is.asked.get(tuple(argv))
         if argv[0] == "smartctl" and (asked is None or asked.end == "no-tool") and argv[-1].removeprefix("/dev/") in self._is.asleep:
@@ -249,6 +255,13 @@ class RecordedHost:
         self._collected(path)
         if path in self._is.links:
             return self._is.links[path]
+        name = path.removeprefix("/dev/")
+        if (
+            path.startswith("/dev/")
+            and "/" not in name
+            and {f"/sys/block/{name}", f"/sys/block/{strip_partition(name)[0]}/{name}"} & self._paths
+        ):
+            return path  # a device node that is no link
         raise OSError(errno.ENOENT, "not in the archive", path)
 
     def now(self) -> float:
