@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import as_captured, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -67,7 +67,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
 HINTS = frozenset(
@@ -440,24 +439,7 @@ def _by_guid(pools: tuple) -> bool:
 
 
 def _captures(texts: _NodeTexts) -> dict[str, Capture]:
-    """As an agent would hand them over: with what other texts tell of the disks in place of what it reads of the kernel."""
-    captures: dict[str, Capture] = dict(texts.captures)
-    if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
-        captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
-    listed = texts.values.get("lsscsi", ())
-    devices = (*listed, *listed_disks.seen(listed, pasted.sights(texts.pasted)))
-    if "block" not in captures and devices:
-        of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
-        text, renamed = listed_disks.block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
-        captures["block"] = Capture("block", "", "data", text)
-        for where in of_disks:
-            source, _, old = where.partition("/")
-            if old in renamed:
-                captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    links = pasted.links(texts.pasted)
-    if "disk_links" not in captures and links:
-        captures["disk_links"] = Capture("disk_links", "", "data", "".join(f"{link} -> /dev/{name}\n" for link, name in links))
-    return captures
+    return as_captured.captures(texts.captures, texts.values.get("lsscsi", ()), texts.pasted)
 
 
 def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
