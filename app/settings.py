@@ -90,7 +90,7 @@ TEMPLATES = [
 ]
 REPAIRS_BESIDE = "app.runs.in_hand.under_way"  # which situations somebody works on, for the fleet's page
 OUTBOX = "app.notices.outbox.put"  # what somebody may have to be told, from apps that do not know notices
-TOLD_OF = "app.notices.told.of"  # who was told of a happening, for the page of a run that waits for an approver
+NOTIFIED_OF = "app.notices.notified.of"  # who was notified of a happening, for the page of a run that waits for an approver
 LIVE_BESIDE = "app.notices.stamps.beside"  # what pages show of runs and notices, for the stamps of apps that do not know them
 ROOT_URLCONF = "app.urls"
 ASGI_APPLICATION = "app.asgi.application"

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from lab.front import Front, certificate
-from lab.said import ProcessOutput
+from lab.process_output import ProcessOutput
 from launcher.bootstrap import ROOT
 from launcher.say import Stop
 

@@ -151,15 +151,15 @@ def test_an_edit_of_the_policy_file_is_told_with_the_next_report(tmp_path):
     schedule = Schedule(host, clock)
     rhythm = Rhythm(host, rig.identity(), portal, str(path), schedule, Spool(str(tmp_path / "spool"), 40_000), clock)
 
-    def told() -> str:
+    def report_text() -> str:
         return next(kept.body()["text"] for kept in schedule.captures() if kept.source == OWN)
 
     try:
         rhythm.step()
-        assert '"mode": "observe"' in told()
+        assert '"mode": "observe"' in report_text()
         path.write_text('{"mode": "operate", "operations": ["zpool_replace"], "pools": ["42"]}')
         clock.now += HEARTBEAT_SECONDS + 1
         rhythm.step()
-        assert '"operations": ["zpool_replace"]' in told()
+        assert '"operations": ["zpool_replace"]' in report_text()
     finally:
         schedule.close()

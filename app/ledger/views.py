@@ -87,14 +87,14 @@ def line_of(row: LedgerChain) -> dict:
     return {"seq": row.seq, "event": row.event, "says": text, "short": short(body, text)}
 
 
-def _contains(told: str, value: str) -> bool:
+def _contains(text: str, value: str) -> bool:
     """As words of their own: a 1 is not said by a 10."""
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", told) is not None
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
-def short(body: dict, told: str) -> str:
+def short(body: dict, text: str) -> str:
     """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
-    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(told, value)}
+    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(text, value)}
     shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in shortened.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.said import ProcessOutput
+from lab.process_output import ProcessOutput
 from launcher.say import Stop
 
 ROOT = Path(__file__).resolve().parent.parent.parent

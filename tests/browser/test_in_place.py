@@ -81,10 +81,10 @@ def switch(operator: Visitor, title: str) -> None:
     operator.press(title)
 
 
-def say_and_pull(operator: Visitor, technician: Visitor, stack: Stack, say: str, pull: str, bay: str) -> None:
+def say_and_pull(operator: Visitor, technician: Visitor, stack: Stack, text: str, pull: str, bay: str) -> None:
     """Whoever stands at the rack names the bay that blinks, and pulls the disk that is in it."""
     technician.page.goto(f"{operator.page.url}now/")
-    now(technician, say)
+    now(technician, text)
     assert lit(stack) == [bay]
     field = technician.page.get_by_label("Type the number of the bay that blinks, or scan the serial number on the disk in it.")
     field.fill(OTHER)
@@ -164,4 +164,4 @@ def test_the_second_attempt_takes_the_other_disk_to_the_end(operator, technician
 
 def test_no_page_complained(operator, technician, approver):
     for visitor in (operator, technician, approver):
-        assert [said for said in visitor.complaints if "409 (Conflict)" not in said] == []
+        assert [complaint for complaint in visitor.complaints if "409 (Conflict)" not in complaint] == []

@@ -57,11 +57,11 @@ def _always(severity: Severity, words: str) -> _Words:
 
 
 def _sectors(what: str) -> _Words:
-    def told(found: re.Match[str]) -> tuple[Severity, str]:
+    def parts(found: re.Match[str]) -> tuple[Severity, str]:
         count = whole(found.group(1)) or 0
         return ("act" if count >= thresholds.PENDING_ACT else "watch"), f"{plural(count, 'sector')} that {what}"
 
-    return told
+    return parts
 
 
 _FORMS: tuple[tuple[str, str, re.Pattern[str], _Words], ...] = (  # matter, situation, the sentence behind the device, what it means

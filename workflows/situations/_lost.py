@@ -166,11 +166,11 @@ class Lost:
         free = fit_disks.beside(self.node, self.top, self.leaf) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
         if not free:
             return ()
-        said = (
+        text = (
             f"{_words.plural(len(free), 'blank disk')} of this node could take its place: ZFS fills one while the old disk serves, and no redundancy is "
             "spent. Then the old one is lit and pulled."
         )
-        return tuple(Answer(_cures.BESIDE_IT, other.params, said) for other in self.in_its_bay())
+        return tuple(Answer(_cures.BESIDE_IT, other.params, text) for other in self.in_its_bay())
 
     def in_its_bay(self) -> tuple[Answer, ...]:
         """When it is still there and known by label, serial number and bay."""

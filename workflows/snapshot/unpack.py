@@ -234,10 +234,10 @@ def _tar(stream: IO[bytes] | _Stream, wanted: Wanted, strict: bool) -> Unpacked:
                 tar.members.clear()  # type: ignore[attr-defined]  # it keeps each of them otherwise
                 _entry(tar, member, taking, strict)
     except (tarfile.TarError, EOFError, OverflowError, UnicodeError) as wrong:
-        said = (
+        text = (
             CUT if "unexpected end" in str(wrong) else f"The archive is damaged: {wrong}. Nothing of it was kept. Collect or send it again."
         )
-        raise Refused(said) from None
+        raise Refused(text) from None
     return taking.found
 
 

@@ -63,10 +63,10 @@ def ahead(facts: FleetFacts, params: Params) -> FleetFacts:
 def rings(worse: Callable[[tuple], tuple], first_only: bool = False) -> Bend:
     """What the disks, or only the first of them, tell of their uberblocks."""
 
-    def told(disks: tuple) -> tuple:
+    def changed(disks: tuple) -> tuple:
         return tuple(put(one, uberblocks=worse) if i == 0 or not first_only else one for i, one in enumerate(disks))
 
-    return node(timelines=each(disks=told))
+    return node(timelines=each(disks=changed))
 
 
 def came_in_at(txg: int) -> Bend:
@@ -95,10 +95,10 @@ def on_one_disk_only(facts: FleetFacts, params: Params) -> FleetFacts:
     """The point that was agreed to is on one disk and no other."""
     agreed = params.get("took") or params.get("txg", "")
 
-    def told(disks: tuple) -> tuple:
+    def changed(disks: tuple) -> tuple:
         return (*disks[:1], *each(uberblocks=lambda found: tuple(u for u in found if str(u.txg) != agreed))(disks[1:]))
 
-    return node(timelines=each(disks=told))(facts, params)
+    return node(timelines=each(disks=changed))(facts, params)
 
 
 def nothing_newer(facts: FleetFacts, params: Params) -> FleetFacts:

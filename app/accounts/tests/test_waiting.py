@@ -77,11 +77,11 @@ def pass_a_day(monkeypatch):
     monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=24, seconds=1))
 
 
-def told() -> list[str]:
+def event_types() -> list[str]:
     return [event.type for event in LedgerEvent.objects.filter(type__startswith="person.change").order_by("pk")]
 
 
-def said() -> list[str]:
+def titles() -> list[str]:
     """What the notices say that nobody was sent yet."""
     return [words.title for one in Happening.objects.order_by("pk") if (words := notices.KINDS[one.kind](one))]
 
@@ -106,7 +106,7 @@ def test_a_role_that_acts_waits_for_a_second_administrator(real, root, zoe, role
     assert end(zoe, "person-confirm", "ann").status_code == 302
     assert may(ann, ACTING[role])
     assert ann in holders(ACTING[role])
-    assert told() == ["person.change-confirmed"]
+    assert event_types() == ["person.change-confirmed"]
 
 
 @pytest.mark.parametrize("role", ["viewer", "technician"])
@@ -120,7 +120,7 @@ def test_a_role_that_only_looks_or_lends_hands_does_not_wait(real, root, role):
 def test_it_counts_after_a_day_without_anybody_and_that_is_recorded_and_told(real, root, monkeypatch):
     ann = person("ann")
     send(root, "person-give", "ann", role="operator")
-    assert said() == ["To be confirmed or withdrawn: ann, operator for the whole fleet, given by root"]
+    assert titles() == ["To be confirmed or withdrawn: ann, operator for the whole fleet, given by root"]
     confirming.sweep(timezone.now())
     assert not may(ann, OPERATE)
     pass_a_day(monkeypatch)
@@ -128,8 +128,8 @@ def test_it_counts_after_a_day_without_anybody_and_that_is_recorded_and_told(rea
     confirming.sweep(timezone.now())
     confirming.sweep(timezone.now())
     assert may(ann, OPERATE)
-    assert told() == ["person.change-counts"]
-    assert said() == ["What ann may do: operator for the whole fleet, given by root"]
+    assert event_types() == ["person.change-counts"]
+    assert titles() == ["What ann may do: operator for the whole fleet, given by root"]
 
 
 def test_what_somebody_held_before_goes_on(real, root):
@@ -249,7 +249,7 @@ def test_a_role_that_is_withdrawn_is_gone(real, root, zoe):
     people.give(root, ann, "operator", None)
     assert end(zoe, "person-withdraw", "ann").status_code == 302
     assert not ann.memberships.exists()
-    assert told() == ["person.change-withdrawn"]
+    assert event_types() == ["person.change-withdrawn"]
     assert "does not count" in Happening.objects.latest("pk").said["because"]
 
 
@@ -325,7 +325,7 @@ def test_what_groups_give_counts_at_once_and_is_told(real, root):
     people.give(root, ann, "operator", None)
     sso._give_roles(ann, {("operator", ""), ("viewer", "")})
     assert may(ann, OPERATE)
-    assert said() == ["What ann may do: operator, viewer"]
+    assert titles() == ["What ann may do: operator, viewer"]
     sso._give_roles(ann, set())
     assert not ann.memberships.exists()
 
@@ -353,7 +353,7 @@ def test_one_administrator_goes_on_with_a_command_on_the_portals_machine(real, r
         run("confirm", "ann", why="again")
     event = LedgerEvent.objects.get(type="person.done-on-host")
     assert (event.actor, event.said["body"]["why"]) == ("command line", "the only one here")
-    assert "What ann may do: operator for the whole fleet, given by root" in said()
+    assert "What ann may do: operator for the whole fleet, given by root" in titles()
 
 
 def test_roles_and_passwords_from_the_portals_machine_count_at_once_and_are_told(real, root):
@@ -367,7 +367,7 @@ def test_roles_and_passwords_from_the_portals_machine_count_at_once_and_are_told
     assert Client().login(username="root", password=password)
     root.refresh_from_db()
     assert may(root, PEOPLE)
-    assert len(said()) == 2
+    assert len(titles()) == 2
     assert "machine" in Happening.objects.latest("pk").said["because"]
 
 
@@ -412,7 +412,7 @@ def test_that_an_administrator_takes_a_right_away_is_told(real, root, zoe, role)
 
 def test_a_first_person_made_later_is_told_of(real):
     User.objects.create_superuser("late", password=PASSWORD)
-    assert said() == ["What late may do: admin for the whole fleet, given by command line"]
+    assert titles() == ["What late may do: admin for the whole fleet, given by command line"]
 
 
 # --- rows that somebody wrote past the portal
@@ -450,7 +450,7 @@ def test_the_sweep_lets_no_forged_row_count(real, root):
     Membership.objects.filter(pk=held.pk).update(counts_at=timezone.now() - timedelta(hours=1))
     confirming.sweep(timezone.now())
     assert not may(ann, APPROVE)
-    assert told() == []
+    assert event_types() == []
 
 
 def test_the_state_before_a_reset_put_back_with_its_seal_is_refused(real, root):

@@ -40,7 +40,7 @@ def approvers(run: Run, state: RunState) -> list[str]:
 
 def notified(run_id: int, plan_digest: str) -> list[Notified]:
     """`notices` keeps it, which this app does not know."""
-    return [Notified(*row) for row in import_string(settings.TOLD_OF)(WANTED, run_id, f"{WANTED}:{run_id}:{plan_digest}")]
+    return [Notified(*row) for row in import_string(settings.NOTIFIED_OF)(WANTED, run_id, f"{WANTED}:{run_id}:{plan_digest}")]
 
 
 def around(run: Run, state: RunState, user: User) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def operator(client, db):
     return operator
 
 
-def send(client, data, **said):
-    return client.post(BRING, {"archive": SimpleUploadedFile("a.slotlight", data), **said})
+def send(client, data, **fields):
+    return client.post(BRING, {"archive": SimpleUploadedFile("a.slotlight", data), **fields})
 
 
 def test_an_archive_becomes_a_node_with_facts_and_situations(client, operator, tmp_path):
@@ -73,9 +73,9 @@ def words(answer) -> str:
     return " ".join(answer.content.decode().split())
 
 
-def refused(client, data, why, **said):
+def refused(client, data, why, **fields):
     before = Blob.objects.count(), Snapshot.objects.count(), LedgerEvent.objects.count(), Node.objects.count()
-    answer = send(client, data, **said)
+    answer = send(client, data, **fields)
     assert answer.status_code == 422, answer.status_code
     assert "Nothing was stored." in words(answer)
     assert why in words(answer), words(answer)[:3000]

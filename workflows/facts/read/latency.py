@@ -105,12 +105,12 @@ def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts
     now = _rows(waits.now, pool) if known(waits) and waits.now else {}
     slow, delays, aborted = _slow(counted, pool), _delays(sources), _aborts(sources, disks)
 
-    def told(leaf: VdevFacts, top: VdevFacts) -> LeafLatency:
+    def latency_of(leaf: VdevFacts, top: VdevFacts) -> LeafLatency:
         names = _names(leaf)
         more = _count(slow, names), _at(delays, leaf.guid), _at(aborted, leaf.wwid)
         return LeafLatency(leaf, top, _of(since, names), _of(now, names), *more)
 
-    return PoolLatency(tuple(told(leaf, top) for _, top in pool.tops for leaf in top.leaves()))
+    return PoolLatency(tuple(latency_of(leaf, top) for _, top in pool.tops for leaf in top.leaves()))
 
 
 _WAITS = (("read", True), ("write", True), ("read", False), ("write", False))

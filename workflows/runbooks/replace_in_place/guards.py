@@ -35,9 +35,9 @@ def of_the_new_disk(asks: Guard) -> Guard:
     return asked
 
 
-def the_bay_of_the_new_disk_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_bay_of_the_new_disk_that_blinks(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """The number of the lit bay, or the serial number or WWN on the disk in it."""
-    return the_bay_that_blinks(facts, about_the_new_disk(params), said)
+    return the_bay_that_blinks(facts, about_the_new_disk(params), text)
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ def both_disks_serve_meanwhile(facts: FleetFacts, params: Params) -> Verdict:
 
 def _old_died(params: Params, halves: Halves) -> str:
     top = halves.old[0]
-    said = f"The old disk {params.get('old_serial', '')} is {halves.old[-1].state} while the new one is filled. Do not call it off now: "
+    text = f"The old disk {params.get('old_serial', '')} is {halves.old[-1].state} while the new one is filled. Do not call it off now: "
     if top.kind == "replacing":
-        return f"{said}no other disk holds this data. Leave both disks in, and see whether the old one answers again: its cable, its port, its power."
+        return f"{text}no other disk holds this data. Leave both disks in, and see whether the old one answers again: its cable, its port, its power."
     return (
-        f"{said}the new disk is filled from the others of {top.name}, and takes the place of the old one when that ends. Take nothing out."
+        f"{text}the new disk is filled from the others of {top.name}, and takes the place of the old one when that ends. Take nothing out."
     )
 
 

@@ -64,7 +64,7 @@ def imported(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (no_disk_stands_out, "No disk stands out from the others, so taking one away would only be a guess."),
         (another_suspect, "The disk that tells another story is sdb (naa:5000c500a65b201b), not naa:5000c500a65b203b."),
@@ -75,12 +75,12 @@ def imported(node):
     ],
 )
 @pytest.mark.parametrize("step", ["check", "plan-delete", "delete"])
-def test_it_refuses(change, said, step, stages):
+def test_it_refuses(change, expected, step, stages):
     walk = stages.at(step)
     with walk.changing() as node:
         change(node)
     why = walk.why_not()
-    assert any(said in each for each in why), why
+    assert any(expected in each for each in why), why
     assert walk.commands() == []
 
 

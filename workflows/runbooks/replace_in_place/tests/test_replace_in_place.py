@@ -76,20 +76,20 @@ def test_a_member_that_serves_nothing_is_refused_by_portal_and_node(state, stage
         die(node, walk.state.params["old_wwid"], state)
     assert any("serves nothing" in why for why in walk.why_not())
     operation, params = OPERATIONS["zpool_replace_serving"], walk.state.plan["params"]
-    said = operation.guards(operation.preconditions(walk.host, params), params)
-    assert any("A lost member is replaced by `zpool_replace`." in reason for outcome, reason in said if outcome == "refuse")
+    lines = operation.guards(operation.preconditions(walk.host, params), params)
+    assert any("A lost member is replaced by `zpool_replace`." in reason for outcome, reason in lines if outcome == "refuse")
 
 
 def test_a_lost_member_is_replaced_by_the_other_operation_which_takes_none_that_serves(stages):
     walk = stages.at("replace")
     operation, params = OPERATIONS["zpool_replace"], walk.state.plan["params"]
-    said = operation.guards(operation.preconditions(walk.host, params), params)
-    assert any("only an absent member is replaced" in reason for outcome, reason in said if outcome == "refuse")
+    lines = operation.guards(operation.preconditions(walk.host, params), params)
+    assert any("only an absent member is replaced" in reason for outcome, reason in lines if outcome == "refuse")
 
 
 def test_of_a_vdev_by_itself_the_plan_says_what_is_at_stake(alone, stages):
-    said = alone.at("check").step.warns[0](alone.at("check").facts(), alone.at("check").state.params)
-    assert "is a vdev by itself: only this disk holds its data" in said
+    text = alone.at("check").step.warns[0](alone.at("check").facts(), alone.at("check").state.params)
+    assert "is a vdev by itself: only this disk holds its data" in text
     assert stages.at("check").step.warns[0](stages.at("check").facts(), stages.at("check").state.params) == ""
 
 
@@ -178,16 +178,16 @@ def test_the_node_too_takes_nothing_out_while_the_old_disk_serves_nothing(stages
     assert all(outcome == "pass" for outcome, _ in operation.guards(operation.preconditions(walk.host, params), params))
     with walk.changing() as node:
         die(node, walk.state.params["old_wwid"])
-    said = operation.guards(operation.preconditions(walk.host, params), params)
-    assert any("so nothing is taken out" in reason for outcome, reason in said if outcome == "refuse")
+    lines = operation.guards(operation.preconditions(walk.host, params), params)
+    assert any("so nothing is taken out" in reason for outcome, reason in lines if outcome == "refuse")
 
 
 def test_the_node_never_takes_the_old_half_out(stages):
     walk = called_off(stages.at("resilver")).to("call-off")
     operation, params = OPERATIONS["zpool_detach_new_half"], dict(walk.state.plan["params"])
     params |= {"vdev_guid": params["keeps_guid"], "keeps_guid": params["vdev_guid"]}
-    said = operation.guards(operation.preconditions(walk.host, params), params)
-    assert any("Only the new half" in reason for outcome, reason in said if outcome == "refuse")
+    lines = operation.guards(operation.preconditions(walk.host, params), params)
+    assert any("Only the new half" in reason for outcome, reason in lines if outcome == "refuse")
 
 
 # --- where it is offered
