@@ -159,31 +159,32 @@ _CLAIM_IS_LEFT_OUT = Entry(
     since=CLAIMS,
     when=CHECKED,
 )
+_REPLACES = (
+    _STATUS,
+    Entry(
+        ORDERED,
+        "an ashift that is too large is refused as “already in replacing/spare config”",
+        "module/zfs/spa.c:spa_vdev_attach, zfs-2.2.11",
+        since=("2.0.0",),
+        until=("2.3.0",),
+    ),
+    Entry(
+        ORDERED,
+        "an ashift that is too large is refused as “cannot have a higher alignment requirement”",
+        "lib/libzfs/libzfs_pool.c:zpool_vdev_attach, zfs-2.3.9",
+        since=("2.3.0",),
+    ),
+    Entry(
+        ORDERED,
+        "an executable zfs_prepare_disk on the node runs as root on the new disk before it is labelled, and its failure refuses the disk",
+        "lib/libzfs/libzfs_util.c:zpool_prepare_disk, zfs-2.3.9",
+        since=PREPARES,
+    ),
+)
 _ANY = ()  # they give no command of ZFS, and change nothing that a pool rests on
 
 TABLE: Mapping[str, tuple[Entry, ...]] = {
-    "zpool_replace": (
-        _STATUS,
-        Entry(
-            ORDERED,
-            "an ashift that is too large is refused as “already in replacing/spare config”",
-            "module/zfs/spa.c:spa_vdev_attach, zfs-2.2.11",
-            since=("2.0.0",),
-            until=("2.3.0",),
-        ),
-        Entry(
-            ORDERED,
-            "an ashift that is too large is refused as “cannot have a higher alignment requirement”",
-            "lib/libzfs/libzfs_pool.c:zpool_vdev_attach, zfs-2.3.9",
-            since=("2.3.0",),
-        ),
-        Entry(
-            ORDERED,
-            "an executable zfs_prepare_disk on the node runs as root on the new disk before it is labelled, and its failure refuses the disk",
-            "lib/libzfs/libzfs_util.c:zpool_prepare_disk, zfs-2.3.9",
-            since=PREPARES,
-        ),
-    ),
+    "zpool_replace": _REPLACES,
     "zpool_detach": (_STATUS,),
     "zpool_offline": (
         _STATUS,
@@ -195,6 +196,8 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
             until=PULL_IS_IGNORED,
         ),
     ),
+    "zpool_replace_serving": _REPLACES,
+    "zpool_detach_new_half": (_STATUS,),
     "zpool_online": (_STATUS, _NO_TEXT, _REWORDED, _SLOT_POWER),
     "zpool_bring_back": (_STATUS, _NO_TEXT, _REWORDED, _SLOT_POWER),
     "zpool_set_path": (
@@ -302,8 +305,8 @@ def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[st
         of = f", of {WHEN[against.when]}" if against.when else ""
         hand = f" {HAND}" if against.outcome == BY_HAND else ""
         return Ruling(REFUSE, f"OpenZFS {words(here)}{of}: {against.reason}.{hand}", by_hand=against.outcome == BY_HAND)
-    told = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
-    return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(told)}".rstrip(), told)
+    lines = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
+    return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(lines)}".rstrip(), lines)
 
 
 def clear_of_multihost(release: Release) -> str:

@@ -206,10 +206,10 @@ def ledger(asked: argparse.Namespace, portal: Ask) -> int:
 
 
 def _short(body: dict[str, Any]) -> str:
-    said = {
+    values = {
         name: value[:10] + "…" if DIGEST.fullmatch(value) else value for name, value in body.items() if isinstance(value, str) and value
     }
-    words = " · ".join(f"{name} {value}" for name, value in said.items())
+    words = " · ".join(f"{name} {value}" for name, value in values.items())
     return clean(words if len(words) < 120 else words[:119] + "…")
 
 
@@ -234,10 +234,10 @@ def evidence(asked: argparse.Namespace, portal: Ask) -> int:
         sys.stdout.buffer.write(data)
         return DONE
     try:
-        told = json.loads(data)
+        answer = json.loads(data)
     except ValueError:
-        told = {"text": data.decode("utf-8", "backslashreplace")}
-    put("\n".join(clean(line) for line in str(told.get("text") or told.get("reason") or told.get("stderr")).splitlines()))
+        answer = {"text": data.decode("utf-8", "backslashreplace")}
+    put("\n".join(clean(line) for line in str(answer.get("text") or answer.get("reason") or answer.get("stderr")).splitlines()))
     return DONE
 
 

@@ -96,7 +96,7 @@ def _path(parts: tuple[Any, ...]) -> str:
 
 def _problem(body: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return answer if isinstance(answer, dict) else {}

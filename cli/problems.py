@@ -13,9 +13,9 @@ BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 413: U
 class Trouble(Exception):
     """What is so, what to do next, and the exit code."""
 
-    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
-        super().__init__(said)
-        self.said, self.do, self.code, self.verdicts, self.kind = said, do, code, verdicts or [], kind
+    def __init__(self, text: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
+        super().__init__(text)
+        self.said, self.do, self.code, self.verdicts, self.kind = text, do, code, verdicts or [], kind
 
 
 def of_answer(status: int, body: dict[str, Any]) -> Trouble:

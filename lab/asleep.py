@@ -103,7 +103,7 @@ def _make(image: Image, memory: int, target: Asleep, named: Callable[[str], Boot
 
 def _until_asleep(machine: Boots) -> None:
     end = time.monotonic() + SLEEP_SECONDS
-    while (told := machine.qmp("query-migrate").get("status")) != "completed":
-        if told in ("failed", "cancelled") or time.monotonic() > end:
-            raise Stop(f"The node does not fall asleep: QEMU says {told}. Its words are in {machine.folder}/qemu.log.")
+    while (status := machine.qmp("query-migrate").get("status")) != "completed":
+        if status in ("failed", "cancelled") or time.monotonic() > end:
+            raise Stop(f"The node does not fall asleep: QEMU says {status}. Its words are in {machine.folder}/qemu.log.")
         time.sleep(0.5)

@@ -44,10 +44,10 @@ class Guest(NamedTuple):
         given = {"input": stdin} if stdin else {"stdin": subprocess.DEVNULL}
         argv = self.argv(f"exec 2>&1; {line}")
         ran = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False, **given)
-        said = ran.stdout.decode(errors="replace")
+        output = ran.stdout.decode(errors="replace")
         if check and ran.returncode:
-            raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{said}")
-        return said
+            raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{output}")
+        return output
 
     def paste(self, text: str, seconds: float = LINE_SECONDS) -> str:
         """What root's own shell on a terminal of the node shows when this is pasted into it, as somebody would copy it from there. Raises TimeoutExpired."""

@@ -182,8 +182,8 @@ def _pack(tree: Path, folder: Path) -> None:
 
 def mirror() -> str:
     """The mirror this machine itself installs from, so that a site's own mirror and proxy serve the lab too."""
-    if told := os.environ.get("SLOTLIGHT_LAB_MIRROR"):
-        return told
+    if setting := os.environ.get("SLOTLIGHT_LAB_MIRROR"):
+        return setting
     apt = Path("/etc/apt")
     texts = [
         path.read_text()
@@ -207,5 +207,5 @@ def _call(argv: list[str], log: Path) -> None:
             ["nice", "-n", "10", *argv], stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=os.environ | QUIET, check=False
         )
     if ran.returncode:
-        said = log.read_text(errors="replace").strip().splitlines()[-25:]
-        raise Stop(f"`{' '.join(argv[:3])} …` ended with exit code {ran.returncode}:\n" + "\n".join(said))
+        lines = log.read_text(errors="replace").strip().splitlines()[-25:]
+        raise Stop(f"`{' '.join(argv[:3])} …` ended with exit code {ran.returncode}:\n" + "\n".join(lines))

@@ -28,8 +28,8 @@ def _one(line, command: str, arguments: dict[str, Any]) -> Any:
     line.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
     line.flush()
     while True:
-        said = json.loads(line.readline() or '{"error": {"desc": "QEMU hung up"}}')
-        if "error" in said:
-            raise QemuSaysNo(f"{command}: {said['error']['desc']}")
-        if "return" in said:  # what comes before are events
-            return said["return"]
+        answer = json.loads(line.readline() or '{"error": {"desc": "QEMU hung up"}}')
+        if "error" in answer:
+            raise QemuSaysNo(f"{command}: {answer['error']['desc']}")
+        if "return" in answer:  # what comes before are events
+            return answer["return"]

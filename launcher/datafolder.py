@@ -156,8 +156,8 @@ def _is_postgres(pid: int) -> bool:
             return b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             return False
-    said = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return "postgres" in said.stdout
+    output = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return "postgres" in output.stdout
 
 
 def tree_digest(*paths: Path) -> str:

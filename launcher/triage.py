@@ -96,8 +96,8 @@ def _runbooks(situation: "Situation") -> Iterator[str]:
 
     filled = {answer.runbook: answer.params for answer in situation.answers}
     for slug in manuals(situation):
-        told = filled.get(slug, situation.subject)
-        yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})"
+        arguments = filled.get(slug, situation.subject)
+        yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in arguments.items() if value)})"
 
 
 def _more(node: str, commands: "tuple[Command, ...]") -> Iterator[str]:

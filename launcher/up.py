@@ -106,8 +106,8 @@ def in_url(host: str) -> str:
 
 def hosts(host: str) -> str:
     """The names that requests may use for us: those in SLOTLIGHT_HOSTS, else loopback and what this machine is called."""
-    if told := os.environ.get("SLOTLIGHT_HOSTS"):
-        return told
+    if setting := os.environ.get("SLOTLIGHT_HOSTS"):
+        return setting
     names = [*map(in_url, LOOPBACK)]
     if host not in LOOPBACK:
         names += [socket.gethostname(), socket.getfqdn(), *([] if host in EVERYWHERE else [in_url(host)])]
@@ -211,9 +211,9 @@ class Start:
         preparing = _end(process, "prepare", b"go\n")
         twins: list[list[str]] = [["twin"]] if make_demo else []
         twins += [["workflows.rehearsal", "--scenario", scenario]] if scenario else []
-        said, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
-        if TAKEN_OVER in said:
-            say(said.strip())
+        output, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
+        if TAKEN_OVER in output:
+            say(output.strip())
         if make_demo:
             (self.site.demo / MADE).write_text(self.site.identity())
 
@@ -298,8 +298,8 @@ TAKEN_OVER = "rows about people are sealed"  # what `identity first` says of an 
 
 async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> str:
     """Give a one-time process its word, wait for it, and return what it said."""
-    said, _ = await process.communicate(word)
-    text = said.decode(errors="replace")
+    output, _ = await process.communicate(word)
+    text = output.decode(errors="replace")
     if process.returncode:
         raise Stop(f"{name} ended with exit code {process.returncode}. It said:\n{text.strip()[-4000:]}")
     return text

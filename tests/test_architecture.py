@@ -231,5 +231,5 @@ def _is_broad(node: ast.ExceptHandler) -> bool:
 
 
 def _logs(node: ast.ExceptHandler) -> bool:
-    said = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-    return bool(said & {"exception", "error", "warning"}) or any(isinstance(part, ast.Raise) for part in ast.walk(node))
+    names = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return bool(names & {"exception", "error", "warning"}) or any(isinstance(part, ast.Raise) for part in ast.walk(node))

@@ -46,10 +46,10 @@ def cut_off(view: View, path: str, device: Device) -> tuple[int, str]:
 def _cache_header(pool: Pool, partition_bytes: int) -> str:
     """As zdb tells it of a cache device that holds nothing yet."""
     end = partition_bytes // (256 * 1024) * (256 * 1024) - 512 * 1024
-    told = [("magic", 6504978260106102853), ("version", 1), ("pool_guid", pool.guid), ("flags", 1)]
-    told += [("start_lbps[0]", 0), ("start_lbps[1]", 0), ("log_blk_ent", 0), ("start", CACHE_STARTS_AT), ("end", end)]
-    told += [("evict", CACHE_STARTS_AT), ("lb_asize_refcount", 0), ("lb_count_refcount", 0), ("trim_action_time", 0), ("trim_state", 0)]
-    lines = [RULE, "L2ARC device header", RULE, *(f"    {name}: {value}" for name, value in told), ""]
+    pairs = [("magic", 6504978260106102853), ("version", 1), ("pool_guid", pool.guid), ("flags", 1)]
+    pairs += [("start_lbps[0]", 0), ("start_lbps[1]", 0), ("log_blk_ent", 0), ("start", CACHE_STARTS_AT), ("end", end)]
+    pairs += [("evict", CACHE_STARTS_AT), ("lb_asize_refcount", 0), ("lb_count_refcount", 0), ("trim_action_time", 0), ("trim_state", 0)]
+    lines = [RULE, "L2ARC device header", RULE, *(f"    {name}: {value}" for name, value in pairs), ""]
     return "\n".join([*lines, RULE, "L2ARC device log blocks", RULE, "No log blocks to read", "", ""])
 
 

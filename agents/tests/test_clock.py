@@ -22,9 +22,9 @@ class Times:
 
     def answer(self, took=0.0):
         """The portal says the time at once, and its answer is under way for `took` seconds."""
-        begun, said = self.clock.begun(), iso(self.portal)
+        begun, portal_time = self.clock.begun(), iso(self.portal)
         self.passes(took)
-        self.clock.heard(said, begun)
+        self.clock.heard(portal_time, begun)
 
 
 def test_it_trusts_clocks_that_agree():

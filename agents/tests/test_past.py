@@ -160,8 +160,8 @@ def test_it_reads_the_genuine_suspension():
 def test_it_reads_a_multihost_suspension_of_2_3_and_its_end():
     """It prints one line where 2.1 prints two, and says when it let the pool go on."""
     read = kernel_log.parse((MADE_UP / "kernel_log" / "dmesg-6.1.0--multihost-suspended-and-resumed-zfs-2.3.2.txt").read_text())
-    said = [(event.kind, event.field("pool"), event.at_us) for event in read.events if event.field("pool")]
-    assert said == [("multihost-suspended", "ost_12", 300_632_053), ("resumed", "ost_12", 402_066_396)]
+    lines = [(event.kind, event.field("pool"), event.at_us) for event in read.events if event.field("pool")]
+    assert lines == [("multihost-suspended", "ost_12", 300_632_053), ("resumed", "ost_12", 402_066_396)]
 
 
 def test_it_reads_genuine_errors_of_a_pulled_disk():

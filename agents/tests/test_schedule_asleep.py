@@ -49,24 +49,24 @@ def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, cloc
 
 def test_what_reads_every_disk_waits_to_hear_who_sleeps_and_not_for_a_disk_that_hangs(make, machine, monkeypatch):
     monkeypatch.setattr("agents.reporting.schedule.PATIENCE_SECONDS", 20.0)
-    let_go, heard = threading.Event(), []
+    let_go, asked_of = threading.Event(), []
 
     def smart_of(host, key):
         if key == "sdb":
             let_go.wait(10.0)
-        heard.append(key)
+        asked_of.append(key)
         return Capture("smart", key, "data", "ok")
 
     def scan(host):
-        heard.append("scan")
+        asked_of.append("scan")
         let_go.set()
         return (Capture("scan", "", "data", "x"),)
 
     smart = per_disk("smart", ["sda", "sdb", "sdc"])
     smart.collect_one = smart_of
     make(smart, source("scan", 20, collect=scan, WAKES_ALL=True)).round()
-    assert sorted(heard[:2]) == ["sda", "sdc"]
-    assert heard[2:] == ["scan", "sdb"]
+    assert sorted(asked_of[:2]) == ["sda", "sdc"]
+    assert asked_of[2:] == ["scan", "sdb"]
 
 
 @pytest.mark.parametrize("name", ["zdb_label", "zdb_uberblocks", "zpool_import", "sg_logs", "drive_modes"])

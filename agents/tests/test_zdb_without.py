@@ -46,7 +46,7 @@ def three_away(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         (lambda node: None, "ost_0 opens without it only."),
         (nobody_at_fault, "ost_0 opens with it too."),
@@ -54,8 +54,8 @@ def three_away(node):
         (three_away, "ost_0 does not open without it either."),
     ],
 )
-def test_it_tells_what_the_disk_is_to_the_pool(tmp_path, change, said):
-    assert told(host(tmp_path, change)) == (0, said)
+def test_it_tells_what_the_disk_is_to_the_pool(tmp_path, change, text):
+    assert told(host(tmp_path, change)) == (0, text)
 
 
 def test_the_disk_is_hidden_over_every_path_with_its_partitions(tmp_path):

@@ -167,7 +167,7 @@ def test_an_import_that_would_write_a_claim_is_not_called_read_only(checked, mod
 
 
 @pytest.mark.parametrize(
-    ("tools", "module", "level", "says"),
+    ("tools", "module", "level", "expected"),
     [
         ("2.3.2-1", "2.3.2-1", "ok", "module 2.3.2-1"),
         ("2.4.4-1", "2.4.4-1", "ok", "module 2.4.4-1"),
@@ -178,6 +178,6 @@ def test_an_import_that_would_write_a_claim_is_not_called_read_only(checked, mod
         ("2.3.2-1", "2.1.11-1", "bad", "zpool_replace, zpool_detach"),
     ],
 )
-def test_the_doctor_calls_only_what_every_order_is_given_on_well(tools, module, level, says):
+def test_the_doctor_calls_only_what_every_order_is_given_on_well(tools, module, level, expected):
     found = doctor._released(tools, module)
-    assert (found.level, says in found.so) == (level, True), found
+    assert (found.level, expected in found.so) == (level, True), found

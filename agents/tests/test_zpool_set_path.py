@@ -121,9 +121,9 @@ def test_the_twin_answers_as_the_real_node_did(host):
         leaf = scenarios.leaf_on(node, WWID)
         leaf.state, leaf.aux, leaf.not_present = "UNAVAIL", "bad_label", False  # as without a boot in between
         before = leaf.path
-    said = host.run(zpool_online.argv(given), 5.0)
+    output = host.run(zpool_online.argv(given), 5.0)
     warned = (SAID / "zpool-online-2.3.2--under-the-old-name.txt").read_text()
-    assert (said.exit_code, said.stdout.decode()) == (0, warned.replace("7196827272892909951", given["vdev_guid"]))
+    assert (output.exit_code, output.stdout.decode()) == (0, warned.replace("7196827272892909951", given["vdev_guid"]))
     for argv in ((), zpool_set_path.argv(given), zpool_online.argv(given)):
         if argv:
             assert host.run(argv, 5.0).exit_code == 0

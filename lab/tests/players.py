@@ -49,13 +49,13 @@ class Player:
     def play(self) -> Transcript:
         self._begin()
         version = self._sh("zfs version | head -n 1").strip()
-        told = Transcript(
+        transcript = Transcript(
             f"{version}, {self._sh('uname -sr').strip()}, Debian {self._sh('. /etc/os-release; echo $VERSION_CODENAME').strip()} in the lab",
             self.names,
         )
         for step in self.scene.steps:
-            told.said.append(self._step(step))
-        return told
+            transcript.said.append(self._step(step))
+        return transcript
 
     def _sh(self, line: str, **more) -> str:
         return self.machine.guest.sh(line, **more)

@@ -34,8 +34,8 @@ def receive(shelf: Shelf, code: int) -> bytes:
 
 
 def test_it_says_that_it_is_an_enclosure(shelf):
-    said = answer([shelf], 0, bytes([INQUIRY, 0, 0, 0, 96, 0]), b"").data
-    assert (said[0], said[6] & 0x40, said[8:16]) == (0x0D, 0x40, b"LAB     ")
+    data = answer([shelf], 0, bytes([INQUIRY, 0, 0, 0, 96, 0]), b"").data
+    assert (data[0], data[6] & 0x40, data[8:16]) == (0x0D, 0x40, b"LAB     ")
 
 
 @pytest.mark.parametrize("code", [0x01, 0x02, 0x07, 0x0A])

@@ -13,8 +13,8 @@ SLOW = "smart/sdb was asked at 2026-11-25T12:00:00Z and has not answered; second
 class Told(stage.Stage):
     """A stage whose portal says one thing after the other."""
 
-    def __init__(self, *told):
-        self.told = list(told)
+    def __init__(self, *args):
+        self.told = list(args)
 
     def facts(self):
         return self.told.pop(0) if self.told else None

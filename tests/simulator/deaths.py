@@ -105,9 +105,9 @@ class Dying(Simulation):
 
 def _told(body: bytes) -> str:
     event = read(body)
-    said = event["body"]
-    words = [event["type"], *(said.get(name, "") for name in ("order", "status", "after", "outcome"))]
-    probe = f"(probe: {said['probe']})" if said.get("probe") else ""
+    answer = event["body"]
+    words = [event["type"], *(answer.get(name, "") for name in ("order", "status", "after", "outcome"))]
+    probe = f"(probe: {answer['probe']})" if answer.get("probe") else ""
     return " ".join(filter(None, [*words, probe]))
 
 

@@ -111,8 +111,8 @@ MODULES = sorted(path.name for path in TWIN.glob("*.py") if path.name not in OUR
 
 
 def unbacked(module: str) -> list[str]:
-    said = {plain(text) for text in literals((TWIN / module).read_text()) if is_said(text)}
-    return sorted(text for text in said if text not in genuine())
+    printed = {plain(text) for text in literals((TWIN / module).read_text()) if is_said(text)}
+    return sorted(text for text in printed if text not in genuine())
 
 
 @pytest.mark.parametrize("module", MODULES)

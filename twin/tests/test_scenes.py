@@ -59,9 +59,9 @@ class Player:
         self.names["host"] = f"{node.hostname} {node.hostid} {int(node.hostid, 16)}"
 
     def play(self) -> Transcript:
-        told = Transcript("the twin", self.names)
-        told.said += [self._step(step) for step in self.scene.steps]
-        return told
+        transcript = Transcript("the twin", self.names)
+        transcript.said += [self._step(step) for step in self.scene.steps]
+        return transcript
 
     def _meant(self, word: str) -> str:
         if re.fullmatch(r"d\d+", word):
@@ -182,8 +182,8 @@ class Player:
 def test_the_twin_says_what_the_real_node_said(release, name, tmp_path):
     genuine = scenes.kept(release, name)
     assert [one.step for one in genuine.said if not one.is_command] == [step for step in SCENES[name].steps if not step.startswith("$ ")]
-    told = Player(SCENES[name], release, tmp_path).play()
-    for ours, theirs in zip(scenes.everything_alike(told), scenes.everything_alike(genuine), strict=True):
+    transcript = Player(SCENES[name], release, tmp_path).play()
+    for ours, theirs in zip(scenes.everything_alike(transcript), scenes.everything_alike(genuine), strict=True):
         assert ours == theirs
 
 

@@ -193,7 +193,8 @@ def _smallest_sibling(target: Target) -> Known[int]:
     sizes = []
     if not known(target.node.disks):
         return Unknown(f"The disks of {target.node.node} are not known: {target.node.disks.reason}")
+    alone = len(target.top.leaves()) == 1  # then the old disk itself is what the new one must hold
     for leaf in target.top.leaves():
-        if leaf.guid != target.leaf.guid and known(leaf.wwid):
+        if (alone or leaf.guid != target.leaf.guid) and known(leaf.wwid):
             sizes += [d.size_bytes for d in target.node.disks if d.wwid == leaf.wwid and known(d.size_bytes)]
     return min(sizes, default=Unknown(f"The size of no other disk of {target.top.name} is known."))

@@ -89,6 +89,9 @@ OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, .
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),
     "mdb": mdb_written.situations,
+    "zpool_list": zpool_list_text.of_agents,
+    "zpool_status_json": lambda value, lines, where: zpool_list_text.of_other_trees(value, where),
+    "zpool_status_guid": lambda value, lines, where: zpool_list_text.of_other_trees(value, where),
     "zpool_get": pool_properties.situations,
     "smart": lambda value, lines, where: background_scan.situations(lines, where),
 }

@@ -69,8 +69,19 @@ def gated(fleet: FleetFacts, found: Iterable[Situation]) -> tuple[Situation, ...
 
 
 def _of(one: Situation, standing: Gates) -> Gate | None:
+    """Of one that names no pool and would replace a disk, any gate of its node: whose member that disk is is not known."""
     found = (standing.get((one.node, pool)) or standing.get((one.node, ALL)) for pool in _pools(one))
-    return next((gate for gate in found if gate is not None), None)
+    gate = next((gate for gate in found if gate is not None), None)
+    if gate is not None or ALL not in _pools(one) or not _replaces(one):
+        return gate
+    other = next((each for (node, _), each in standing.items() if node == one.node), None)
+    return None if other is None else replace(other, held_back=REPLACEMENT)
+
+
+def _replaces(one: Situation) -> bool:
+    return any("replace" in (cure.kind, DOES.get(cure.runbook)) for cure in one.cures) or any(
+        DOES.get(answer.runbook) == "replace" for answer in one.answers
+    )
 
 
 def _without(one: Situation, gate: Gate) -> Situation:

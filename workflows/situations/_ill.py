@@ -11,14 +11,13 @@ from functools import cached_property
 from agents.domain.wwid import normalise, strip_partition
 from workflows.analysis import redundancy
 from workflows.analysis.pool_fate import fate
-from workflows.engine.core import Cure, Evidence, Severity, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
 from workflows.facts.read.disk_health import Finding, Kind
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._lost import Lost
 
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
-BESIDE = "blink-and-replace"
 
 
 @dataclass(frozen=True)
@@ -280,6 +279,12 @@ def self_test(ill: Ill) -> Cure:
     return Cure("look", f"Run its long self-test (`smartctl -t long`) and read the result with `smartctl -l selftest {device}`.", argv=argv)
 
 
+def replaced_beside(ill: Ill) -> tuple[Answer, ...]:
+    """The runbook that fills a blank disk of the node while this one serves, where there is one."""
+    lost = ill.lost()
+    return lost.beside() if lost is not None and not ill.gated and not ill.leaving else ()
+
+
 def replace_beside(ill: Ill) -> Cure | None:
     """The replacement while the disk still serves; none while its pool must not be touched, or where it is no member."""
     seat = ill.seat
@@ -301,5 +306,5 @@ def replace_beside(ill: Ill) -> Cure | None:
         f"Replace it while it still serves: put the new disk into a free bay, replace {_cures.guid(seat.leaf)} by its guid, and pull it only when the "
         "resilver has ended. Then its vdev has all its redundancy all the time.",
         needs=needs,
-        runbook=BESIDE,
+        runbook=_cures.BESIDE_IT,
     )

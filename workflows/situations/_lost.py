@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.fleet.census import title
@@ -157,7 +158,22 @@ class Lost:
         return (Answer(RUNBOOK, params, BROUGHT_BACK if self.is_back() else why),)
 
     def planned(self) -> tuple[Answer, ...]:
-        """Replacing the disk in its bay, when it is still there and known by label, serial number and bay."""
+        """Replacing the disk: beside the old one where a fit disk is in the node, and in its bay."""
+        return (*self.beside(), *self.in_its_bay())
+
+    def beside(self) -> tuple[Answer, ...]:
+        """Filling a blank disk of the node while the old one serves; none where no such disk is there, or the old one serves nothing."""
+        free = fit_disks.beside(self.node, self.top, self.leaf) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
+        if not free:
+            return ()
+        said = (
+            f"{_words.plural(len(free), 'blank disk')} of this node could take its place: ZFS fills one while the old disk serves, and no redundancy is "
+            "spent. Then the old one is lit and pulled."
+        )
+        return tuple(Answer(_cures.BESIDE_IT, other.params, said) for other in self.in_its_bay())
+
+    def in_its_bay(self) -> tuple[Answer, ...]:
+        """When it is still there and known by label, serial number and bay."""
         disk, params = self.carrier(), self.params()
         inside = self.parent is not None and self.parent.kind in ("replacing", "spare")
         if disk is None or params is None or inside or not (known(disk.serial) and known(disk.bay) and known(disk.wwid)):

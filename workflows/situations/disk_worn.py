@@ -15,7 +15,7 @@ from workflows.situations import _ill
 from workflows.situations._ill import Ill
 
 SLUG = "disk-worn"
-MANUALS: tuple[str, ...] = ("blink-and-replace",)
+MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace")
 ENDS = "At the end of its life an SSD fails writes or makes itself read-only, and its data may not last without power."
 
 
@@ -25,7 +25,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _situation(ill: Ill) -> Situation:
     comes = f"It works as before. {ENDS} Disks bought together wear together, so look at those beside it."
-    return _ill.situation(
+    made = _ill.situation(
         ill,
         SLUG,
         "worn",
@@ -34,6 +34,7 @@ def _situation(ill: Ill) -> Situation:
         next_=comes,
         cures=tuple(_cures_of(ill)),
     )
+    return replace(made, answers=_ill.replaced_beside(ill))
 
 
 def _cures_of(ill: Ill) -> Iterator[Cure]:

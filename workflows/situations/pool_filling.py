@@ -94,7 +94,7 @@ def _cures(pool: PoolFacts) -> Iterator[Cure]:
         )
     yield cure(
         "add",
-        "Or add a vdev of the same kind as those it has. Look at the plan with -n first; a single disk added by mistake cannot always be taken out again.",
-        ("zpool", "add", "-n", pool.name),
+        f"Or add a vdev of the same kind as those it has. Look at the plan first (`zpool add -n {pool.name}` with all its disks): a single disk added by mistake "
+        "cannot always be taken out again. Its ashift must be that of the others (`-o ashift=`): only 2.2.4 and newer refuse another.",
         needs="As many new disks as a vdev of the pool has.",
     )

@@ -80,13 +80,14 @@ class Recorded(Walk):
 
 
 def walked(story: Story, folder: Path) -> tuple[Moment, ...]:
-    """To the good end, and from each different set of open loops back."""
+    """To the good end, and back from the first and the last step at which each different set of loops is open."""
     walk = Recorded(story, folder / "walk")
-    turns: dict[frozenset[str], Walk] = {}
+    turns: dict[tuple[frozenset[str], str], Walk] = {}
     while walk.state.status not in ENDED:
         loops = frozenset(open_.loop for open_ in walk.state.loops)
         if loops and not walk.state.ending:
-            turns[loops] = walk.fork(folder / f"at-{walk.state.step}-{len(walk.moments)}")
+            which = "last" if (loops, "first") in turns else "first"
+            turns[loops, which] = walk.fork(folder / f"at-{walk.state.step}-{len(walk.moments)}")
         walk.go()
     for other in turns.values():
         other.abort()

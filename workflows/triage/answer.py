@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import Said, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import fragments, listed_disks, partly, refused, rewrap, unwrap
+from workflows.triage import fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -67,7 +67,6 @@ AGAIN = {
     "zpool_import": "zpool import",
     "lsscsi": "lsscsi -i -g -s",
 }
-NO_POOL = "Another `zpool import` at work, a script's as well, hides the disks it has open. See that there is none (`pgrep -a zpool`), and ask again."
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
 OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
@@ -140,6 +139,10 @@ class Triage:
         yield from (f"{found.node}: {found.title}" for found in self.situations if found.severity != "info" or found.slug not in HINTS)
         if self.understood:
             yield from self._judged.reasons
+        if any(read.lists and read.source in no_pools.OF_IMPORTED for read in self.reads) and not any(
+            node.pools_read or node.importable_read for node in self.fleet.nodes.values()
+        ):
+            yield no_pools.DOUBT
         for read in self.reads:
             if read.outcome in ("partly", "not read") or read.recognised:
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
@@ -174,12 +177,17 @@ class _Said:
     fragments: Fragments = field(default_factory=Fragments)
     inquiries: tuple[Inquiry, ...] = ()
     pasted: list[Said] = field(default_factory=list)  # outputs that no agent asks for, each with its reader
+    shown: Mapping[str, same_pool.Shown] = field(default_factory=dict)  # of each pool the text of `zpool status` that is used
+    differences: tuple[same_pool.Difference, ...] = ()
 
-    def keep(self, source: str, key: str, mended: rewrap.Mended, asked: str = "") -> tuple[str, ...]:
+    def keep(
+        self, source: str, key: str, mended: rewrap.Mended, asked: str = "", taken: same_pool.Taken = same_pool.NOWHERE
+    ) -> tuple[str, ...]:
         """One more output; what was said of the same thing before is completed or superseded. The notes say which.
 
         `asked` is the command line it stood below, where there was one.
         """
+        doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
         where = f"{source}/{key}" if key else source
         before, text, value, notes = self.captures.get(where), mended.text, mended.value, ()
         if source == "sg_logs":
@@ -193,6 +201,11 @@ class _Said:
                 value = (*before_value, *value)  # somebody grepped for one disk after the other
             if not value:
                 return ()  # -H lists adapters, not devices
+        elif source == "zpool_status" and (now := same_pool.shown(text, value, taken, doubt)) is not None and (self.shown or not before):
+            join = same_pool.joined(self.shown, now, bool(EXCERPT.search(asked)))
+            self.shown, self.differences, notes = join.shown, (*self.differences, *join.differences), join.notes
+            if before is not None:
+                text, doubt, value = join.text, join.doubt, _parsed(source, join.text)
         elif before is not None and source in TREES and {p.name for p in value} < {p.name for p in self.values[where]}:
             return ("An earlier output shows more pools and is used.",)
         elif before is not None and source in TREES and EXCERPT.search(asked):
@@ -207,9 +220,8 @@ class _Said:
                 notes = ("An earlier output of the same command is superseded by this one.",)
             else:
                 text, value = both, joint
-        doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
         self.captures[where], self.values[where] = Capture(source, key, "data", text, doubt), value
-        return (*notes, NO_POOL) if source == "zpool_import" and not value else notes
+        return (*notes, *no_pools.note(source, value))
 
 
 def _parsed(source: str, text: str) -> Any:
@@ -244,7 +256,9 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
             continue
         cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
-        reads += [_take(name, piece, nodes) for piece in cut(cleaned.lines, cleaned.turns)]
+        for piece in cut(cleaned.lines, cleaned.turns):
+            taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first))
+            reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
@@ -257,6 +271,8 @@ def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situat
     for node, said in nodes.items():
         facts = fleet.nodes.get(node)
         yield from pasted.situations(said.pasted, node, facts)
+        if said.differences:
+            yield from same_pool.situations(node, said.differences, said.captures["zpool_status"].digest)
         for place, value in said.values.items():
             capture = said.captures[place]
             yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
@@ -271,7 +287,7 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
         yield other, text
 
 
-def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
+def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Taken) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     pieces = Fragments() if piece.source else _pieces(piece, read, nodes)
     if told := refused.refusals(piece.lines, piece.command):
@@ -313,7 +329,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said]) -> Read:
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
     silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
-    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *said.keep(source, key, mended, piece.command))
+    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *said.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
         said.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
@@ -330,13 +346,13 @@ def _whole(source: str) -> str:
 
 def _only_lists(source: str, value: Any) -> bool:
     """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
-    return (source == "smart" and value.tells_nothing) or (source == "ses" and not value.elements)
+    return (source == "smart" and value.tells_nothing) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 
 def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
     """An output that no agent asks for. Where its reader cannot read it, what to run instead is said."""
     reader = pasted.READERS[piece.source]
-    value = reader.parse(piece.lines)
+    value = reader.parse([piece.question, *piece.lines] if piece.question else piece.lines)
     if isinstance(value, Unparsed):
         again = f"`{reader.again}` is read." if reader.again else "Paste the whole output."
         reason = f"{value.reason.rstrip('.')}. {again}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from workflows import pasted
+from workflows.pasted import zpool_list_text
 from workflows.triage import prompts
 
 NOTHING = ("", "")
@@ -198,8 +200,16 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
     path = _printed(tool, rest) or _ANSWERS.get(tool if tool == "hostid" else " ".join((tool, *rest)), "")
     source, key = kernel_file(path) if path else _source(tool, rest, letters)
     source = source or pasted.asked(tool, rest)
+    question = _headings(rest) if source == "zpool_list_text" else ""
     hint = "" if source else _HINTS.get(" ".join((tool, *_operands(rest, "")[:1])) if tool == "zpool" else tool, "")
-    return Asked(words, source, key, node, path if source in _BY_PATH else "", hint)
+    return Asked(words, source, key, node, path if source in _BY_PATH else "", hint, question)
+
+
+def _headings(rest: Sequence[str]) -> str:
+    """The heading that -H leaves out, where -o chose the columns; "" for the columns of its own."""
+    letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
+    chosen = next((after for word, after in pairwise(rest) if re.fullmatch("-[A-Za-z]*o", word)), "")
+    return " ".join(zpool_list_text.HEADINGS.get(name, name.upper()) for name in chosen.split(",")) if "H" in letters and chosen else ""
 
 
 _AND = frozenset(("&&", ";", "||", "&"))

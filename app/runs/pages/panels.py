@@ -70,7 +70,12 @@ def ledger_down(run: Run) -> str:
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
 SAID_APART = ("operation", "round", "run", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
-OUTGOING = {"zpool_offline": "Goes out of service", "zpool_online": "Comes back into service", "zpool_detach": "Is detached"}
+OUTGOING = {
+    "zpool_offline": "Goes out of service",
+    "zpool_online": "Comes back into service",
+    "zpool_detach": "Is detached",
+    "zpool_detach_new_half": "Is taken out again",
+}
 
 
 def planned(plan: Mapping[str, Any]) -> dict[str, Any]:

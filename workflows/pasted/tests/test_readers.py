@@ -286,10 +286,12 @@ def test_many_drives_lost_to_one_controller_are_one_finding_and_none_is_to_be_re
     assert (found.slug, found.gate) == ("many-disks-offline", True)
 
 
+TREE = "  pool: ost_4\n state: {0}\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_4  {0}     0     0     0\n\t  sda  ONLINE     0     0     0\n\nerrors: No known data errors\n"
+
+
 def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
-    tree = "  pool: ost_4\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_4  ONLINE     0     0     0\n\t  sda  ONLINE     0     0     0\n\nerrors: No known data errors\n"
-    found = triage([("p", tree), ("q", text("zpool_list_text-full"))])
-    assert not [s for s in found.situations if s.slug == "vdev-degraded" and s.subject["pool"] == "ost_4"]
+    found = triage([("p", TREE.format("DEGRADED")), ("q", text("zpool_list_text-full"))])
+    assert len([s for s in found.situations if s.slug == "vdev-degraded" and s.subject["pool"] == "ost_4"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -453,9 +455,10 @@ def test_a_word_for_a_volume_that_is_not_known_is_unexplained():
 
 
 def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
-    tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  sda  ONLINE     0     0     0\n\nerrors: No known data errors\n"
-    found = triage([("p", text("zpool_get-all")), ("q", tree)])
-    assert [s.slug for s in found.situations] == ["pool-filling"]
+    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("DEGRADED").replace("ost_4", "ost_7"))])
+    assert [s.slug for s in found.situations] == ["vdev-degraded", "pool-filling"]
+    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("ONLINE").replace("ost_4", "ost_7"))])
+    assert next(s.title for s in found.situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"
 
 
 def test_an_alert_in_the_list_of_a_program_and_between_quotes_is_read():

@@ -207,7 +207,7 @@ def test_an_output_of_fewer_pools_does_not_hide_the_others():
     one = both[: both.index("  pool: ost_on")] if both.index("ost_off") < both.index("ost_on") else both[: both.index("  pool: ost_off")]
     answer = triage([("p", f"# zpool status -P\n{both}\n# zpool status -x\n{one}")])
     assert len(answer.fleet.nodes["pasted"].pools) == 2
-    assert any("more pools" in note for read in answer.reads for note in read.notes)
+    assert any("superseded" in note for read in answer.reads for note in read.notes)
 
 
 def test_no_mangled_session_raises():
