@@ -65,8 +65,7 @@ class Ill:
     def described(self) -> str:
         """With all that names it: "sde (naa:5000…), serial number ZA21ABCD, bay 4 of enclosure 0x5006…"."""
         if self.disk is not None:
-            serial = f", serial number {self.disk.serial}" if known(self.disk.serial) else ""
-            return f"{_words.where(self.disk)}{serial}"
+            return _words.where(self.disk)
         report = self.report
         parts = [report.model or "", f"serial number {report.serial}" if report.serial else "", report.wwid or ""] if report else []
         told = ", ".join(part for part in parts if part)

@@ -21,7 +21,7 @@ def test_it_names_the_one_bad_disk(name):
     (found,) = import_blocked.detect(fleet(name))
     assert (found.subject["wwid"], found.sure) == ("naa:5000c500a65b203b", True)
     for words in (
-        "sdd (naa:5000c500a65b203b) stands out",
+        "sdd (naa:5000c500a65b203b), serial number ZA20003X stands out",
         "oss07 wrote it last",
         "The others hold the whole pool",
         "Neither force the import",
