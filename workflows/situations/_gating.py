@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from workflows.analysis.pool_fate import Verdict, fate
 from workflows.engine.core import Cure, Situation
@@ -33,6 +34,12 @@ class Gate:
     key: str  # of the situation, or BY_FATE
     why: str  # one sentence without its full stop
     held_back: frozenset[str] = REPLACEMENT  # kinds of cures
+
+
+class Detector(Protocol):
+    """A module of this folder."""
+
+    def detect(self, fleet: FleetFacts) -> tuple[Situation, ...]: ...
 
 
 Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
@@ -110,7 +117,7 @@ def is_gated(one: Situation) -> bool:
     return one.gate or GATED_BY in one.subject
 
 
-def gating(fleet: FleetFacts, modules: Iterable, node: str, pool: str) -> Iterator[Situation]:
+def gating(fleet: FleetFacts, modules: Iterable[Detector], node: str, pool: str) -> Iterator[Situation]:
     """The situations with `gate` that stand on this pool, from the modules that can have one."""
     for module in modules:
         for one in module.detect(fleet):

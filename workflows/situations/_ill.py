@@ -140,8 +140,9 @@ class Ill:
 
     def margin_sentence(self) -> str:
         seat = self.seat
-        said = seat is not None and seat.role not in ("spare", "cache") and not self.gated  # what is down survives nothing
-        return _words.margin_sentence(seat.pool, seat.top) if said else ""
+        if seat is None or seat.role in ("spare", "cache") or self.gated:  # what is down survives nothing
+            return ""
+        return _words.margin_sentence(seat.pool, seat.top)
 
     @property
     def bare(self) -> bool:

@@ -111,8 +111,8 @@ def _of(one: Situation, system: System) -> Situation:
 
 def _cure(cure: Cure, system: System) -> Cure:
     argv = tuple(words for each in cure.argv for words in _argv(each, system))
-    texts = {name: said(getattr(cure, name), system) for name in ("text", "needs", "save_first")}
-    return replace(cure, argv=tuple(dict.fromkeys(argv)), **texts)
+    text, needs, save_first = (said(part, system) for part in (cure.text, cure.needs, cure.save_first))
+    return replace(cure, argv=tuple(dict.fromkeys(argv)), text=text, needs=needs, save_first=save_first)
 
 
 def said(text: str, system: System) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
@@ -63,7 +63,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, fill: int) -> Iterator[str]:
         yield f"Nothing is wrong yet. From {FILL_WATCH} % on writing gets slower, and near 97 % it ends; it takes time to buy disks."
 
 
-def _evidence(node: NodeFacts, pool: PoolFacts, fill: int):
+def _evidence(node: NodeFacts, pool: PoolFacts, fill: int) -> Evidence:
     assert known(pool.space)
     row = pool.space.pool
     return _words.evidence(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,8 @@ from workflows.situations._gating import GATED_BY, _held_back
 from workflows.situations._kinds import GUID, POOL, Kind, advice, advised
 from workflows.situations._ranking import ranked
 from workflows.situations.tests.test_cures import of_pool
+from workflows.situations.tests.texts import CLEAN, MIRROR, status
+from workflows.situations.tests.texts import found as found_in
 from workflows.situations_page import PAGE, page
 from workflows.tests.incident import FLEET
 from workflows.tests.readable import assert_readable
@@ -211,3 +214,30 @@ def test_a_detector_that_knows_more_is_not_overruled():
 
 def test_the_page_is_that_of_the_tables():
     assert PAGE.read_text() == page(), "Run `python -m workflows.situations_page` and commit what it writes."
+
+
+ROW = re.compile(r"((?:ONLINE|DEGRADED|FAULTED|UNAVAIL|REMOVED|OFFLINE) +)([0-9]+)( +)([0-9]+)( +)([0-9]+)\b")
+
+
+@pytest.mark.parametrize("zeros", [True, False])
+def test_counters_that_are_printed_rounded_stop_nothing(zeros):
+    """`zpool status` without -p prints 1.2K for 1217: no count is known then, and each situation says what is printed."""
+
+    def rounded(found: re.Match[str]) -> str:
+        return "".join("1.2K" if part.isdigit() and (zeros or part != "0") else part for part in found.groups())
+
+    changed = 0
+    for path in texts():
+        text = path.read_text(errors="replace")
+        other = ROW.sub(rounded, text)
+        if other != text:
+            changed += 1
+            found = triage([(path.name, other)]).situations
+            assert not any(empty(one.cures) for one in found), path.name
+    assert changed >= 30
+
+
+def test_a_scrub_that_repaired_a_disk_whose_count_is_printed_rounded_is_told():
+    rows = (MIRROR[0], MIRROR[1].replace("0 0 0", "0 0 1.2K"), MIRROR[2])
+    (one,) = [one for one in found_in(status(*rows, scan=CLEAN.replace("0B", "96K"))) if one.slug == "scrub-repaired"]
+    assert "checksum 1.2K" in one.meaning
