@@ -25,8 +25,9 @@ APPS = {
     "fleet": {"accounts", "ledger"},
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
+    "snapshots": {"accounts", "fleet", "ledger", "runs"},
     "postmortems": {"accounts", "fleet", "ledger", "runs"},
-    "api": {"accounts", "fleet", "ledger", "nodes", "notices", "runs"},  # and nothing knows it
+    "api": {"accounts", "fleet", "ledger", "nodes", "notices", "runs", "snapshots"},  # and nothing knows it
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
     "notices": {"accounts", "fleet", "ledger", "nodes", "runs"},  # what the others put into app/core/outbox.py reaches it through settings
     "guide": set(),

@@ -31,6 +31,7 @@ class Node(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting", "waiting for its agent"
         ENROLLED = "enrolled", "enrolled"
+        BROUGHT = "brought", "brought, without an agent"
         RETIRED = "retired", "retired"
 
     name = models.CharField(max_length=63, unique=True, validators=[RegexValidator(rf"^{NODE_NAME}\Z")])
@@ -54,6 +55,11 @@ class Node(models.Model):
 
     def get_absolute_url(self):
         return reverse("node", args=[self.name])
+
+    @property
+    def is_brought(self):
+        """Whether it has no agent, and a person brought what was collected there; see `app/snapshots`."""
+        return self.state == self.State.BROUGHT
 
 
 class Report(models.Model):

@@ -53,8 +53,8 @@ def gates(fleet: FleetFacts, found: Iterable[Situation]) -> Gates:
         for pool in node.pools_read:
             verdict = fate(node, pool, fleet)
             if verdict.gates:
-                said = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
-                by_name[node.node, pool.name] = replace(said, held_back=said.held_back | _held_back(verdict.verdict))
+                gate = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
+                by_name[node.node, pool.name] = replace(gate, held_back=gate.held_back | _held_back(verdict.verdict))
     return by_name
 
 

@@ -68,8 +68,8 @@ class Ill:
             return _words.where(self.disk)
         report = self.report
         parts = [report.model or "", f"serial number {report.serial}" if report.serial else "", report.wwid or ""] if report else []
-        told = ", ".join(part for part in parts if part)
-        return f"{self.name} ({told})" if told else self.name
+        text = ", ".join(part for part in parts if part)
+        return f"{self.name} ({text})" if text else self.name
 
     @property
     def identity(self) -> str:
@@ -112,8 +112,8 @@ class Ill:
         serial = self.disk.serial if self.disk is not None else self.report.serial if self.report else None
         model = self.disk.model if self.disk is not None else self.report.model if self.report else None
         bay = self.disk.bay if self.disk is not None and known(self.disk.bay) else None
-        told = {"wwid": wwid, "serial": serial, "model": model, "disk": self.name}
-        named |= {name: value for name, value in told.items() if isinstance(value, str) and value}
+        fields = {"wwid": wwid, "serial": serial, "model": model, "disk": self.name}
+        named |= {name: value for name, value in fields.items() if isinstance(value, str) and value}
         return named | ({"enclosure": bay.enclosure_id, "slot": str(bay.slot)} if bay is not None else {})
 
     def place(self) -> str:
@@ -185,7 +185,7 @@ UNNAMED = "unnamed"  # a report without a name is filed under this and a number
 def ills(fleet: FleetFacts, kind: Kind) -> Iterator[Ill]:
     """Every disk of which something of this kind was found."""
     for node in fleet.nodes.values():
-        yield from reported(node, lambda said: bool(said.findings) and any(found.kind == kind for found in said.findings))
+        yield from reported(node, lambda stated: bool(stated.findings) and any(found.kind == kind for found in stated.findings))
 
 
 def reported(node: NodeFacts, wanted: Callable[[ConditionFacts], bool]) -> Iterator[Ill]:
@@ -227,14 +227,14 @@ def situation(
     """
     words = words or "; ".join(one.words for one in ill.of(kind))
     seat = ill.seat
-    said = (f"{ill.described}: {words}.", ill.place(), next_, ill.margin_sentence())
+    lines = (f"{ill.described}: {words}.", ill.place(), next_, ill.margin_sentence())
     return Situation(
         slug=slug,
         key=f"{slug}:{ill.node.node}:{ill.identity}",
         node=ill.node.node,
         severity=severity,
         title=f"{seat.pool.name}: {title}" if seat is not None else title,
-        meaning=" ".join(part for part in said if part),
+        meaning=" ".join(part for part in lines if part),
         evidence=ill.evidence(kind) or (_words.evidence(ill.node, ill.source, line),),
         subject=ill.subject(),
         cures=cures,

@@ -47,8 +47,8 @@ class Foreign:
         if label is not None and label.hostid is not None:
             own = known(self.node.hostid) and int(self.node.hostid, 16) == label.hostid
             return f"{label.hostname or 'an unknown host'} (hostid {label.hostid:x})" if label.state == ACTIVE and not own else ""
-        said = f"{self.listed.status} {self.listed.action}" if self.listed else ""
-        return "another host" if "last accessed by another system" in " ".join(said.split()) else ""
+        text = f"{self.listed.status} {self.listed.action}" if self.listed else ""
+        return "another host" if "last accessed by another system" in " ".join(text.split()) else ""
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -256,8 +256,8 @@ def _ages(nodes: Iterable[NodeFacts]) -> str:
 
 def _lines(foreign: Foreign) -> Iterator[Evidence]:
     if foreign.listed is not None:
-        said = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
-        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {said}")
+        text = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
+        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {text}")
     if foreign.label is not None:
         label = foreign.label
         line = f"{label.pool_name}: state {label.state}, txg {label.txg}, hostid {label.hostid or 0:x}, hostname {label.hostname}"

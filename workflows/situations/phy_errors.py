@@ -99,22 +99,24 @@ def _cures_of(fabric: FabricFacts, worst: PhyFacts, owner: str, far: str) -> tup
 
 
 def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: str, far: str) -> str:
-    said = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
+    sentences = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
     if owner:
-        said.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
+        sentences.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
     elif worst.wwid:
-        said.append(
+        sentences.append(
             "Only the link of this one disk grows, so it is the disk, its bay or its connector. Put the disk into another bay: if the errors "
             "go with it, it is the disk."
         )
     elif worst.lanes > 1 and len(phys) < worst.lanes:
-        said.append(f"{len(phys)} of {worst.lanes} lanes grow, so it is a lane of that cable or its plug, not what hangs behind it.")
+        sentences.append(f"{len(phys)} of {worst.lanes} lanes grow, so it is a lane of that cable or its plug, not what hangs behind it.")
     else:
-        said.append("It is the cable, its plugs, or the port at either end.")
-    said.append("Change one thing at a time, and look again after an hour. A link that counts errors loses commands before it loses disks.")
+        sentences.append("It is the cable, its plugs, or the port at either end.")
+    sentences.append(
+        "Change one thing at a time, and look again after an hour. A link that counts errors loses commands before it loses disks."
+    )
     if worst.rate and worst.gbit is None:
-        said.append(f"Its rate is {worst.rate}.")
-    return " ".join(said)
+        sentences.append(f"Its rate is {worst.rate}.")
+    return " ".join(sentences)
 
 
 def near(fabric: FabricFacts, phy: PhyFacts) -> str:

@@ -90,8 +90,8 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         f"{pool.name} on {node.node}: ZFS found {called}. {MEANINGS.get(number, 'What it means is not known here; the action line of zpool status says what to do.')} "
         "It stays until that is done; no disk is to blame, and none is to be replaced for it."
     )
-    said = Said("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
-    return _pools.situation(SLUG, node, pool, said, subject={"errata": str(number)} if number else {})
+    wording = Said("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
+    return _pools.situation(SLUG, node, pool, wording, subject={"errata": str(number)} if number else {})
 
 
 def _cures(pool: PoolFacts, number: int) -> tuple[Cure, ...]:

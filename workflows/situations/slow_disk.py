@@ -132,19 +132,19 @@ def _headline(slow: Slow) -> str:
 def _meaning(slow: Slow, same_top: list[Slow]) -> str:
     disk = _words.disk_behind(slow.node, slow.one.leaf)
     verb = "is slow" if slow.gaps and not slow.at_peace else "has been slow"
-    said = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
-    said += [_gap_sentence(gap, "its one peer" if slow.one_peer else "its peers") for gap in slow.gaps]
+    sentences = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
+    sentences += [_gap_sentence(gap, "its one peer" if slow.one_peer else "its peers") for gap in slow.gaps]
     if slow.counted:
-        said.append(
+        sentences.append(
             f"{slow.counted[0]} of its I/Os were slow since the counters were cleared; the median of its peers is {slow.counted[1]}."
         )
     if slow.delays:
-        said.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
+        sentences.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
     if slow.aborts:
-        said.append(f"The kernel aborted {_words.plural(slow.aborts, 'command')} on it: the disk, its slot or its link hangs.")
-    said.append(_advice(slow, same_top))
-    said.append(_words.margin_sentence(slow.pool, slow.one.top))
-    return " ".join(said)
+        sentences.append(f"The kernel aborted {_words.plural(slow.aborts, 'command')} on it: the disk, its slot or its link hangs.")
+    sentences.append(_advice(slow, same_top))
+    sentences.append(_words.margin_sentence(slow.pool, slow.one.top))
+    return " ".join(sentences)
 
 
 def _errors(slow: Slow) -> str:
@@ -204,8 +204,8 @@ def _can_sit_out(slow: Slow) -> bool:
 def _evidence(slow: Slow) -> Iterator[Evidence]:
     for name, row in (("now", slow.one.now), ("since import", slow.one.since_import)):
         if row is not None and any(gap.now == (name == "now") for gap in slow.gaps):
-            said = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
-            yield _words.evidence(slow.node, "zpool_iostat", said)
+            text = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
+            yield _words.evidence(slow.node, "zpool_iostat", text)
     if slow.counted:
         yield _words.evidence(
             slow.node, "zpool_status_slow", f"{_name(slow)}  SLOW {slow.counted[0]}, median of its peers {slow.counted[1]}"

@@ -46,14 +46,14 @@ def holds(pool: PoolFacts, spare: VdevFacts) -> bool:
 
 
 def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
         " ".join(_meaning(node, pool, spare)),
         (_pools.row(node, spare),),
         tuple(_cures(pool, spare)),
     )
-    return _make(node, pool, spare, said)
+    return _make(node, pool, spare, wording)
 
 
 def _shared_with(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> tuple[str, ...]:
@@ -73,13 +73,13 @@ def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Sit
         f"Nothing is to be done in {pool.name}: the spare comes back when the member of {other} is replaced by its guid. Do not detach it there before.",
         ("zpool", "status", "-g", other),
     )
-    said = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
-    return _make(node, pool, spare, said)
+    wording = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
+    return _make(node, pool, spare, wording)
 
 
-def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, said: Said) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Said) -> Situation:
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
 
 
 def _left(pool: PoolFacts) -> str:

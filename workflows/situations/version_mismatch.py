@@ -101,7 +101,7 @@ def _not_tried(node: NodeFacts, module: str) -> Situation:
 
 def _situation(node: NodeFacts, severity: Severity, title: str, meaning: str, cures: tuple[Cure, ...]) -> Situation:
     digest = node.digests.get("node", "")
-    said = (("tools", node.zfs_userland), ("kernel module", node.zfs_module))
-    lines = tuple(Evidence(node.node, "node", digest, f"{what}: {value}") for what, value in said if known(value))
-    subject = {"node": node.node} | {what: value for what, value in said if known(value)}
+    versions = (("tools", node.zfs_userland), ("kernel module", node.zfs_module))
+    lines = tuple(Evidence(node.node, "node", digest, f"{what}: {value}") for what, value in versions if known(value))
+    subject = {"node": node.node} | {what: value for what, value in versions if known(value)}
     return Situation(SLUG, f"{SLUG}:{node.node}", node.node, severity, title, meaning, lines, subject=subject, cures=cures)

@@ -128,12 +128,12 @@ def test_none_of_any_text_has_another_severity_than_its_kind():
     assert {(one.slug, one.severity) for _, one in observed() if one.severity not in KINDS[one.slug].severities and not one.cause} == set()
 
 
-def told(slug: str, severity, **more) -> Situation:
+def reported(slug: str, severity, **more) -> Situation:
     """As a text may tell it, of which nothing more is known."""
     subject = {"node": "oss01", "pool": "ost_0"}
     return Situation(
         slug,
-        f"{slug}:told",
+        f"{slug}:reported",
         "oss01",
         severity,
         f"{slug} of a text",
@@ -152,10 +152,10 @@ def test_whatever_a_text_tells_is_advised_in_every_fate_of_its_pool(slug):
         (pool,) = node.pools
         verdict = fate(node, pool, facts)
         for severity in KINDS[slug].severities:
-            one = replace(told(slug, severity), subject={"node": "oss01", "pool": pool.name})
+            one = replace(reported(slug, severity), subject={"node": "oss01", "pool": pool.name})
             (found,) = [each for each in detect_all(facts, (one,)) if each.key == one.key] or [None]
             if found is None:
-                continue  # its detector told it by itself
+                continue  # its detector reported it by itself
             assert not empty(found.cures), name
             if verdict.gates and slug != "unexplained":
                 assert GATED_BY in found.subject
@@ -169,7 +169,7 @@ def test_every_fate_that_gates_is_among_them():
 
 @pytest.mark.parametrize("kind", ["replace", "detach", "clear", "online"])
 def test_a_pool_that_is_gated_leaves_the_reason_where_nothing_else_is_left(kind):
-    one = replace(told("disk-errors", "watch"), cures=(Cure(kind, "Do it."),))
+    one = replace(reported("disk-errors", "watch"), cures=(Cure(kind, "Do it."),))
     facts = FATES[next(name for name in POOLS if POOLS[name][0].state == "SUSPENDED")]
     pool = next(iter(facts.nodes.values())).pools[0].name
     (found,) = [each for each in detect_all(facts, (replace(one, subject={"node": "oss01", "pool": pool}),)) if each.key == one.key]
@@ -179,8 +179,8 @@ def test_a_pool_that_is_gated_leaves_the_reason_where_nothing_else_is_left(kind)
 
 @pytest.mark.parametrize("cures", [(), (Cure("replace", "Replace it."),), (Cure("look", "Replace it so.", runbook="blink-and-replace"),)])
 def test_of_a_consequence_nothing_is_replaced_and_its_cause_comes_first(cures):
-    cause = told("hba-fault", "act")
-    other = replace(told("disk-errors", "watch"), cures=cures, key="other")
+    cause = reported("hba-fault", "act")
+    other = replace(reported("disk-errors", "watch"), cures=cures, key="other")
     found = ranked((cause, other), (("hba-fault", lambda cause, other: True),))
     assert [(cure.kind, cure.runbook) for cure in found[1].cures] == [("wait", "")]
     assert "hba-fault of a text" in found[1].cures[0].text
@@ -189,7 +189,7 @@ def test_of_a_consequence_nothing_is_replaced_and_its_cause_comes_first(cures):
 def test_a_consequence_keeps_what_replaces_nothing():
     look = Cure("look", "Look.")
     found = ranked(
-        (told("hba-fault", "act"), replace(told("disk-errors", "watch"), cures=(look,))), (("hba-fault", lambda cause, other: True),)
+        (reported("hba-fault", "act"), replace(reported("disk-errors", "watch"), cures=(look,))), (("hba-fault", lambda cause, other: True),)
     )
     assert found[1].cures == (look,)
 
@@ -203,12 +203,12 @@ def test_a_command_is_filled_in_from_the_subject_or_left_out():
         ({"vdev_guid": "123"}, (("zpool", "status", "-P"),)),
         ({**both, "pool": "a b"}, (("zpool", "status", "-P"),)),
     ):
-        (found,) = advised((replace(told("x", "watch"), subject=subject),), kinds)
+        (found,) = advised((replace(reported("x", "watch"), subject=subject),), kinds)
         assert found.cures[0].argv == argv
 
 
 def test_a_detector_that_knows_more_is_not_overruled():
-    one = replace(told("disk-errors", "watch"), cures=(Cure("look", "Look here."),))
+    one = replace(reported("disk-errors", "watch"), cures=(Cure("look", "Look here."),))
     assert advised((one,), KINDS) == (one,)
 
 

@@ -66,8 +66,8 @@ def test_a_cable_is_looked_at_from_the_first_error_where_the_member_counts_error
 
 
 def test_no_advice_names_a_disk_by_a_name_that_moves():
-    said = [s for module in (disk_failing, disk_hot) for s in module.detect(having(SDFL_WWID, replace(FAILS, temperature=80)))]
-    words = [word for s in said for cure in s.cures for argv in cure.argv for word in argv]
+    lines = [s for module in (disk_failing, disk_hot) for s in module.detect(having(SDFL_WWID, replace(FAILS, temperature=80)))]
+    words = [word for s in lines for cure in s.cures for argv in cure.argv for word in argv]
     assert words
     assert not [word for word in words if word.startswith("/dev/sd")]
 

@@ -54,8 +54,8 @@ def test_a_partner_without_multihost_is_watched_and_told_so():
 
 
 def test_a_partner_that_multihost_keeps_out_is_as_it_should_be():
-    said = "The pool must be exported from oss02 (hostid=5b2f9c02)\nbefore it can be safely imported."
-    listed = tuple(replace(p, state="UNAVAIL", action=said) for p in PARTNER.importable)
+    text = "The pool must be exported from oss02 (hostid=5b2f9c02)\nbefore it can be safely imported."
+    listed = tuple(replace(p, state="UNAVAIL", action=text) for p in PARTNER.importable)
     assert {s.severity for s in of(HOLDER, replace(PARTNER, importable=listed))} == {"info"}
     assert {s.severity for s in of(replace(HOLDER, age_seconds=600.0), replace(PARTNER, importable=listed))} == {"watch"}
 

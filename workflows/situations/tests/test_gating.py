@@ -86,17 +86,17 @@ def test_while_a_pool_is_gated_no_disk_is_prepared_for_it(member):
 
 @pytest.mark.parametrize("state", ["SUSPENDED", "FAULTED", "PONDERING"])
 def test_a_disk_whose_pool_is_not_known_is_not_replaced_while_a_pool_of_its_node_is_gated(state):
-    told = one("disk-failing", node="oss01")
-    alone = next(each for each in detect_all(FLEET, (told,)) if each.key == told.key)
+    reported = one("disk-failing", node="oss01")
+    alone = next(each for each in detect_all(FLEET, (reported,)) if each.key == reported.key)
     assert replaces(alone)
     facts = with_pool(state=state, row_state=state, suspended=state == "SUSPENDED")
-    found = next(each for each in detect_all(facts, (told,)) if each.key == told.key)
+    found = next(each for each in detect_all(facts, (reported,)) if each.key == reported.key)
     assert not replaces(found)
     assert [cure.kind for cure in found.cures] == ["wait"]
 
 
 def test_what_replaces_nothing_is_not_called_gated_by_a_pool_that_it_does_not_name():
-    told = replace(one("enclosure-fault", node="oss01"), cures=(Cure("cooling", "Look at the fans."),))
+    reported = replace(one("enclosure-fault", node="oss01"), cures=(Cure("cooling", "Look at the fans."),))
     facts = with_pool(state="FAULTED", row_state="FAULTED")
-    found = next(each for each in detect_all(facts, (told,)) if each.key == told.key)
-    assert (found.cures, is_gated(found)) == (told.cures, False)
+    found = next(each for each in detect_all(facts, (reported,)) if each.key == reported.key)
+    assert (found.cures, is_gated(found)) == (reported.cures, False)

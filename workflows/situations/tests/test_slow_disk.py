@@ -32,13 +32,13 @@ def test_it_names_the_disk_and_the_numbers():
 
 def node(second: str | None = None, **changed):
     """The genuine step, with a second block as if the seconds after the throttle had been sampled too."""
-    said = dict(captures(SLOW))
+    collected = dict(captures(SLOW))
     if second is not None:
         first = (step(SLOW) / "zpool-iostat-vl-H-p.txt").read_text()
-        said["zpool_iostat"] = replace(said["zpool_iostat"], text=first + second)
+        collected["zpool_iostat"] = replace(collected["zpool_iostat"], text=first + second)
     for where, capture in changed.items():
-        said[where] = replace(said[where], outcome="failed", reason=capture)
-    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+        collected[where] = replace(collected[where], outcome="failed", reason=capture)
+    return FleetFacts({"oss01": node_facts("oss01", collected, 1.0, ())})
 
 
 def sampled(slow_ns: int) -> str:
@@ -120,8 +120,8 @@ def test_the_twins_slow_disk_is_found(tmp_path):
 )
 def test_since_2_4_a_slow_disk_may_sit_out_of_reads_meanwhile(module, can):
     """Composed by us: the genuine step, on another release."""
-    said = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
-    (found,) = slow_disk.detect(said)
+    reported = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
+    (found,) = slow_disk.detect(reported)
     typed = [argv for cure in found.cures for argv in cure.argv if "sit_out=on" in argv]
     assert typed == ([("zpool", "set", "sit_out=on", found.subject["pool"], GUID)] if can else [])
 
@@ -146,10 +146,10 @@ def waits(milliseconds: float) -> dict[str, int]:
     return {"disk_read_ns": int(milliseconds * 1_000_000), "disk_write_ns": int(milliseconds * 1_000_000)}
 
 
-@pytest.mark.parametrize(("one", "other", "told"), [(200, 20, True), (199, 20, False), (900, 1, True), (19, 1, False)])
-def test_of_two_halves_the_one_that_waits_ten_times_as_long_is_watched(one, other, told):
+@pytest.mark.parametrize(("one", "other", "watched"), [(200, 20, True), (199, 20, False), (900, 1, True), (19, 1, False)])
+def test_of_two_halves_the_one_that_waits_ten_times_as_long_is_watched(one, other, watched):
     found = slow_disk.detect(mirror(waits(one), waits(other)))
-    assert [(s.severity, s.sure) for s in found] == ([("watch", False)] if told else [])
+    assert [(s.severity, s.sure) for s in found] == ([("watch", False)] if watched else [])
 
 
 def test_of_two_halves_it_is_never_an_act_and_never_replaced_whatever_agrees():
