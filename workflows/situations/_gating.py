@@ -22,6 +22,8 @@ REPLACEMENT = frozenset(("replace",))
 # What a pool that does not serve would refuse, or what would hide why it does not
 OF_A_POOL_THAT_SERVES = REPLACEMENT | {"clear", "detach", "attach", "add", "remove", "scrub", "resilver"}
 HANGS = OF_A_POOL_THAT_SERVES | {"online"}  # commands that wait for ever on a pool whose I/O is suspended
+SETTINGS = ("other", "upgrade")  # kinds of cures
+READS = frozenset(("status", "events", "list", "iostat", "get", "history", "version"))
 HELD_BACK_BY = {"device-used-twice": HANGS}  # slug of a gating situation -> kinds of cures; of others those that replace
 _NEW_DISK = re.compile(r"(?:^|/)NEW(?:_DISK|$)")  # stands in a command for a disk that only the operator knows
 ALL = ""  # in place of a pool's name: every pool of the node
@@ -96,7 +98,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
     held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
     answers = tuple(answer for answer in one.answers if DOES.get(answer.runbook) not in held_back)
     cures = tuple(
-        cure for cure in one.cures if not {cure.kind, DOES.get(cure.runbook)} & held_back and not (_of_a_new_disk(cure) and not one.gate)
+        cure
+        for cure in one.cures
+        if not {cure.kind, DOES.get(cure.runbook)} & held_back
+        and not (_of_a_new_disk(cure) and not one.gate)
+        and not (held_back != REPLACEMENT and _writes_to_it(cure))
     )
     subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
     if (answers, cures) == (one.answers, one.cures):
@@ -106,6 +112,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
     )
     cures = cures or (Cure("wait", note),)
     return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
+
+
+def _writes_to_it(cure: Cure) -> bool:
+    """Whether it changes a setting of the pool, which one that does not serve refuses, or never answers."""
+    return cure.kind in SETTINGS and any(argv[0] in ("zpool", "zfs") and argv[1] not in READS for argv in cure.argv)
 
 
 def _of_a_new_disk(cure: Cure) -> bool:

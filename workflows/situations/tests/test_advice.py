@@ -189,7 +189,8 @@ def test_of_a_consequence_nothing_is_replaced_and_its_cause_comes_first(cures):
 def test_a_consequence_keeps_what_replaces_nothing():
     look = Cure("look", "Look.")
     found = ranked(
-        (reported("hba-fault", "act"), replace(reported("disk-errors", "watch"), cures=(look,))), (("hba-fault", lambda cause, other: True),)
+        (reported("hba-fault", "act"), replace(reported("disk-errors", "watch"), cures=(look,))),
+        (("hba-fault", lambda cause, other: True),),
     )
     assert found[1].cures == (look,)
 
