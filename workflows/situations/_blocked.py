@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.operations._importing import OF_NOBODY
+from agents.operations._importing import OF_HOSTID_0
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.fleet.census import imported_pools
 from workflows.facts.fleet.divergence import Row, rows
@@ -105,7 +105,7 @@ def _why_not_yet(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...])
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]:
     text = f"{pool.status} {pool.action}"
-    if OF_NOBODY.search(text):
+    if OF_HOSTID_0.search(text):
         return "claim"
     if "currently imported by another system" in text or "must be exported from" in text:
         return ""  # another system has it

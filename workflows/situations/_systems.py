@@ -106,16 +106,16 @@ def in_its_words(situations: Iterable[Situation], nodes: dict[str, System]) -> t
 def _of(one: Situation, system: System) -> Situation:
     if not system.name:
         return one
-    return replace(one, meaning=said(one.meaning, system), cures=tuple(_cure(cure, system) for cure in one.cures))
+    return replace(one, meaning=text_for(one.meaning, system), cures=tuple(_cure(cure, system) for cure in one.cures))
 
 
 def _cure(cure: Cure, system: System) -> Cure:
     argv = tuple(words for each in cure.argv for words in _argv(each, system))
-    text, needs, save_first = (said(part, system) for part in (cure.text, cure.needs, cure.save_first))
+    text, needs, save_first = (text_for(part, system) for part in (cure.text, cure.needs, cure.save_first))
     return replace(cure, argv=tuple(dict.fromkeys(argv)), text=text, needs=needs, save_first=save_first)
 
 
-def said(text: str, system: System) -> str:
+def text_for(text: str, system: System) -> str:
     """A sentence with this system's names."""
     for ours, theirs in _TEXTS[system.name]:
         text = text.replace(ours, theirs)
