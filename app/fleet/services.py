@@ -173,7 +173,7 @@ def _latest(node: str) -> Parsed:
         return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
-def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
+def last_captures(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
     """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
     one = parsed(node, at)
     picked = earlier_captures.pick(one.spans, node.asked, at.timestamp())
@@ -182,6 +182,11 @@ def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tupl
     texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
     current = {where: texts[digest] for where, digest in one.captures.items()}
     return current, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
+
+
+def blobs(digests: set[str]) -> dict[str, bytes]:
+    """Kept evidence by digest."""
+    return {digest: bytes(data) for digest, data in _kept(list(digests))} if digests else {}
 
 
 def bodies(digests: set[str]) -> dict[str, dict]:

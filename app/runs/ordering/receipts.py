@@ -6,9 +6,10 @@ from typing import Any
 
 from agents.portal.wire import canonical, sha256_hex
 from app.fleet.ingest import intake
+from app.ledger import services as ledger
 from app.ledger.forms import plain
 
-SAID_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
+OUTPUT_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
 OUTCOMES = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}
 PROBES = ("did", "did_not", "cannot_tell")
 
@@ -65,7 +66,7 @@ def read(order_id: str, body: object) -> Receipt:
         reason=_text(body, "reason"),
         argv=argv,
         exit_code=_text(body, "exit_code"),
-        said="".join(_text(body, stream)[:SAID_CHARS_MAX] for stream in ("stdout", "stderr")),
+        said="".join(_text(body, stream)[:OUTPUT_CHARS_MAX] for stream in ("stdout", "stderr")),
         probe=_probe(body.get("probe")),
         result=result,
         captures=body.get("captures") or [],
@@ -85,6 +86,11 @@ def take_captures(node: str, receipt: Receipt, now: datetime) -> tuple[tuple[str
     if missing:
         return (), f"{len(missing)} captures of the receipt came without their text."
     return tuple(sorted({capture["digest"] for capture in receipt.captures})), ""
+
+
+def keep_captures(receipt: Receipt) -> tuple[str, ...]:
+    """Keep what an archive answers with, and give the digests. The fleet has it already, as old as the archive is: read anew it is not newer."""
+    return tuple(ledger.keep_all((canonical(body) for body in receipt.bodies.values()), "application/json")) if receipt.bodies else ()
 
 
 def _probe(value: object) -> str:

@@ -54,8 +54,8 @@ def test_it_convicts_the_disk_with_numbers(stage):
 
 def test_it_leads_to_the_runbooks_that_follow(stage):
     (found,) = slow_disk.detect(stage.facts())
-    assert [a.runbook for a in found.answers] == ["slow-disk-triage", "blink-and-replace"]
-    assert found.answers[1].params["old_wwid"] == SDE
+    assert [a.runbook for a in found.answers] == ["slow-disk-triage", "replace-in-place", "blink-and-replace"]
+    assert [a.params["old_wwid"] for a in found.answers[1:]] == [SDE, SDE]
 
 
 def test_a_self_test_is_begun_awaited_and_read(stage):
