@@ -75,7 +75,17 @@ def _as_is(lines: Sequence[str]) -> Change:
 
 
 def _zpool(lines: Sequence[str]) -> Change:
-    return Change(*pool_text.put_back(lines))
+    return Change(*pool_text.put_back(_without_details(lines)))
+
+
+def _without_details(lines: Sequence[str]) -> list[str]:
+    """Solaris explains below the tree what the rows say: each field there is that of one device."""
+    kept, inside = [], False
+    for line in lines:
+        inside = line.startswith("device details:") or (inside and (not line.strip() or line[0] in " \t"))
+        if not inside:
+            kept.append(line)
+    return kept
 
 
 def _lsscsi(lines: Sequence[str]) -> Change:
