@@ -32,6 +32,8 @@ def test_a_date_with_two_blanks_is_one_note(note):
         ("ioc0 vol_id 0 type IM, 2 phy, 136 GB, state OPTIMAL, flags ENABLED\n", "mpt-status"),
         ("Uberblock:\n\tmagic = 0000000000bab10c\n\tversion = 5000\n", "zdb -u"),
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
+        ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
+        ('node_zfs_zpool_state{state="degraded",zpool="tank"} 1\n', "metrics"),
         ("ZFS Event Daemon 2.1.5-1 (PID 12345)\nProcessing events since eid=0\n", "zed"),
     ],
 )
