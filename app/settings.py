@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "app.ledger",
     "app.fleet",
     "app.nodes",
+    "app.snapshots",
     "app.runs",
     "app.rehearsals",
     "app.notices",

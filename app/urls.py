@@ -11,6 +11,7 @@ urlpatterns = [
     path("progress/<str:name>/", progress, name="progress"),
     path("", include("app.fleet.urls")),
     path("", include("app.runs.urls")),
+    path("", include("app.snapshots.urls")),
     path("", include("app.rehearsals.urls")),
     path("", include("app.ledger.urls")),
     path("", include("app.search.urls")),

@@ -36,8 +36,8 @@ class Timed(Schedule):
         self.came: dict[tuple[str, str], float] = {}
         super().__init__(*args)
 
-    def _keep(self, source, key, said) -> None:
-        super()._keep(source, key, said)
+    def _keep(self, source, key, text) -> None:
+        super()._keep(source, key, text)
         self.came[source, key] = time.monotonic()
 
     def busy(self) -> bool:
@@ -75,17 +75,17 @@ def main(root: str, waits_for_all: bool) -> None:
             break
     others = max(at for where, at in schedule.came.items() if where not in hung) - begun
     arrived = {name: max((at for (source, _), at in schedule.came.items() if source == name), default=begun) - begun for name in COLLECTORS}
-    said = {"first": cost(used) | {"seconds": others, "round": first_report, "ran": Counter(host.ran), "arrived": arrived}}
-    said["outcomes"] = Counter(kept.outcome for kept in schedule.captures() if kept.source != OWN)
-    said["keys"] = {name: sum(kept.source == name for kept in schedule.captures()) for name in COLLECTORS}
+    fields = {"first": cost(used) | {"seconds": others, "round": first_report, "ran": Counter(host.ran), "arrived": arrived}}
+    fields["outcomes"] = Counter(kept.outcome for kept in schedule.captures() if kept.source != OWN)
+    fields["keys"] = {name: sum(kept.source == name for kept in schedule.captures()) for name in COLLECTORS}
     portal = Portal()
     Reporter(host, Identity("http://127.0.0.1:1", "big01", bytes(32)), portal, "none").send(schedule.captures(), schedule.ages())
-    said["report_bytes"] = portal.sent_bytes
+    fields["report_bytes"] = portal.sent_bytes
     if waits_for_all:
-        said["again"] = again(schedule, clock, host)
-        said["quiet"] = quiet(schedule, clock, host)
-    said["threads"], said["peak_kib"], said["now_kib"] = schedule.threads, resident("VmHWM"), resident("VmRSS")
-    print(json.dumps(said))
+        fields["again"] = again(schedule, clock, host)
+        fields["quiet"] = quiet(schedule, clock, host)
+    fields["threads"], fields["peak_kib"], fields["now_kib"] = schedule.threads, resident("VmHWM"), resident("VmRSS")
+    print(json.dumps(fields))
     sys.stdout.flush()
     os._exit(0)  # the device that hangs holds a thread; the machine does not wait for it
 

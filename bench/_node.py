@@ -117,7 +117,7 @@ def label(number: int, txg: int = 4) -> str:
 def smart(number: int) -> str:
     """About as long as `smartctl -j -x` of a SAS disk."""
     scan = {f"result_{n}": {"lba_from_first_lba": n * 4096, "sense_key": 3, "asc": 17, "reassign_status": "Successful"} for n in range(60)}
-    said = {
+    fields = {
         "json_format_version": [1, 0],
         "smartctl": {"version": [7, 3], "exit_status": 0},
         "device": {"name": "/dev/sda", "type": "scsi", "protocol": "SCSI"},
@@ -130,7 +130,7 @@ def smart(number: int) -> str:
         "scsi_grown_defect_list": number % 7,
         "scsi_background_scan": scan,
     }
-    return json.dumps(said, indent=2) + "\n"
+    return json.dumps(fields, indent=2) + "\n"
 
 
 def folder(path: Path, files: dict[str, str]) -> None:

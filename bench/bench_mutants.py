@@ -85,10 +85,10 @@ def _shared_out(group: list[Target]) -> list[str]:
     """The survivors of these files, as lines; each process takes every n-th mutant of each."""
     argv = [sys.executable, "-m", "bench.bench_mutants", "--share", group[0].path]
     children = [subprocess.Popen([*argv, str(i), str(CORES)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for i in range(CORES)]
-    said = [child.communicate()[0] for child in children]
+    outputs = [child.communicate()[0] for child in children]
     codes = [child.returncode for child in children]
-    assert not any(codes), f"{group[0].path} and its like could not be hurt to the end: {codes}, {said}"
-    return sorted((line for text in said for line in text.splitlines()), key=_place)
+    assert not any(codes), f"{group[0].path} and its like could not be hurt to the end: {codes}, {outputs}"
+    return sorted((line for text in outputs for line in text.splitlines()), key=_place)
 
 
 def _place(line: str) -> tuple[str, int]:
@@ -99,7 +99,7 @@ def _place(line: str) -> tuple[str, int]:
 def _share(path: str, share: int, shares: int) -> None:
     group = next(group for group in groups() if group[0].path == path)
     hurts = [Hurt(target, mutant) for target in group for mutant in chosen(target)[share::shares]]
-    for hurt in survivors(group, hurts, lambda said: print(said, file=sys.stderr, flush=True), anew=not FUNCTIONS_ONLY):
+    for hurt in survivors(group, hurts, lambda text: print(text, file=sys.stderr, flush=True), anew=not FUNCTIONS_ONLY):
         line = hurt.target.source.splitlines()[hurt.mutant.line - 1].strip()[:90]
         print(f"{hurt.target.path}:{hurt.mutant.line} {hurt.mutant.what} | {line}", flush=True)
 

@@ -81,17 +81,19 @@ def goal(what: str, rate: float, wanted: int) -> None:
     print(f"goal: {wanted} {what}/s; {'reached' if rate >= wanted else 'missed'} with {rate:.0f}/s")
 
 
-def resilvering(said: list[Capture], turn: int) -> list[Capture]:
+def resilvering(collected: list[Capture], turn: int) -> list[Capture]:
     """What a resilver prints as it goes: another percentage, and nothing else is new."""
     scan = "  scan: resilver in progress since Sat Nov 21 03:00:00 2026\n\t1.2T / 187T scanned at 1.2G/s, 860G / 187T issued at 900M/s\n"
-    told = f" state: ONLINE\n{scan}\t28{turn}G resilvered, {turn + 0.55:.2f}% done, 12:30:0{turn % 10} to go\n"
-    return [replace(c, text=c.text.replace(" state: ONLINE\n", told, 1)) if c.source.startswith("zpool_status") else c for c in said]
+    scan_text = f" state: ONLINE\n{scan}\t28{turn}G resilvered, {turn + 0.55:.2f}% done, 12:30:0{turn % 10} to go\n"
+    return [
+        replace(c, text=c.text.replace(" state: ONLINE\n", scan_text, 1)) if c.source.startswith("zpool_status") else c for c in collected
+    ]
 
 
-def erring(said: list[Capture], turn: int) -> list[Capture]:
+def erring(collected: list[Capture], turn: int) -> list[Capture]:
     """Checksum errors on three disks and a newer label on one: what somebody will ask about."""
     healthy, sick = " ONLINE       0     0     0\n", f" ONLINE       0     0     {turn + 1}\n"
-    return [_erring(capture, healthy, sick, turn) for capture in said]
+    return [_erring(capture, healthy, sick, turn) for capture in collected]
 
 
 def _erring(capture: Capture, healthy: str, sick: str, turn: int) -> Capture:
@@ -117,8 +119,8 @@ class Request:
 class Node:
     """An agent's side: its key, its counter, what the portal knows of it."""
 
-    def __init__(self, number: int, said: list[Capture]) -> None:
-        self.name, self.said, self.told = name_of(number), said, said
+    def __init__(self, number: int, collected: list[Capture]) -> None:
+        self.name, self.said, self.told = name_of(number), collected, collected
         self.key = secrets.token_bytes(32)
         self.counter = itertools.count(1)
         self.address = ""
@@ -131,18 +133,18 @@ class Node:
     def unchanged(self) -> Request:
         return self._signed(self._of(self.told))
 
-    def changed(self, said: list[Capture]) -> Request:
-        fresh = [new for new, old in zip(said, self.told, strict=True) if new.digest != old.digest]
-        self.told = said
+    def changed(self, collected: list[Capture]) -> Request:
+        fresh = [new for new, old in zip(collected, self.told, strict=True) if new.digest != old.digest]
+        self.told = collected
         more = {"changed": listed(fresh), "gone": [], "bodies": {c.digest: c.body() for c in fresh}}
-        return self._signed(self._of(said) | ABOUT | more)
+        return self._signed(self._of(collected) | ABOUT | more)
 
     def set(self) -> str:
         return self._of(self.told)["set"]
 
-    def _of(self, said: list[Capture]) -> dict:
-        places = {place(c.source, c.key): c.digest for c in said}
-        ages = spoken({source: 3.21 * n for n, source in enumerate(sorted({c.source for c in said}))})
+    def _of(self, collected: list[Capture]) -> dict:
+        places = {place(c.source, c.key): c.digest for c in collected}
+        ages = spoken({source: 3.21 * n for n, source in enumerate(sorted({c.source for c in collected}))})
         return {"v": "2", "node": self.name, "taken_at": iso(time.time()), "set": set_digest(captures=places, **ABOUT), "ages": ages}
 
     def _signed(self, report: dict) -> Request:
@@ -226,8 +228,8 @@ def enrol(portal: Portal, nodes: list[Node]) -> None:
 
     for node in nodes:
         node.address = portal.address
-        said = {"token": keys.issue_token(node.name, "bench"), "node": node.name, "key": base64.b64encode(node.key).decode()}
-        keys.enrol(said, datetime.now(UTC))
+        fields = {"token": keys.issue_token(node.name, "bench"), "node": node.name, "key": base64.b64encode(node.key).decode()}
+        keys.enrol(fields, datetime.now(UTC))
 
 
 def send(portal: Portal, what: str, nodes: list[Node], turns: int, make: Callable[[Node, int], Request]) -> float:

@@ -65,8 +65,8 @@ def enrol() -> list[Agent]:
 
     agents = [Agent(f"poll{number:04d}") for number in range(POLLS)]
     for agent in agents:
-        said = {"token": keys.issue_token(agent.name, "bench"), "node": agent.name, "key": base64.b64encode(agent.key).decode()}
-        keys.enrol(said, datetime.now(UTC))
+        fields = {"token": keys.issue_token(agent.name, "bench"), "node": agent.name, "key": base64.b64encode(agent.key).decode()}
+        keys.enrol(fields, datetime.now(UTC))
     return agents
 
 
@@ -181,8 +181,8 @@ async def rung(topic: str, browsers: list[Browser]) -> list[float]:
 
 def report(what: str, took: list[float], wanted: int) -> None:
     took = sorted(took)
-    heard = f"{len(took)} of {wanted} heard"
-    print(f"{what:26} {heard:>22}  p50 {p(took, 0.5):7.1f}  p95 {p(took, 0.95):7.1f}  max {took[-1]:7.1f}  ms", flush=True)
+    text = f"{len(took)} of {wanted} heard"
+    print(f"{what:26} {text:>22}  p50 {p(took, 0.5):7.1f}  p95 {p(took, 0.95):7.1f}  max {took[-1]:7.1f}  ms", flush=True)
 
 
 def web_of(portal: Portal) -> int:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from cli import VERSION, acts, config, looks, verifier
+from cli import VERSION, acts, collect, config, looks, verifier
 from cli.portal import Portal
 from cli.problems import DONE, Trouble
 from cli.problems import __doc__ as CODES
@@ -22,6 +22,7 @@ EXAMPLES = """\
   slotlight run 7 approve                say yes to the plan you have just read
   slotlight run 7 stop "wrong shelf"     end it
   slotlight loop 3 close "bay 5 is dark" say that something is switched off again
+  slotlight collect root@oss07           read a host without an agent, and bring it
   slotlight ledger search --run 7
   slotlight ledger bundle 7 && slotlight ledger verify slotlight-run-7.zip --run 7 --key FINGERPRINT
 
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     loop.add_argument("act", nargs="?", default="", choices=["", "close"], metavar="close")
     loop.add_argument("said", nargs="*", metavar="WORDS", help="how you know that it is over")
     loop.add_argument("--version", type=int, default=None, help="the version of its run that you have read")
+    _collect(commands)
     _ledger(commands)
     return whole
 
@@ -76,6 +78,20 @@ def _command(commands: Any, name: str, words: str, call: Callable[..., Any]) -> 
     made.set_defaults(call=call)
     made.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return made
+
+
+def _collect(commands: Any) -> None:
+    words = "read a host that has no agent over your own ssh, and bring it to the portal; with --from, bring an archive"
+    made = _command(commands, "collect", words, collect.collect)
+    made.add_argument("host", nargs="?", default="", metavar="HOST", help="as your ssh knows it: root@HOST reads everything")
+    made.add_argument("--from", dest="file", default="", metavar="FILE", help="an archive that is here already")
+    made.add_argument("--name", default="", help="the host it is of, where the archive does not name it")
+    made.add_argument(
+        "--taken-at", default="", metavar="TIME", help="when it was taken, where the archive does not say: 2026-11-27T09:30:00Z"
+    )
+    made.add_argument("--anew", action="store_true", help="the host was installed anew, or got another hostid")
+    made.add_argument("--sudo", action="store_true", help="become root there with sudo, where it asks for no password")
+    made.add_argument("--ssh", default="ssh", metavar="COMMAND", help='how to reach it, "ssh -p 2222"; ssh alone is usual')
 
 
 def _ledger(commands: Any) -> None:
@@ -109,7 +125,7 @@ def main(args: list[str]) -> int:
     try:
         return int(asked.call(asked, lambda: Portal(config.load(os.environ))))
     except Trouble as trouble:
-        _say(trouble, asked.json)
+        _print(trouble, asked.json)
         return trouble.code
     except KeyboardInterrupt:
         return 130
@@ -118,7 +134,7 @@ def main(args: list[str]) -> int:
         return DONE
 
 
-def _say(trouble: Trouble, as_json: bool) -> None:
+def _print(trouble: Trouble, as_json: bool) -> None:
     from cli.show import text
 
     if as_json:

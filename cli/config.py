@@ -20,8 +20,8 @@ class Config(NamedTuple):
 
 
 def path(environment: Mapping[str, str]) -> Path:
-    if told := environment.get("SLOTLIGHT_CONFIG"):
-        return Path(told)
+    if setting := environment.get("SLOTLIGHT_CONFIG"):
+        return Path(setting)
     home = environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".config"
     return Path(home) / "slotlight" / "cli.toml"
 

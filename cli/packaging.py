@@ -5,17 +5,21 @@ from pathlib import Path
 from agents import RELEASE
 from agents.packaging import onefile
 from agents.packaging.builds import Sources
-from cli import BUILD_FILE, verifier
+from cli import BUILD_FILE, collect, verifier
 
 NAME = "slotlight.pyz"
 VERIFIER = verifier.in_the_tree(verifier.IN_THE_TREE)
-SOURCES = Sources(("cli", *(f"app/ledger/{name}.py" for name in ("verify", *VERIFIER.PARTS))), frozenset({"tests"}))
+SOURCES = Sources(
+    ("cli", "workflows/snapshot/slotlight-collect", *(f"app/ledger/{name}.py" for name in ("verify", *VERIFIER.PARTS))),
+    frozenset({"tests"}),
+)
 START = onefile.start("slotlight", "cli.commands", (3, 11))
 
 
 def content(root: Path) -> bytes:
     files = onefile.read(root, sources(root))
     files |= {"cli/verify.py": VERIFIER.program(), f"cli/{BUILD_FILE}": version_of(root).encode("ascii")}
+    files[f"cli/{collect.SCRIPT}"] = collect.IN_THE_TREE.read_bytes()
     return onefile.content(files | {"__main__.py": START})
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from cli import VERSION
 from cli.config import Config
-from cli.far import Far, told
+from cli.far import Far, shown
 from cli.problems import DOWN, Trouble, of_answer
 
 PATIENCE_SECONDS = 30
@@ -55,14 +55,21 @@ class Portal:
 
     def download(self, path: str, what: str) -> bytes:
         """What takes its time to be made and to come; whoever waits at a terminal is told how far it is."""
-        with told(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
+        with shown(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
             return _whole(answer, far)
 
+    def send(self, path: str, data: bytes, **query: object) -> Any:
+        """Bytes as they are, which the portal reads before it answers."""
+        asked = urlencode({name: value for name, value in query.items() if value not in ("", None, False)})
+        whole = path + (f"?{asked}" if asked else "")
+        with self._answer("POST", whole, data, MAKING_SECONDS, "application/octet-stream") as answer:
+            return json.loads(answer.read())
+
     @contextmanager
-    def _answer(self, method: str, path: str, body: bytes | None, seconds: int) -> Iterator[HTTPResponse]:
+    def _answer(self, method: str, path: str, body: bytes | None, seconds: int, media: str = "application/json") -> Iterator[HTTPResponse]:
         headers = {
             "Authorization": f"Bearer {self.config.token}",
-            "Content-Type": "application/json",
+            "Content-Type": media,
             "User-Agent": f"slotlight-cli/{VERSION}",
         }
         request = urllib.request.Request(f"{self.config.url}/api/v1/{path}", body, headers, method=method)
@@ -96,7 +103,7 @@ def _path(parts: tuple[Any, ...]) -> str:
 
 def _problem(body: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return answer if isinstance(answer, dict) else {}

@@ -1,7 +1,7 @@
 """What went wrong, in words, and with which exit code the program ends.
 
 0 done · 1 the portal refused, or there is something to act on · 2 used or set up wrongly · 3 the token is not accepted or not enough ·
-4 there is no such thing · 5 the portal cannot be reached or cannot do it now · 6 somebody moved the run meanwhile
+4 there is no such thing · 5 the portal, or the host that is collected, cannot be reached or cannot do it now · 6 somebody moved the run meanwhile
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ BY_STATUS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: ABSENT, 400: USAGE, 413: U
 class Trouble(Exception):
     """What is so, what to do next, and the exit code."""
 
-    def __init__(self, said: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
-        super().__init__(said)
-        self.said, self.do, self.code, self.verdicts, self.kind = said, do, code, verdicts or [], kind
+    def __init__(self, text: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
+        super().__init__(text)
+        self.said, self.do, self.code, self.verdicts, self.kind = text, do, code, verdicts or [], kind
 
 
 def of_answer(status: int, body: dict[str, Any]) -> Trouble:

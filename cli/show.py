@@ -35,13 +35,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], empty: str) ->
         return empty
     widths = [max(len(head), *(len(line[at]) for line in lines)) for at, head in enumerate(heads)]
     left = max(width() - sum(widths[:-1]) - 2 * (len(heads) - 1), 16)
-    said = []
+    texts = []
     for line in [list(heads), *lines]:
         last = _wrap(line[-1], left) or [""]
         front = "  ".join(cell.ljust(size) for cell, size in zip(line[:-1], widths, strict=False))
-        said.append(f"{front}  {last[0]}".rstrip() if front else last[0])
-        said += [" " * (len(front) + 2 if front else 0) + more for more in last[1:]]
-    return "\n".join(said)
+        texts.append(f"{front}  {last[0]}".rstrip() if front else last[0])
+        texts += [" " * (len(front) + 2 if front else 0) + more for more in last[1:]]
+    return "\n".join(texts)
 
 
 def _wrap(words: str, size: int) -> list[str]:

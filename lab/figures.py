@@ -20,10 +20,10 @@ class Figures(NamedTuple):
 
 
 def measure(guest: Guest) -> Figures:
-    said = guest.sh(
+    output = guest.sh(
         "TIMEFORMAT='%R %U %S'; time slotlight-agent once > /run/slotlight-once; cat /run/slotlight-once", check=False, seconds=600
     )
-    clock, _, captures = said.partition("\n")
+    clock, _, captures = output.partition("\n")
     once, user, system = map(float, clock.split())
     disks = len(guest.sh("ls -d /sys/block/sd*").split())
     taken: dict[str, list[float]] = defaultdict(list)

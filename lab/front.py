@@ -68,19 +68,19 @@ class Front:
         """What has come from either side; False when one of them has hung up."""
         ready = [outside] if outside.pending() else select.select([outside, inside], [], [], LOOK_SECONDS)[0]
         if inside in ready:
-            said = inside.recv(CHUNK)
-            outside.sendall(said)
-            return bool(said)
+            received = inside.recv(CHUNK)
+            outside.sendall(received)
+            return bool(received)
         if outside in ready:
             outside.settimeout(0)
             try:
-                said = outside.recv(CHUNK)
+                received = outside.recv(CHUNK)
             except ssl.SSLWantReadError:  # half a record, or one of TLS's own
                 return True
             finally:
                 outside.settimeout(None)
-            inside.sendall(requests.fed(said))
-            return bool(said)
+            inside.sendall(requests.fed(received))
+            return bool(received)
         return True
 
 
@@ -90,17 +90,21 @@ class Requests:
     def __init__(self) -> None:
         self._head, self._body_left = b"", 0
 
-    def fed(self, said: bytes) -> bytes:
+    def fed(self, received: bytes) -> bytes:
         """What of it goes to the portal now."""
         out = b""
-        while said:
+        while received:
             if self._body_left:
-                out, said, self._body_left = out + said[: self._body_left], said[self._body_left :], max(0, self._body_left - len(said))
+                out, received, self._body_left = (
+                    out + received[: self._body_left],
+                    received[self._body_left :],
+                    max(0, self._body_left - len(received)),
+                )
                 continue
-            self._head += said
+            self._head += received
             if END not in self._head:
                 break
-            head, said = self._head.split(END, 1)
+            head, received = self._head.split(END, 1)
             out, self._head = out + head + OUTSIDE + END, b""
             length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
             self._body_left = int(length[1]) if length else 0

@@ -72,8 +72,8 @@ class Machine:
         path = self.folder / STATE
         if not path.exists():
             return Settings()
-        said = json.loads(path.read_text())
-        return Settings(**{**said, "bays": {int(bay): disk for bay, disk in said["bays"].items()}})
+        answer = json.loads(path.read_text())
+        return Settings(**{**answer, "bays": {int(bay): disk for bay, disk in answer["bays"].items()}})
 
     def _write(self) -> None:
         new = self.folder / f"{STATE}.new"
@@ -111,8 +111,8 @@ class Machine:
         self.folder.mkdir(parents=True, exist_ok=True)
         bays = {number: number for number in range(disks)}
         shelves = max(1, -(-disks // BAYS))
-        told = zlib.crc32(self.name.encode())
-        own = {"hostid": f"{told:08x}", "lot": told & 0xFFFF, "bays": bays, "shelves": shelves}
+        checksum = zlib.crc32(self.name.encode())
+        own = {"hostid": f"{checksum:08x}", "lot": checksum & 0xFFFF, "bays": bays, "shelves": shelves}
         self.settings = Settings(image=str(image.folder), **{**own, **settings})
         for number in self.settings.bays.values():
             self.disk(number).make(self.settings.size)
@@ -157,12 +157,12 @@ class Machine:
             if not self.runs() or time.monotonic() > until:
                 raise Stop(f"{self.name} does not wake. QEMU's words are in {self.folder}/qemu.log.")
             time.sleep(0.2)
-        for kind, told in self._parts():
+        for kind, arguments in self._parts():
             for attempt in range(STARTS_MAX):
                 try:
-                    self.qmp(kind, **told)
+                    self.qmp(kind, **arguments)
                     break
-                except qmp.QemuSaysNo as no:
+                except qmp.QemuRefused as no:
                     if attempt == STARTS_MAX - 1 or "Failed to connect to LUN" not in str(no):
                         raise
         self.qmp("cont")
@@ -173,7 +173,7 @@ class Machine:
         self.guest.sh(LOAD)
 
     def _sleeps(self) -> bool:
-        with contextlib.suppress(qmp.QemuSaysNo):  # it does not listen yet
+        with contextlib.suppress(qmp.QemuRefused):  # it does not listen yet
             return self.qmp("query-status")["status"] in ("paused", "prelaunch")
         return False
 
@@ -197,8 +197,8 @@ class Machine:
     def _start_shelf(self, prefix: list[str]) -> None:
         """The shelf is up, and knows its disks, before the node looks at it."""
         self.shelf_folder.mkdir(exist_ok=True)
-        told = {"port": self.settings.shelf_port, "shelves": self.settings.shelves, "bays": BAYS, "lot": self.settings.lot}
-        words = [f"--{name}={value}" for name, value in {**told, "names": self.settings.names}.items()]
+        settings_sent = {"port": self.settings.shelf_port, "shelves": self.settings.shelves, "bays": BAYS, "lot": self.settings.lot}
+        words = [f"--{name}={value}" for name, value in {**settings_sent, "names": self.settings.names}.items()]
         module = [sys.executable, "-m", "lab.shelf", str(self.shelf_folder), *words]
         self._spawn("shelf", [*prefix, *module])
         for _ in range(200):
@@ -236,7 +236,11 @@ class Machine:
 
     def _adapters(self) -> list[str]:
         """The parts as words on QEMU's command line."""
-        return [word for kind, told in self._parts() for word in ("-device" if kind == "device_add" else "-blockdev", json.dumps(told))]
+        return [
+            word
+            for kind, arguments in self._parts()
+            for word in ("-device" if kind == "device_add" else "-blockdev", json.dumps(arguments))
+        ]
 
     def _parts(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is put in, as QMP's commands: the adapters, the disks in their bays, the shelves."""
@@ -305,7 +309,7 @@ class Machine:
             try:
                 self.qmp("blockdev-del", **{"node-name": self.disk(number).node})
                 return
-            except qmp.QemuSaysNo:  # the device is still being taken away
+            except qmp.QemuRefused:  # the device is still being taken away
                 time.sleep(0.1)
         raise Stop(f"QEMU does not let go of disk {number}.")
 
@@ -345,7 +349,7 @@ class Machine:
         filter_name = f"errors{number}"
         if self.qmp("qom-get", path=device, property="drive") != disk.node:  # the same once more would end QEMU
             self.qmp("qom-set", path=device, property="drive", value=disk.node)
-        with contextlib.suppress(qmp.QemuSaysNo):  # there was none
+        with contextlib.suppress(qmp.QemuRefused):  # there was none
             self.qmp("blockdev-del", **{"node-name": filter_name})
         if rules:
             self.qmp("blockdev-add", **{"driver": "blkdebug", "node-name": filter_name, "image": disk.node, "inject-error": rules})

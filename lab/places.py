@@ -6,9 +6,9 @@ from pathlib import Path
 
 def home() -> Path:
     """SLOTLIGHT_LAB, else the user's cache folder."""
-    told = os.environ.get("SLOTLIGHT_LAB")
-    if told:
-        return Path(told).absolute()
+    setting = os.environ.get("SLOTLIGHT_LAB")
+    if setting:
+        return Path(setting).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slotlight-lab"
 
 

@@ -115,8 +115,8 @@ class Stage:
         return self.sh(f"{line} || {{ journalctl -o cat -n 30; zpool list; ps axf; exit 1; }}", seconds=CATCH_SECONDS + 60).strip()
 
     def facts(self) -> dict | None:
-        said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")
-        return json.loads(said.strip().splitlines()[-1])
+        text = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{FACTS}")
+        return json.loads(text.strip().splitlines()[-1])
 
     def until(self, holds, what: str, seconds: float = PATIENCE_SECONDS) -> dict:
         """The facts, once they show it."""
@@ -145,8 +145,8 @@ class Stage:
         if self.keeps:
             folder = self.keeps / f"{self.node}-{moment}"
             folder.mkdir(parents=True, exist_ok=True)
-            said = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{TEXTS}")
-            for where, body in json.loads(said.strip().splitlines()[-1]).items():
+            text = self.portal.manage("shell", "-v", "0", "-c", f"NODE = {self.node!r}\n{TEXTS}")
+            for where, body in json.loads(text.strip().splitlines()[-1]).items():
                 (folder / f"{where.replace('/', '--')}.json").write_text(json.dumps(body, indent=1))
 
     def replaces(self, pool: str) -> list[str]:

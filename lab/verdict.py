@@ -24,13 +24,13 @@ def main() -> int:
     return ran.returncode
 
 
-def with_verdict(said: bytes) -> bytes:
+def with_verdict(raw: bytes) -> bytes:
     try:
-        value = json.loads(said)
+        value = json.loads(raw)
     except ValueError:
-        return said
+        return raw
     if not isinstance(value, dict) or value.get("smart_support", {}).get("available") is not False:
-        return said
+        return raw
     return json.dumps({**value, **ADDED}, indent=2).encode() + b"\n"
 
 

@@ -55,20 +55,20 @@ class Reader(HTMLParser):
         self.radio: tuple[str, str, int] | None = None
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attributes}
+        fields = {name: value or "" for name, value in attributes}
         if tag == "form":
-            self.form = Form(told.get("action", ""), told.get("method", "get").lower())
+            self.form = Form(fields.get("action", ""), fields.get("method", "get").lower())
             self.page.forms.append(self.form)
         if tag == "input" and self.form is not None:
-            self._field(told)
+            self._field(fields)
         if tag not in VOID:
-            self.open.append((tag, told, len(self.words)))
+            self.open.append((tag, fields, len(self.words)))
 
-    def _field(self, told: dict[str, str]) -> None:
-        if told.get("type") == "radio":
-            self.radio = (told["name"], told.get("value", ""), len(self.words))
-        elif "name" in told:
-            self.form.fields[told["name"]] = told.get("value", "")
+    def _field(self, fields: dict[str, str]) -> None:
+        if fields.get("type") == "radio":
+            self.radio = (fields["name"], fields.get("value", ""), len(self.words))
+        elif "name" in fields:
+            self.form.fields[fields["name"]] = fields.get("value", "")
 
     def handle_data(self, data: str) -> None:
         if not self.open or self.open[-1][0] not in ("script", "style"):
@@ -76,22 +76,22 @@ class Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         while self.open:
-            name, told, begin = self.open.pop()
-            self._closed(name, told, _joined(self.words[begin:]), begin)
+            name, fields, begin = self.open.pop()
+            self._closed(name, fields, _joined(self.words[begin:]), begin)
             if name not in INLINE:
                 self.words.append(" ")
             if name == tag:
                 return
 
-    def _closed(self, tag: str, told: dict[str, str], words: str, begin: int) -> None:
-        if tag == "a" and "href" in told:
-            self.page.links.append((words, told["href"]))
+    def _closed(self, tag: str, fields: dict[str, str], words: str, begin: int) -> None:
+        if tag == "a" and "href" in fields:
+            self.page.links.append((words, fields["href"]))
         if tag == "button" and self.form is not None:
-            self.form.buttons.append((words, told.get("name", ""), told.get("value", "")))
+            self.form.buttons.append((words, fields.get("name", ""), fields.get("value", "")))
         if tag == "label" and self.radio and self.radio[2] >= begin and self.form is not None:
             self.form.choices.append((self.radio[0], self.radio[1], words))
             self.radio = None
-        if told.get("aria-current") == "step":
+        if fields.get("aria-current") == "step":
             self.page.current = words
         if tag == "code" and any(outer.get("aria-current") == "step" for _, outer, _ in self.open):
             self.page.codes.append(words)
@@ -110,10 +110,10 @@ def _joined(words: list[str]) -> str:
 
 
 class Visitor:
-    def __init__(self, portal: Portal, name: str, address: str = "", **says: str) -> None:
+    def __init__(self, portal: Portal, name: str, address: str = "", **headers: str) -> None:
         """Comes from `address`, if one is given, and `says` more headers of its own."""
         self.portal, self.name, self.cookies = portal, name, {}
-        self.source, self.says = (address, 0) if address else None, says
+        self.source, self.says = (address, 0) if address else None, headers
         self.page = Page(0, "/")
         self.go("/")
         self.press("Sign in", login=name, password=PASSWORD)
@@ -164,8 +164,8 @@ class Visitor:
     # a person
 
     def follow(self, words: str) -> Page:
-        for said, address in self.page.links:
-            if words in said:
+        for text, address in self.page.links:
+            if words in text:
                 return self.go(urljoin(self.page.path, address))
         raise NotThere(f"No link says {words!r} on {self.page.path}: {self.page.text}")
 
@@ -173,8 +173,8 @@ class Visitor:
         """Press a button, with what is typed into fields by their names; `choose` picks the radio button with these words.
         `within` tells forms with equal buttons apart by a value in them."""
         for form in self.page.forms:
-            for said, name, value in form.buttons:
-                if said == words and (not within or within in form.fields.values()):
+            for text, name, value in form.buttons:
+                if text == words and (not within or within in form.fields.values()):
                     sent = {**form.fields, **typed} | ({name: value} if name else {})
                     if choose:
                         sent |= self._choice(form, choose)
@@ -183,7 +183,7 @@ class Visitor:
         raise NotThere(f"No button says {words!r} on {self.page.path}: {self.page.text}")
 
     def has_button(self, words: str) -> bool:
-        return any(said == words for form in self.page.forms for said, _, _ in form.buttons)
+        return any(label == words for form in self.page.forms for label, _, _ in form.buttons)
 
     def _sent(self, path: str, form: dict[str, str]) -> Page:
         """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
@@ -197,14 +197,14 @@ class Visitor:
         return page
 
     def _choice(self, form: Form, words: str) -> dict[str, str]:
-        for name, value, said in form.choices:
-            if words in said:
+        for name, value, label in form.choices:
+            if words in label:
                 return {name: value}
-        raise NotThere(f"Nothing to choose says {words!r}: {[said for _, _, said in form.choices]}")
+        raise NotThere(f"Nothing to choose says {words!r}: {[text for _, _, text in form.choices]}")
 
     def options(self) -> dict[str, str]:
         """What may be chosen on this page: value -> words."""
-        return {value: said for form in self.page.forms for _, value, said in form.choices}
+        return {value: label for form in self.page.forms for _, value, label in form.choices}
 
     def until(self, holds: Callable[[Page], object], what: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
         """Load the page again until it is so."""

@@ -29,6 +29,9 @@ def read_off_the_plan(page: Page) -> str:
     hint = page.current.partition("It is not printed here")[0][-160:]
     if pool is not None and " loses" in hint and loss is not None:
         return f"{pool[1]} loses {(loss[1] or loss[2]).strip()}"
+    coming = re.search(r"\bComes in WWID \S+ Serial (\S+)", page.current)
+    if pool is not None and "new disk's, a space" in hint and (serial := re.search(r"\bSerial (\S+) WWID", page.current)) and coming:
+        return f"{serial[1][-6:]} {coming[1][-6:]} {pool[1]}"
     if pool is not None and "serial number" in hint and (serial := re.search(r"\bSerial (\S+) WWID", page.current)):
         return f"{serial[1][-6:]} {pool[1]}"
     if pool is not None and out is not None:
@@ -45,7 +48,8 @@ class Walk:
         self.asker.until(lambda page: any(situation in words for words, _ in page.links), f"a situation of {situation!r}", "/")
         self.asker.follow(situation)
         self.asker.until(lambda page: any(runbook in form.fields.values() for form in page.forms), f"that {runbook} answers it")
-        self.asker.press("Start this runbook", within=runbook)
+        buttons = [words for form in self.asker.page.forms if runbook in form.fields.values() for words, _, _ in form.buttons]
+        self.asker.press(next((words for words in buttons if words.startswith("Start: ")), f"Start: {runbook}"), within=runbook)
 
     @property
     def path(self) -> str:
@@ -87,7 +91,7 @@ class Walk:
         """What these words are of, once it fits: the health of a new disk is known some time after it came."""
         self.asker.step(title)
         self.asker.until(
-            lambda page: any(words in said and " fits " in said for said in self.asker.options().values()), f"that {words} fits"
+            lambda page: any(words in option and " fits " in option for option in self.asker.options().values()), f"that {words} fits"
         )
         self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
 

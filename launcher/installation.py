@@ -75,8 +75,8 @@ class Installation:
 
     def agent_environment(self) -> dict[str, str]:
         """For the twins, which must know no more than an agent on a storage node does."""
-        told = {name: value for name, value in os.environ.items() if name.startswith("SLOTLIGHT_TWIN_")}
-        return told | {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "LC_ALL": "C.UTF-8"}
+        values = {name: value for name, value in os.environ.items() if name.startswith("SLOTLIGHT_TWIN_")}
+        return values | {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "LC_ALL": "C.UTF-8"}
 
     # Servers
 

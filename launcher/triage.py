@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 if TYPE_CHECKING:  # they are loaded in the process that reads
     from workflows.engine.core import Cure, Situation
@@ -29,7 +29,7 @@ def triage(args: list[str]) -> int:
         answered, words = run(_read, [_content(name) for name in names])
     except Stopped as why:
         answered, words = stopped(why.why, str(why)), str(why)
-    say(json.dumps(answered, indent=2, ensure_ascii=False) if as_json else words)
+    write(json.dumps(answered, indent=2, ensure_ascii=False) if as_json else words)
     return exit_code(answered)
 
 
@@ -96,8 +96,8 @@ def _runbooks(situation: "Situation") -> Iterator[str]:
 
     filled = {answer.runbook: answer.params for answer in situation.answers}
     for slug in manuals(situation):
-        told = filled.get(slug, situation.subject)
-        yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in told.items() if value)})"
+        arguments = filled.get(slug, situation.subject)
+        yield f"  runbook: docs/runbooks/{slug}.md  ({', '.join(f'{name} {value}' for name, value in arguments.items() if value)})"
 
 
 def _more(node: str, commands: "tuple[Command, ...]") -> Iterator[str]:

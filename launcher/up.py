@@ -19,7 +19,7 @@ from launcher.bootstrap import ROOT
 from launcher.children import popen_options
 from launcher.datafolder import DataFolder, static_files, tree_digest
 from launcher.installation import AGENTS, PORTAL, Installation
-from launcher.say import Stop, paint, say
+from launcher.say import Stop, paint, write
 from launcher.schema import schema_files
 from launcher.supervisor import Child, Supervisor
 
@@ -106,8 +106,8 @@ def in_url(host: str) -> str:
 
 def hosts(host: str) -> str:
     """The names that requests may use for us: those in SLOTLIGHT_HOSTS, else loopback and what this machine is called."""
-    if told := os.environ.get("SLOTLIGHT_HOSTS"):
-        return told
+    if setting := os.environ.get("SLOTLIGHT_HOSTS"):
+        return setting
     names = [*map(in_url, LOOPBACK)]
     if host not in LOOPBACK:
         names += [socket.gethostname(), socket.getfqdn(), *([] if host in EVERYWHERE else [in_url(host)])]
@@ -211,9 +211,9 @@ class Start:
         preparing = _end(process, "prepare", b"go\n")
         twins: list[list[str]] = [["twin"]] if make_demo else []
         twins += [["workflows.rehearsal", "--scenario", scenario]] if scenario else []
-        said, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
-        if TAKEN_OVER in said:
-            say(said.strip())
+        output, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
+        if TAKEN_OVER in output:
+            write(output.strip())
         if make_demo:
             (self.site.demo / MADE).write_text(self.site.identity())
 
@@ -280,16 +280,16 @@ class Start:
         return Child(name, argv, self.site.agent_environment(), self.site.user, AGENTS, cwd=str(ROOT))
 
     def _announce(self) -> None:
-        say("")
-        say(f"  {paint('Slotlight is ready', '1;32')} after {time.monotonic() - self.began:.1f} s:  {paint(self.url, '1;4')}")
+        write("")
+        write(f"  {paint('Slotlight is ready', '1;32')} after {time.monotonic() - self.began:.1f} s:  {paint(self.url, '1;4')}")
         if self.options.demo and self.options.host in LOOPBACK:
             for name, password in json.loads((self.site.demo / SIGN_INS).read_text()).items():
-                say(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
+                write(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
         if self.options.scenario:
             node = f"{TRY}{self.options.scenario}"
-            say(f"  {paint(node, 1)} needs the runbook {self.options.scenario}. Its rack, for your hands: ./run rack {node}")
-        say("  Ctrl-C stops it.")
-        say("")
+            write(f"  {paint(node, 1)} needs the runbook {self.options.scenario}. Its rack, for your hands: ./run rack {node}")
+        write("  Ctrl-C stops it.")
+        write("")
 
 
 PREPARE = ("-m", "launcher.prepare")
@@ -298,8 +298,8 @@ TAKEN_OVER = "rows about people are sealed"  # what `identity first` says of an 
 
 async def _end(process: asyncio.subprocess.Process, name: str, word: bytes) -> str:
     """Give a one-time process its word, wait for it, and return what it said."""
-    said, _ = await process.communicate(word)
-    text = said.decode(errors="replace")
+    output, _ = await process.communicate(word)
+    text = output.decode(errors="replace")
     if process.returncode:
         raise Stop(f"{name} ended with exit code {process.returncode}. It said:\n{text.strip()[-4000:]}")
     return text

@@ -205,9 +205,9 @@ def main(words: list[str]) -> int:
     )
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT, help="another checkout")
     parser.add_argument("--json", action="store_true")
-    said = parser.parse_args(words)
-    found = figures(said.folder.resolve())
-    if said.json:
+    options = parser.parse_args(words)
+    found = figures(options.folder.resolve())
+    if options.json:
         print(json.dumps(found, indent=1))
         return 0
     width = max(map(len, found))

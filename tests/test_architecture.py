@@ -25,8 +25,9 @@ APPS = {
     "fleet": {"accounts", "ledger"},
     "runs": {"accounts", "fleet", "ledger"},
     "nodes": {"accounts", "fleet", "ledger", "runs"},
+    "snapshots": {"accounts", "fleet", "ledger", "runs"},
     "postmortems": {"accounts", "fleet", "ledger", "runs"},
-    "api": {"accounts", "fleet", "ledger", "nodes", "notices", "runs"},  # and nothing knows it
+    "api": {"accounts", "fleet", "ledger", "nodes", "notices", "runs", "snapshots"},  # and nothing knows it
     "rehearsals": {"accounts", "fleet", "ledger"},  # and never runs: nothing of a rehearsal reaches an order or a lock
     "notices": {"accounts", "fleet", "ledger", "nodes", "runs"},  # what the others put into app/core/outbox.py reaches it through settings
     "guide": set(),
@@ -231,5 +232,5 @@ def _is_broad(node: ast.ExceptHandler) -> bool:
 
 
 def _logs(node: ast.ExceptHandler) -> bool:
-    said = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-    return bool(said & {"exception", "error", "warning"}) or any(isinstance(part, ast.Raise) for part in ast.walk(node))
+    names = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return bool(names & {"exception", "error", "warning"}) or any(isinstance(part, ast.Raise) for part in ast.walk(node))

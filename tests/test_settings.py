@@ -74,7 +74,7 @@ def test_the_site_is_ready_for_https(ground):
         "SECRET_KEY": "k" * 30 + "0123456789abcdefghijklmnopqrstuvwxyz",
         "PATH": "",
     }
-    said = subprocess.run(
+    setting = subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"],
         env=environment,
         capture_output=True,
@@ -82,13 +82,13 @@ def test_the_site_is_ready_for_https(ground):
         check=False,
         cwd=settings.BASE_DIR,
     )
-    assert said.returncode == 0, said.stderr
+    assert setting.returncode == 0, setting.stderr
 
 
 def test_https_without_a_proxy_to_believe_is_refused_at_the_start(ground):
     """Every page would redirect to itself, and nothing would say why."""
     environment = ground.environment() | {"SLOTLIGHT_HTTPS": "1", "PATH": ""}
     argv = [sys.executable, "manage.py", "check"]
-    said = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, cwd=settings.BASE_DIR)
-    assert said.returncode
-    assert "SLOTLIGHT_TRUSTED_PROXIES names none" in said.stderr
+    setting = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, cwd=settings.BASE_DIR)
+    assert setting.returncode
+    assert "SLOTLIGHT_TRUSTED_PROXIES names none" in setting.stderr

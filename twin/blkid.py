@@ -41,8 +41,8 @@ def _content(node: Node, partition: Partition) -> dict[str, object]:
         pool = node.pool(label.pool)
         order = {"ENDIANNESS": "LITTLE"} if newer else {}
         if any(spare.guid == label.guid for spare in pool.spares):
-            told = {"VERSION": 5000, "UUID_SUB": label.guid, **order, "TYPE": "zfs_member", "USAGE": "filesystem"}
-            return told if node.release >= (2, 2) else {}
+            fields = {"VERSION": 5000, "UUID_SUB": label.guid, **order, "TYPE": "zfs_member", "USAGE": "filesystem"}
+            return fields if node.release >= (2, 2) else {}
         if newer and not label.txg:
             return {}
         names = {"VERSION": 5000, "LABEL": pool.name, "UUID": pool.guid, "UUID_SUB": label.guid, **({"FSBLOCKSIZE": 4096} if newer else {})}

@@ -49,8 +49,8 @@ class CapturedHost:
         self.folder = Path(folder)
         codes = json.loads((self.folder / "exit_codes.json").read_text())
         self._files: dict[str, tuple[str, dict[str, Any]]] = {}
-        for name, said in codes.items():
-            self._files.setdefault(_plain(said["command"]), (name, said))
+        for name, recorded in codes.items():
+            self._files.setdefault(_plain(recorded["command"]), (name, recorded))
         self._tree = _Tree(self._text)
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
@@ -66,8 +66,8 @@ class CapturedHost:
         found = next((self._files[command] for command in (asked, *NEAREST.get(asked, ())) if command in self._files), None)
         if found is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
-        name, said = found
-        exit_code, seconds = said["exit"], float(said.get("seconds", 0.0))
+        name, recorded = found
+        exit_code, seconds = recorded["exit"], float(recorded.get("seconds", 0.0))
         stdout, stderr = self._bytes(name), self._bytes(name.replace(".txt", ".stderr.txt"))
         return Ran(
             tuple(argv),
@@ -76,13 +76,13 @@ class CapturedHost:
             stderr,
             seconds,
             "timeout" if exit_code is None else "",
-            "cut" in said and said["command"] not in TAILS,
+            "cut" in recorded and recorded["command"] not in TAILS,
         )
 
     def _history(self, argv: Sequence[str]) -> Ran:
         """`zpool history -i` was recorded, for all pools at once and without the users that `-l` adds."""
-        said = re.split("^(?=History for ')", self._text("zpool-history-i.txt"), flags=re.MULTILINE)
-        mine = [section for section in said if section.startswith(f"History for '{argv[-1]}':\n")]
+        parts = re.split("^(?=History for ')", self._text("zpool-history-i.txt"), flags=re.MULTILINE)
+        mine = [section for section in parts if section.startswith(f"History for '{argv[-1]}':\n")]
         return Ran(tuple(argv), 0, mine[0].encode(), b"", 0.0) if mine else Ran(tuple(argv), None, b"", b"", 0.0, "not found")
 
     def read(self, path: str) -> bytes:
@@ -108,8 +108,8 @@ class CapturedHost:
 
     def now(self) -> float:
         """The node's clock, where it was recorded; else the epoch."""
-        said = re.search(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z$", self._text("uptime.txt"), re.MULTILINE)
-        return datetime.fromisoformat(said.group(1) + "+00:00").timestamp() if said else 0.0
+        match = re.search(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z$", self._text("uptime.txt"), re.MULTILINE)
+        return datetime.fromisoformat(match.group(1) + "+00:00").timestamp() if match else 0.0
 
     def _bytes(self, name: str) -> bytes:
         path = self.folder / name
@@ -178,30 +178,30 @@ class _Tree:
             self._file(name if name.startswith("/") else f"/sys/module/zfs/parameters/{name}", value)
 
     def _disks(self, listing: str, everything: str) -> None:
-        known = {said["name"]: said for said in _devices(everything)}
-        for said in _devices(listing):
-            if said["type"] == "disk":
-                self._disk(said, known.get(said["name"], {}))
-            elif said["type"] == "part":
-                base = f"/sys/block/{said['pkname']}/{said['name']}"
-                self._file(f"{base}/partition", said["name"][len(said["name"].rstrip("0123456789")) :])
-                self._file(f"{base}/size", said["size"] // 512)
+        known = {entry["name"]: entry for entry in _devices(everything)}
+        for device in _devices(listing):
+            if device["type"] == "disk":
+                self._disk(device, known.get(device["name"], {}))
+            elif device["type"] == "part":
+                base = f"/sys/block/{device['pkname']}/{device['name']}"
+                self._file(f"{base}/partition", device["name"][len(device["name"].rstrip("0123456789")) :])
+                self._file(f"{base}/size", device["size"] // 512)
                 self.folders.add(f"{base}/holders")
 
-    def _disk(self, said: dict[str, Any], more: dict[str, Any]) -> None:
+    def _disk(self, fields: dict[str, Any], more: dict[str, Any]) -> None:
         """lsblk shows whatever holds a disk below it; nothing but partitions was ever there, so `holders` is empty."""
-        base = f"/sys/block/{said['name']}"
-        self._file(f"{base}/size", said["size"] // 512)
+        base = f"/sys/block/{fields['name']}"
+        self._file(f"{base}/size", fields["size"] // 512)
         self.folders.add(f"{base}/holders")
-        if said["hctl"]:
-            self.links[f"{base}/device"] = f"/sys/class/scsi_device/{said['hctl']}/device/{said['hctl']}"
-        if said["wwn"]:
-            self._file(f"{base}/device/wwid", said["wwn"].replace("0x", "naa."))
-        if said["serial"]:
-            serial = said["serial"].encode()
+        if fields["hctl"]:
+            self.links[f"{base}/device"] = f"/sys/class/scsi_device/{fields['hctl']}/device/{fields['hctl']}"
+        if fields["wwn"]:
+            self._file(f"{base}/device/wwid", fields["wwn"].replace("0x", "naa."))
+        if fields["serial"]:
+            serial = fields["serial"].encode()
             self._file(f"{base}/device/vpd_pg80", b"\0\x80" + len(serial).to_bytes(2, "big") + serial)
-        if said["model"]:
-            self._file(f"{base}/device/model", said["model"])
+        if fields["model"]:
+            self._file(f"{base}/device/model", fields["model"])
         for name, key in (("queue/logical_block_size", "log-sec"), ("queue/physical_block_size", "phy-sec")):
             if more.get(key):
                 self._file(f"{base}/{name}", more[key])
@@ -255,9 +255,9 @@ def _devices(listing: str) -> Iterator[dict[str, Any]]:
     """Every device of an lsblk listing, those below another too."""
     queue = json.loads(listing)["blockdevices"] if listing else []
     while queue:
-        said = queue.pop(0)
-        queue += said.get("children", [])
-        yield said
+        device = queue.pop(0)
+        queue += device.get("children", [])
+        yield device
 
 
 def _with_parents(paths: Sequence[str]) -> Iterator[str]:

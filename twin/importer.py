@@ -147,8 +147,8 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
 
 
 def _would_rewind(pool: Pool) -> Answer:
-    said = f"Would be able to return {pool.name} to its state as of {ctime(pool.readable_at or WRITTEN_AT)}.\n"
-    return Answer(1, f"{said}Would discard approximately {pool.rewind_seconds} seconds of transactions.\n")
+    text = f"Would be able to return {pool.name} to its state as of {ctime(pool.readable_at or WRITTEN_AT)}.\n"
+    return Answer(1, f"{text}Would discard approximately {pool.rewind_seconds} seconds of transactions.\n")
 
 
 def _rewind_offer(pool: Pool) -> Answer:

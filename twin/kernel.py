@@ -128,8 +128,8 @@ def _debug_log(node: Node) -> Iterator[str]:
         )
         yield f"{noted}spa.c:6109:spa_import(): spa_import: importing {pool.name}"
         if pool.loaded_txg:
-            said = f"spa_load({pool.name}, config untrusted): using uberblock with txg={pool.loaded_txg}"
-            yield f"{noted}spa_misc.c:418:spa_load_note(): {said}"
+            text = f"spa_load({pool.name}, config untrusted): using uberblock with txg={pool.loaded_txg}"
+            yield f"{noted}spa_misc.c:418:spa_load_note(): {text}"
 
 
 def log_lines(node: Node) -> list[str]:

@@ -60,8 +60,8 @@ def _with_guids(text: str, mine: int, theirs: int) -> str:
     """The guids that `zpool events` prints in hexadecimal are its own too: nothing of their decimal digits stands there."""
 
     def anew(found: re.Match[str]) -> str:
-        told = str(int(found.group(1), 16))
-        return f"0x{int(_guids(theirs) + told[len(_guids(mine)) :]):x}" if told.startswith(_guids(mine)) else found.group()
+        guid = str(int(found.group(1), 16))
+        return f"0x{int(_guids(theirs) + guid[len(_guids(mine)) :]):x}" if guid.startswith(_guids(mine)) else found.group()
 
     return HEX_GUID.sub(anew, text)
 

@@ -123,12 +123,12 @@ def _scrub(node: Node, pool: Pool, now: float) -> Answer:
     if pool.suspended:
         return refused(1, f"cannot scrub {pool.name}: pool I/O is currently suspended")
     if pool.scan and pool.scan.state == "running":
-        said = (
+        text = (
             "currently resilvering"
             if pool.scan.function == "resilver"
             else f"currently scrubbing; use 'zpool scrub -s' to cancel {'scrub' if node.release >= (2, 2) else 'current scrub'}"
         )
-        return refused(1, f"cannot scrub {pool.name}: {said}")
+        return refused(1, f"cannot scrub {pool.name}: {text}")
     pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
     return Answer(0)
 

@@ -20,13 +20,13 @@ def report(node: Node, disk: Disk, name: str, options: Sequence[str]) -> tuple[i
         return EXIT_STANDBY, _text({"smartctl": {**_head(name, options, EXIT_STANDBY), "messages": sleeps}})
     exit_code = EXIT_NO_SMART if disk.smart.passed is None else 0 if disk.smart.passed else EXIT_FAILING
     is_sas = any(path.sas_address for path in disk.paths)
-    said = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **(_sas(node, disk) if is_sas else _sata(disk))}
-    said["serial_number"] = disk.serial
-    said["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
+    fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **(_sas(node, disk) if is_sas else _sata(disk))}
+    fields["serial_number"] = disk.serial
+    fields["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
     if disk.smart.passed is not None:
-        said |= {"smart_status": _status(disk, is_sas), "power_on_time": {"hours": drive_logs.HOURS}}
-    said["temperature"] = {"current": 0 if disk.smart.passed is None else 31, "drive_trip": 60}
-    return exit_code, _text(said)
+        fields |= {"smart_status": _status(disk, is_sas), "power_on_time": {"hours": drive_logs.HOURS}}
+    fields["temperature"] = {"current": 0 if disk.smart.passed is None else 31, "drive_trip": 60}
+    return exit_code, _text(fields)
 
 
 def _head(name: str, options: Sequence[str], exit_code: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _status(disk: Disk, is_sas: bool) -> dict[str, Any]:
 
 
 def _sas(node: Node, disk: Disk) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "scsi_vendor": disk.vendor,
         "scsi_product": disk.model,
         "scsi_revision": disk.rev,
@@ -47,22 +47,22 @@ def _sas(node: Node, disk: Disk) -> dict[str, Any]:
         "smart_support": {"available": disk.smart.passed is not None},
     }
     if disk.smart.passed is None:
-        return said
-    said |= {"scsi_grown_defect_list": disk.smart.grown_defects, "scsi_pending_defects": {"count": disk.smart.pending}}
-    said["scsi_error_counter_log"] = {
+        return fields
+    fields |= {"scsi_grown_defect_list": disk.smart.grown_defects, "scsi_pending_defects": {"count": disk.smart.pending}}
+    fields["scsi_error_counter_log"] = {
         "read": _errors(drive_logs.corrected(disk) + 7, drive_logs.READ_BYTES, disk.smart.uncorrected),
         "write": _errors(3, drive_logs.WRITTEN_BYTES, 0),
     }
     failed = disk.smart.self_test_failed
-    said["scsi_self_test_0"] = {
+    fields["scsi_self_test_0"] = {
         "code": {"value": 1, "string": "Background short"},
         "result": {"value": 7 if failed else 0, "string": "Failed in segment" if failed else "Completed"},
         "power_on_time": {"hours": drive_logs.HOURS - 90},
     }
     for port, path in enumerate(disk.paths):
         shelf = sas.shelf_of(node, path.hctl.split(":")[0])
-        said[f"scsi_sas_port_{port}"] = {"relative_target_port_id": port + 1, "phy_0": _link(disk, path.sas_address, shelf)}
-    return said
+        fields[f"scsi_sas_port_{port}"] = {"relative_target_port_id": port + 1, "phy_0": _link(disk, path.sas_address, shelf)}
+    return fields
 
 
 def _errors(corrected: int, processed: int, uncorrected: int) -> dict[str, Any]:
@@ -97,5 +97,5 @@ def _sata(disk: Disk) -> dict[str, Any]:
     }
 
 
-def _text(said: dict[str, Any]) -> str:
-    return json.dumps(said, indent=2) + "\n"
+def _text(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, indent=2) + "\n"

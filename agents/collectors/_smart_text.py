@@ -18,7 +18,7 @@ from agents.collectors.sg_logs import SelfTest
 from agents.domain.wwid import normalise
 
 LINE_MAX = 400  # characters; none of smartctl's own is longer
-NOT_SAID = ("unknown", "not available", "unavailable", "not supported", "unsupported")  # what stands there instead of a verdict
+NO_VERDICT_TEXTS = ("unknown", "not available", "unavailable", "not supported", "unsupported")  # what stands there instead of a verdict
 NO_ANSWER = (  # why a disk says nothing of its health: the words, and what they mean
     ("Device is in STANDBY", "it sleeps and was not woken"),
     ("Device is in SLEEP", "it sleeps and was not woken"),
@@ -42,7 +42,7 @@ WARNING_BITS = (  # NVMe, by the sentences of `smartctl -H`
 
 
 @dataclass
-class Told:
+class Report:
     """What was found so far."""
 
     verdict: str = ""  # the line of it
@@ -97,27 +97,27 @@ class Told:
         )
 
 
-def read(text: str) -> Told:
+def read(text: str) -> Report:
     """All that is understood of `text`. Never raises."""
-    told = Told()
+    report = Report()
     for raw in text.split("\n"):
         line = raw.strip()[:LINE_MAX]
         if line:
-            told.lines += any(take(told, line) for take in _TAKERS)
-    return told
+            report.lines += any(take(report, line) for take in _TAKERS)
+    return report
 
 
-def _heading(told: Told, line: str) -> bool:
+def _heading(report: Report, line: str) -> bool:
     if line.startswith(("SMART Self-test log", "SMART Extended Self-test Log", "Self-test Log (NVMe")):
-        told.section, told.keeps_tests = "tests", "not supported" not in line and "failed" not in line.lower()
+        report.section, report.keeps_tests = "tests", "not supported" not in line and "failed" not in line.lower()
         return True
     if line.startswith(
         ("Background scan results log", "SMART/Health Information", "Error counter log", "SMART Attributes Data", "=== START OF")
     ):
-        told.section = line.split()[0]
+        report.section = line.split()[0]
         return True
     if line.startswith("No self-tests have been logged") or line.startswith("No Self-tests Logged"):
-        told.keeps_tests = True
+        report.keeps_tests = True
         return True
     return False
 
@@ -126,24 +126,24 @@ _VERDICT = re.compile(r"(SMART Health Status|SMART overall-health self-assessmen
 _SENSE = re.compile(r"\[asc=([0-9a-f]{1,2}),? ?ascq=([0-9a-f]{1,2})\]", re.IGNORECASE)
 
 
-def _verdict(told: Told, line: str) -> bool:
+def _verdict(report: Report, line: str) -> bool:
     found = _VERDICT.match(line)
     if not found:
         return False
-    told.verdict, health = line, found.group(2).strip()
+    report.verdict, health = line, found.group(2).strip()
     sense = _SENSE.search(health)
-    told.sense = (int(sense.group(1), 16), int(sense.group(2), 16)) if sense else None
+    report.sense = (int(sense.group(1), 16), int(sense.group(2), 16)) if sense else None
     if health.rstrip("!").upper() in ("OK", "PASSED"):
-        told.passed = True
+        report.passed = True
     else:
-        told.passed = None if any(word in health.lower() for word in NOT_SAID) and sense is None else False
+        report.passed = None if any(word in health.lower() for word in NO_VERDICT_TEXTS) and sense is None else False
     return True
 
 
-def _silence(told: Told, line: str) -> bool:
+def _silence(report: Report, line: str) -> bool:
     joined = " ".join(line.split())
     why = next((meaning for words, meaning in NO_ANSWER if words in joined), "")
-    told.silent = told.silent or why
+    report.silent = report.silent or why
     return bool(why)
 
 
@@ -184,14 +184,14 @@ _RECOMMENDED = re.compile(r"Min/Max recommended Temperature: +-?[0-9]{1,3}/([0-9
 _HOURS_MINUTES = re.compile(r"Accumulated power on time, hours:minutes +([0-9]{1,8}):[0-9]{2}")
 
 
-def _value(told: Told, line: str) -> bool:
+def _value(report: Report, line: str) -> bool:
     hours = _HOURS_MINUTES.match(line)
     if hours:
-        told.numbers.setdefault("power_on_hours", int(hours.group(1)))
+        report.numbers.setdefault("power_on_hours", int(hours.group(1)))
         return True
     recommended = _RECOMMENDED.match(line)
     if recommended:
-        told.numbers.setdefault("recommended_max", int(recommended.group(1)))
+        report.numbers.setdefault("recommended_max", int(recommended.group(1)))
         return True
     key, mark, value = line.partition(":")
     if not mark or "=" in key:
@@ -201,9 +201,9 @@ def _value(told: Told, line: str) -> bool:
         return False
     number = _number(value.strip())
     if number is not None and name == "critical_warning":
-        told.numbers[name] = told.numbers.get(name, 0) | number
+        report.numbers[name] = report.numbers.get(name, 0) | number
     elif number is not None:
-        told.numbers.setdefault(name, number)
+        report.numbers.setdefault(name, number)
     return True
 
 
@@ -220,14 +220,14 @@ _HIDDEN = re.compile(r"[\[<*(]|^[xX-]+$|removed|redacted", re.IGNORECASE)  # wha
 _OLD = re.compile(r"Device: (\S.*?)(?<! )  +Version: ")
 
 
-def _identity(told: Told, line: str) -> bool:
+def _identity(report: Report, line: str) -> bool:
     eui = _EUI.match(line)
     if eui:
-        told.names.append(f"eui:{eui.group(1)}{eui.group(2)}")
+        report.names.append(f"eui:{eui.group(1)}{eui.group(2)}")
         return True
     old = _OLD.match(line)
     if old:
-        told.model = told.model or " ".join(old.group(1).split())
+        report.model = report.model or " ".join(old.group(1).split())
         return True
     key, mark, value = line.partition(":")
     what, value = _IDENTITY.get(key.lower().strip()) if mark else None, value.strip()
@@ -235,9 +235,9 @@ def _identity(told: Told, line: str) -> bool:
         return False
     if what == "lu":
         lu = normalise(value if value.startswith("0x") else "0x" + value.replace(" ", ""))
-        told.names += [lu] if lu else []
+        report.names += [lu] if lu else []
     elif value and not _HIDDEN.search(value):
-        setattr(told, what, getattr(told, what) or value)
+        setattr(report, what, getattr(report, what) or value)
     return True
 
 
@@ -245,7 +245,7 @@ _FLAGS = re.compile(r"0x[0-9a-f]{4}|[POSRCK+-]{6,7}")
 _COLUMNS = re.compile(r"[0-9]{1,3}|---")
 
 
-def _attribute(told: Told, line: str) -> bool:
+def _attribute(report: Report, line: str) -> bool:
     """Both forms: `-A` with its words for type and update, and `-x` with letters for flags."""
     words = line.split()
     if len(words) < 8 or not words[0].isdigit() or len(words[0]) > 3 or not _FLAGS.fullmatch(words[2]):
@@ -256,7 +256,7 @@ def _attribute(told: Told, line: str) -> bool:
     when, raw = (words[8], words[9:]) if long and len(words) > 9 else (words[6], words[7:])
     prefail = words[6] == "Pre-fail" if long else words[2].startswith("P")
     value = int(words[3]) if words[3].isdigit() else None
-    told.table.append(
+    report.table.append(
         Attribute(int(words[0]), words[1], value, _attributes.leading(" ".join(raw)), prefail, when in ("FAILING_NOW", "NOW"))
     )
     return True
@@ -265,7 +265,7 @@ def _attribute(told: Told, line: str) -> bool:
 _COUNTERS = re.compile(r"(read|write|verify): +([0-9][0-9., ]*)$")
 
 
-def _counters(told: Told, line: str) -> bool:
+def _counters(report: Report, line: str) -> bool:
     """A row of the error counter log: fast, delayed, repeated, corrected in all, invocations, gigabytes, not corrected."""
     found = _COUNTERS.match(line)
     cells = found.group(2).split() if found else []
@@ -273,7 +273,7 @@ def _counters(told: Told, line: str) -> bool:
         return False
     size = cells[5].replace(",", ".")  # as some languages write it
     exact = size if re.fullmatch(r"[0-9]{1,15}\.[0-9]{3}", size) else None
-    told.errors.setdefault(found.group(1), ErrorLine(found.group(1), int(cells[3]), int(cells[6]), exact))
+    report.errors.setdefault(found.group(1), ErrorLine(found.group(1), int(cells[3]), int(cells[6]), exact))
     return True
 
 
@@ -299,12 +299,12 @@ _AFTER_SCSI = re.compile(r"(?:[ .]|-->)*(?:[0-9]{1,3}|-) +([0-9]{1,8}|NOW)(?: +(
 _AFTER_NVME = re.compile(r" +([0-9]{1,12})(?: +([0-9]{1,18}|-))?")
 
 
-def _test(told: Told, line: str) -> bool:
+def _test(report: Report, line: str) -> bool:
     if line.startswith("#"):
         found = _ROW.match(line)
         forms: tuple[Any, ...] = ((_ATA_RESULTS, _AFTER_ATA, None), (_SCSI_RESULTS, _AFTER_SCSI, None))
     else:
-        found = _NVME_ROW.match(line) if told.section == "tests" else None
+        found = _NVME_ROW.match(line) if report.section == "tests" else None
         forms = ((_NVME_RESULTS, _AFTER_NVME, NVME_RESULTS),)
     outcome = found.group(1) if found else ""
     for results, after, of_scsi in forms if outcome else ():
@@ -315,18 +315,18 @@ def _test(told: Told, line: str) -> bool:
             hours, place = cells.group(1), cells.group(2)
             result = results[words] if of_scsi is None else of_scsi[results[words]]
             lba = int(place, 0) if place and place != "-" and not (place[:1] == "0" and place.isdigit()) else None
-            told.tests.append(SelfTest(int(hours) if hours.isdigit() else None, what.strip(), result, words, lba))
-            told.keeps_tests = True
+            report.tests.append(SelfTest(int(hours) if hours.isdigit() else None, what.strip(), result, words, lba))
+            report.keeps_tests = True
             return True
     return False
 
 
-def _warning(told: Told, line: str) -> bool:
+def _warning(report: Report, line: str) -> bool:
     """A reason below the verdict of an NVMe disk. The hexadecimal number, where it stands there, says the same."""
     bit = next((bit for bit, words in enumerate(WARNING_BITS) if line == f"- {words}"), None)
     if bit is None:
         return False
-    told.numbers["critical_warning"] = told.numbers.get("critical_warning", 0) | 1 << bit
+    report.numbers["critical_warning"] = report.numbers.get("critical_warning", 0) | 1 << bit
     return True
 
 
@@ -337,23 +337,23 @@ _STATISTICS = (
 )
 
 
-def _statistic(told: Told, line: str) -> bool:
+def _statistic(report: Report, line: str) -> bool:
     """A row of the device statistics of `-x`: page, offset, size, value, and the name at its end."""
     for name, what in _STATISTICS:
         if line.endswith(name):
             value = line.split()[3].strip("~") if len(line.split()) > 4 else ""
             if value.isdigit():
-                told.statistics.setdefault(what, int(value))
+                report.statistics.setdefault(what, int(value))
             return True
     return False
 
 
-def _running(told: Told, line: str) -> bool:
-    if told.section == "Background" and line.startswith("Status: "):
-        told.background = line[len("Status: ") :]
+def _running(report: Report, line: str) -> bool:
+    if report.section == "Background" and line.startswith("Status: "):
+        report.background = line[len("Status: ") :]
         return True
     if line.startswith("Self-test execution status:"):
-        told.test_runs = "in progress" in line or "of test remaining" in line
+        report.test_runs = "in progress" in line or "of test remaining" in line
         return True
     return False
 
@@ -361,16 +361,16 @@ def _running(told: Told, line: str) -> bool:
 _KNOWN = ("smartctl ", "ID# ATTRIBUTE", "Num  Test", "SMART support is", "General SMART Values", "Rotation Rate", "Device type")
 
 
-def _known(told: Told, line: str) -> bool:
+def _known(report: Report, line: str) -> bool:
     return line.startswith(_KNOWN)
 
 
-_TAKERS: tuple[Callable[[Told, str], bool], ...] = (
+_TAKERS: tuple[Callable[[Report, str], bool], ...] = (
     _attribute, _verdict, _heading, _silence, _test, _counters, _statistic, _warning, _running, _value, _identity, _known,
 )  # fmt: skip
 
 
-def names_of(model: str | None, serial: str | None, told: Iterator[str] | list[str]) -> tuple[str, ...]:
+def names_of(model: str | None, serial: str | None, report: Iterator[str] | list[str]) -> tuple[str, ...]:
     """Every identity, the surest first; the last is by model and serial number, as udev's links spell them."""
     by_serial = [f"ser:{model.replace(' ', '_')}:{serial}"] if model and serial else []
-    return tuple(dict.fromkeys((*told, *by_serial)))
+    return tuple(dict.fromkeys((*report, *by_serial)))

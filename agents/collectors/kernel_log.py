@@ -79,12 +79,12 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def _kept(text: str) -> tuple[str, int]:
     lines = text.splitlines()
-    telling = [i for i, line in enumerate(lines) if (found := stamped(line)) and _tells(found.said)]
-    kept = sorted({*telling[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
+    places = [i for i, line in enumerate(lines) if (found := stamped(line)) and _is_wanted(found.said)]
+    kept = sorted({*places[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
 
 
-def _tells(message: str) -> bool:
+def _is_wanted(message: str) -> bool:
     kind = classify(message.strip())
     return (
         (kind is not None and kind[0] != "cdb")
@@ -102,8 +102,8 @@ def parse(text: str) -> KernelLog | Unparsed:
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
-    told = [(one, line) for line in lines if (one := stamped(line))]
-    found = [one for one, _ in told]
+    stamped_lines = [(one, line) for line in lines if (one := stamped(line))]
+    found = [one for one, _ in stamped_lines]
     bare = not found
     if bare:
         found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
@@ -111,7 +111,7 @@ def parse(text: str) -> KernelLog | Unparsed:
     if bare and text.strip() and not events:
         return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
     since_boot = not bare and found[0].printed.replace(".", "").isdigit()
-    newest = max(told, key=lambda each: each[0].at_us)[1] if told else ""
+    newest = max(stamped_lines, key=lambda each: each[0].at_us)[1] if stamped_lines else ""
     return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
 
 

@@ -86,21 +86,21 @@ def parse(text: str) -> Smart | Unparsed:
     torn = torn_end(text)
     if torn is not None:
         return torn
-    told = _smart_text.read(text)
-    if not told.lines:
+    report = _smart_text.read(text)
+    if not report.lines:
         return Unparsed("smartctl did not print this", text.split("\n")[0])
-    names = _smart_text.names_of(told.model, told.serial, told.names)
+    names = _smart_text.names_of(report.model, report.serial, report.names)
     return Smart(
-        told.passed,
-        told.verdict,
-        told.numbers.get("grown_defects"),
-        told.names[0] if told.names else None,
-        told.serial,
-        told.details(),
-        told.model,
+        report.passed,
+        report.verdict,
+        report.numbers.get("grown_defects"),
+        report.names[0] if report.names else None,
+        report.serial,
+        report.details(),
+        report.model,
         names,
-        told.sense,
-        silent="" if told.passed is not None else told.silent,
+        report.sense,
+        silent="" if report.passed is not None else report.silent,
     )
 
 
@@ -114,18 +114,18 @@ def _json(text: str) -> Smart | Unparsed:
     status, defects = document.get("smart_status"), document.get("scsi_grown_defect_list")
     passed = status.get("passed") if isinstance(status, dict) else None
     whole = defects if isinstance(defects, int) and not isinstance(defects, bool) and defects >= 0 else None
-    serial, told = _string(document.get("serial_number")), tuple(_json_names(document))
+    serial, names = _string(document.get("serial_number")), tuple(_json_names(document))
     model = _string(document.get("model_name")) or _string(document.get("scsi_model_name")) or _string(document.get("product"))
     device = document.get("device")
     return Smart(
         passed if isinstance(passed, bool) else None,
         _words(status) if isinstance(status, dict) and isinstance(passed, bool) else "",
         whole,
-        told[0] if told else None,
+        names[0] if names else None,
         serial,
         details(document),
         model,
-        _smart_text.names_of(model, serial, told),
+        _smart_text.names_of(model, serial, names),
         _sense(status),
         _string(device.get("name")) if isinstance(device, dict) else None,
         _silent(document) if not isinstance(passed, bool) else "",
@@ -162,10 +162,10 @@ def _silent(document: dict[str, Any]) -> str:
     tool = document.get("smartctl")
     messages = tool.get("messages") if isinstance(tool, dict) else None
     texts = [one.get("string") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-    told = _smart_text.read("\n".join(text for text in texts if isinstance(text, str)))
+    report = _smart_text.read("\n".join(text for text in texts if isinstance(text, str)))
     support = document.get("smart_support")
     lacks = isinstance(support, dict) and support.get("available") is False
-    return told.silent or ("it has no SMART" if lacks else "")
+    return report.silent or ("it has no SMART" if lacks else "")
 
 
 def _json_names(document: dict[str, Any]) -> Iterator[str]:

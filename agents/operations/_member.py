@@ -121,10 +121,11 @@ def of_the_pool(params: Mapping[str, str]) -> tuple[Question, ...]:
 
 def nothing_under_way(params: Mapping[str, str]) -> tuple[Question, ...]:
     pool = params["pool"]
-    return (
-        ("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."),
-        ("pool.expansion", (NONE,), f"{pool} is being expanded. Wait until it ends."),
-    )
+    return (("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."), *no_expansion(params))
+
+
+def no_expansion(params: Mapping[str, str]) -> tuple[Question, ...]:
+    return (("pool.expansion", (NONE,), f"{params['pool']} is being expanded. Wait until it ends."),)
 
 
 def outgoing(scene: Scene) -> dict[str, str]:

@@ -12,6 +12,7 @@ from agents.operations import (
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
+    zpool_detach_new_half,
     zpool_export_readonly,
     zpool_import_dry_run,
     zpool_import_readonly,
@@ -21,6 +22,7 @@ from agents.operations import (
     zpool_offline,
     zpool_online,
     zpool_replace,
+    zpool_replace_serving,
     zpool_rewind,
     zpool_scrub,
     zpool_set_path,
@@ -52,5 +54,7 @@ CHANGING = {
         zpool_scrub,
         zpool_set_path,
         zdb_without,
+        zpool_replace_serving,
+        zpool_detach_new_half,
     )
 }

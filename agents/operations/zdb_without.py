@@ -93,8 +93,8 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
             why = decode(ran.stderr).strip() or ran.why or "zdb said nothing"
             return Ran(command, 1, ran.stdout, f"It could not be tried {how}: {why}\n".encode(), host.now() - begun)
     found = DOES_NOT if not _opens(without) else OPENS_ANYWAY if _opens(whole) else OPENS
-    told = f"{params['pool']} {found}.\nwith all: {_last(whole)}\nwithout {params['wwid']}: {_last(without)}\n"
-    return Ran(command, 0, told.encode(), b"", host.now() - begun)
+    text = f"{params['pool']} {found}.\nwith all: {_last(whole)}\nwithout {params['wwid']}: {_last(without)}\n"
+    return Ran(command, 0, text.encode(), b"", host.now() - begun)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

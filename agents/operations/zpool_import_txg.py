@@ -50,7 +50,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     facts = preconditions(host, params)
     moment = {name: facts[f"uberblocks.{name}"] for name in ("newest", "holders", "times")}
-    return {**_importing.told(facts), "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
+    return {**_importing.plan_facts(facts), "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -65,15 +65,15 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    told = _importing.probe(host, params)
-    if told.result != "did":
-        return told
-    evidence = (*told.evidence, *dbgmsg.collect(host))
+    answer = _importing.probe(host, params)
+    if answer.result != "did":
+        return answer
+    evidence = (*answer.evidence, *dbgmsg.collect(host))
     try:
         took = _uberblocks.took(host, params["pool"])
     except Unread as unread:
-        return Probe("did", evidence, f"{told.reason} From which txg is not known: {unread}.")
-    return Probe("did", evidence, f"{told.reason} ZFS took it from txg {took}; txg {params['txg']} was asked for.")
+        return Probe("did", evidence, f"{answer.reason} From which txg is not known: {unread}.")
+    return Probe("did", evidence, f"{answer.reason} ZFS took it from txg {took}; txg {params['txg']} was asked for.")
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

@@ -16,7 +16,7 @@ from agents.host.host import Host
 from agents.operations import _candidate, _history, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
@@ -87,14 +87,8 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """What the node itself asks of those facts: (outcome, reason) each. A fact that is missing refuses like any other."""
-    verdicts = []
-    for name, wanted, reason in _questions(params):
-        value = pre.get(name, f"{UNKNOWN}it was not read")
-        if not value.startswith(UNKNOWN):
-            verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
-    missing = {name: f"{UNKNOWN}it was not read" for name in FACTS if name not in pre}
-    verdicts += unknowns({**pre, **missing})
-    return (*verdicts, *_released.verdicts(NAME, pre))
+    absent = f"The member {params['vdev_guid']} is {{}}; only an absent member is replaced."
+    return (*_member.judge(questions(params, ABSENT_STATES, absent, PARENTS), pre, FACTS), *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -121,11 +115,13 @@ FACTS = (
     *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
     *("disk.labels", "disk.contents", "disk.member", "zfs.prepares", *_released.FACTS),
 )
-_PARENTS = ("none", "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3", "spare, oldest child")
+PARENTS = ("none", "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3", "spare, oldest child")
 
 
-def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], str], ...]:
-    """(fact, values that pass, what to say otherwise)"""
+def questions(
+    params: Mapping[str, str], states: tuple[str, ...], otherwise: str, parents: tuple[str, ...]
+) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """(fact, values that pass, what to say otherwise). `states` and `parents` are those in which the member may be replaced."""
     pool, wwid = params["pool"], params["wwid"]
     return (
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
@@ -133,9 +129,9 @@ def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], s
         *_member.NO_RESILVER,
         ("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."),
         ("pool.checkpoint", (NONE,), f"{pool} has a checkpoint. Discard it first, or restore it."),
-        ("target.state", ABSENT_STATES, f"The member {params['vdev_guid']} is {{}}; only an absent member is replaced."),
+        ("target.state", states, otherwise),
         *_member.its_vdev_serves(params),
-        ("target.parent", _PARENTS, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
+        ("target.parent", parents, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
         ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
@@ -215,7 +211,8 @@ def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
     target = trail[-1]
     index = trail[-2].children.index(target) if len(trail) > 1 else pool.tops.index(target)
     new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part1", "ONLINE (resilvering)", None, ())
-    replacing = Member("a new guid", f"replacing-{index}", "DEGRADED", None, (target, new))
+    state = "DEGRADED" if target.state in ABSENT_STATES else target.state
+    replacing = Member("a new guid", f"replacing-{index}", state, None, (target, new))
     head = [f"{pool.name}  {pool.state}"]
     return [*head, *_member.lines(trail[0], 1)], [*head, *_member.lines(_swapped(trail[0], target, replacing), 1)]
 

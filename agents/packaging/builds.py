@@ -39,10 +39,10 @@ class Sources:
 
     def digest(self, root: Path) -> str:
         """The first digits of a digest over every file, by name."""
-        told = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in self.files(root):
-            told.update(path.as_posix().encode() + b"\0" + hashlib.sha256((root / path).read_bytes()).digest())
-        return told.hexdigest()[:DIGITS]
+            digest.update(path.as_posix().encode() + b"\0" + hashlib.sha256((root / path).read_bytes()).digest())
+        return digest.hexdigest()[:DIGITS]
 
     def changed_at(self, root: Path) -> int:
         """When they were changed last, in seconds since 1970."""

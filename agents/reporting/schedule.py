@@ -26,7 +26,7 @@ from agents.domain.wwid import strip_partition
 from agents.host.host import Host
 from agents.host.worker_pool import Crew, Job
 from agents.reporting.change_detector import Noticed
-from agents.reporting.source_state import Heard, Source, Trouble, failed, in_order, named, who_sleeps
+from agents.reporting.source_state import RecordingHost, Source, Trouble, failed, in_order, named, who_sleeps
 from agents.reporting.stored_capture import Kept
 
 FAST_SECONDS = 2.0  # while a short resilver runs, so that its bar moves; a long one moves it no faster than that
@@ -274,13 +274,15 @@ class Schedule:
     def _list(self, job: Job) -> None:
         """Find out which keys a source has, and ask for each."""
         source = self._sources[job.source]
-        heard = self._heard(source)
-        keys = source.module.keys(heard)
-        unlisted = self._packed(source, "", (Capture(source.name, "", "failed", ""),), self._clock(), heard.hung) if heard.hung else ()
+        recording = self._heard(source)
+        keys = source.module.keys(recording)
+        unlisted = (
+            self._packed(source, "", (Capture(source.name, "", "failed", ""),), self._clock(), recording.hung) if recording.hung else ()
+        )
         with self._lock:
             now = self._clock()
             if unlisted:
-                self._answered(source, job, unlisted, "", heard.hung)
+                self._answered(source, job, unlisted, "", recording.hung)
                 return
             self._trouble.pop((source.name, ""), None)
             self._forget_all_but(source, keys)
@@ -299,23 +301,23 @@ class Schedule:
 
     def _ask(self, job: Job) -> None:
         source, began = self._sources[job.source], self._clock()
-        heard, asleep = self._heard(source), self._asleep(source, job.key)
-        stamp = source.module.stamp(heard, job.key) if hasattr(source.module, "stamp") and not asleep else ""  # it reads the disk, too
+        recording, asleep = self._heard(source), self._asleep(source, job.key)
+        stamp = source.module.stamp(recording, job.key) if hasattr(source.module, "stamp") and not asleep else ""  # it reads the disk, too
         known = self._stamps.get((source.name, stamp)) if stamp else None
         if asleep:
             answers: tuple[Kept, ...] = (Kept(Capture(source.name, job.key, "nothing", "", asleep), began),)
         elif known is not None:
             answers = (known.said_again(began, job.key),)
         else:
-            captures = source.module.collect_one(heard, job.key) if source.keyed else source.module.collect(heard)
-            answers = self._packed(source, job.key, (captures,) if source.keyed else captures, began, heard.hung)
+            captures = source.module.collect_one(recording, job.key) if source.keyed else source.module.collect(recording)
+            answers = self._packed(source, job.key, (captures,) if source.keyed else captures, began, recording.hung)
         with self._lock:
-            self._answered(source, job, answers, stamp, heard.hung)
+            self._answered(source, job, answers, stamp, recording.hung)
 
-    def _heard(self, source: Source) -> Heard:
+    def _heard(self, source: Source) -> RecordingHost:
         """A source of the group that hangs may try it again; the others leave its tool alone."""
         with self._lock:
-            return Heard(self._host, [group for group in self._held if group != source.group], self._seen_awake)
+            return RecordingHost(self._host, [group for group in self._held if group != source.group], self._seen_awake)
 
     def _packed(self, source: Source, key: str, captures: Sequence[Capture], began: float, hung: str) -> tuple[Kept, ...]:
         """Outside of the lock, because this is what costs time."""
@@ -472,12 +474,12 @@ class Schedule:
         left_behind: tuple[Any, ...] = getattr(self._host, "left_behind", tuple)()
         lines += [f"left_behind:{' '.join(argv)}" for argv in sorted(left_behind)]
         lines += [f"{name}:{text}" for name, text in sorted(self._notes.items()) if text]
-        told = Kept(Capture(OWN, "", "data", "\n".join(lines) + "\n"), self._clock())
+        own = Kept(Capture(OWN, "", "data", "\n".join(lines) + "\n"), self._clock())
         before = self._said.get(OWN, {}).get("")
-        if before is not None and before[0].digest == told.digest:
-            before[0].taken = told.taken
+        if before is not None and before[0].digest == own.digest:
+            before[0].taken = own.taken
         else:
-            self._keep(OWN, "", (told,))
+            self._keep(OWN, "", (own,))
 
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of

@@ -26,27 +26,27 @@ class CannotInstall(Exception):
     """Nothing was started. The message says what to do."""
 
 
-def install(host: Host, portal: str, node: str, token: str, ca_file: str, say: Callable[[str], None], root: str = "/") -> None:
+def install(host: Host, portal: str, node: str, token: str, ca_file: str, write: Callable[[str], None], root: str = "/") -> None:
     """Raises CannotInstall, NoIdentity, PortalDown, ValueError, PermissionError. `root` is where "/" is, for tests."""
     packaged = os.path.realpath(sys.argv[0]) == os.path.realpath(_at(root, paths.DEB_PROGRAM))  # and everything is in its place
     program = paths.DEB_PROGRAM if packaged else paths.PROGRAM
     new_hook = False if packaged else _put(root)
-    say(f"{program} is version {VERSION}. {paths.POLICY} says what the portal may do here.")
+    write(f"{program} is version {VERSION}. {paths.POLICY} says what the portal may do here.")
     systemd = bool(host.list("/run/systemd/system"))
     if systemd:
         _systemctl(host, ("daemon-reload",), ("enable", paths.RELAY_UNIT_NAME, paths.UNIT_NAME))
-    is_new = _enrol(host, portal, node, token, ca_file, say, root, systemd)
+    is_new = _enrol(host, portal, node, token, ca_file, write, root, systemd)
     began = host.now()
     if not systemd:
-        say(f"systemd does not run here. Start `{program} run` with whatever does; its relay is for systemd.")
+        write(f"systemd does not run here. Start `{program} run` with whatever does; its relay is for systemd.")
         return
     _systemctl(host, ("restart", paths.RELAY_UNIT_NAME, paths.UNIT_NAME))
     if new_hook:
-        _wake_zed(host, say)
+        _wake_zed(host, write)
     if is_new and (why := reach.first_report(_at(root, paths.FOLDER), began, host.now)):
         raise CannotInstall(f"The node is enrolled, and no report has arrived at the portal: {why}. `{program} doctor` says what to do.")
-    say("Enrolled, and the first report arrived." if is_new else "It runs.")
-    say(f"`{program} status` says how it is, `{program} doctor` what this node lacks.")
+    write("Enrolled, and the first report arrived." if is_new else "It runs.")
+    write(f"`{program} status` says how it is, `{program} doctor` what this node lacks.")
 
 
 def _put(root: str) -> bool:
@@ -70,15 +70,15 @@ def _hang_the_bell(root: str) -> bool:
     return True
 
 
-def _wake_zed(host: Host, say: Callable[[str], None]) -> None:
+def _wake_zed(host: Host, write: Callable[[str], None]) -> None:
     """ZED looks into its folder when it starts, and goes on with the event it had come to. Where it does not run nothing happens."""
     ran = host.run(("systemctl", "try-restart", paths.ZED_UNIT_NAME), SYSTEMCTL_SECONDS)
     if ran.exit_code != 0:
-        say(f"ZED rings the agent only after its next start: {ran.stderr.decode('utf-8', 'replace').strip() or ran.why}")
+        write(f"ZED rings the agent only after its next start: {ran.stderr.decode('utf-8', 'replace').strip() or ran.why}")
 
 
 def _enrol(
-    host: Host, portal: str, node: str, token: str, ca_file: str, say: Callable[[str], None], root: str, systemd: bool
+    host: Host, portal: str, node: str, token: str, ca_file: str, write: Callable[[str], None], root: str, systemd: bool
 ) -> bool:  # fmt: skip
     """Whether it enrolled just now. The token is spent only when the portal answers the way the agent will ask."""
     folder, ca = _at(root, paths.FOLDER), reach.keep_ca(ca_file, root)
@@ -87,7 +87,7 @@ def _enrol(
         if ca:
             move_to(folder, portal or identity.portal, ca)
             configure(root, portal or identity.portal, ca)
-        say(f"This node is already enrolled as {identity.node}, with the key {identity.key_id}. The token was not used.")
+        write(f"This node is already enrolled as {identity.node}, with the key {identity.key_id}. The token was not used.")
         return False
     if not (portal and node and token):
         raise CannotInstall("This node is not enrolled yet: --portal, --node and --token are needed. The portal's Add node page has them.")
@@ -103,7 +103,7 @@ def _enrol(
         raise CannotInstall(f"{error} {do} The token was not used.") from error
     identity = enrol_node(host, folder, portal, node, token, ca, relay=relay)
     configure(root, portal, ca)
-    say(f"{identity.node} is enrolled. Its key is {identity.key_id}; the portal must show the same.")
+    write(f"{identity.node} is enrolled. Its key is {identity.key_id}; the portal must show the same.")
     return True
 
 

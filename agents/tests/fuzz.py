@@ -67,8 +67,8 @@ def genuine() -> dict[str, tuple[str, ...]]:
 
 def _shortest(source: str, texts: set[str]) -> tuple[str, ...]:
     """Those that say something and are not too long; one long one rather than none."""
-    telling = sorted((t for t in texts if t.strip() and not isinstance(COLLECTORS[source].parse(t), Unparsed)), key=lambda t: (len(t), t))
-    return tuple([t for t in telling if len(t) <= CHARACTERS_MAX][:TEXTS_MAX] or telling[:1])
+    readable = sorted((t for t in texts if t.strip() and not isinstance(COLLECTORS[source].parse(t), Unparsed)), key=lambda t: (len(t), t))
+    return tuple([t for t in readable if len(t) <= CHARACTERS_MAX][:TEXTS_MAX] or readable[:1])
 
 
 def abuse(module: ModuleType, texts: Sequence[str], count: int, seed: int = 1) -> Tally:
@@ -82,12 +82,12 @@ def abuse(module: ModuleType, texts: Sequence[str], count: int, seed: int = 1) -
             _read(module, _junked(next(plain), rng), tally)
             continue
         text = rng.choice(texts)
-        told = hurt(text, rng)
-        value = _read(module, told, tally)
+        reported = hurt(text, rng)
+        value = _read(module, reported, tally)
         tally.checked += 1
         wrong = frozenset(numbers(value)) - whole[text]
-        if wrong and (hurt is _torn or wrong - shown(told)):
-            raise WrongNumber(f"{module.NAME} read {sorted(wrong)[:5]} where the text was {hurt.__name__[1:]}: {told[-300:]!r}")
+        if wrong and (hurt is _torn or wrong - shown(reported)):
+            raise WrongNumber(f"{module.NAME} read {sorted(wrong)[:5]} where the text was {hurt.__name__[1:]}: {reported[-300:]!r}")
     return tally
 
 

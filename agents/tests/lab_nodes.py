@@ -24,10 +24,10 @@ def _steps(release: str) -> dict[str, dict[Place, dict[str, Any]]]:
     with tarfile.open(CAPTURES / f"lab-{release}.tar.xz") as pack:
         for member in pack.getmembers():
             step, _, name = member.name.rpartition("/")
-            said = pack.extractfile(member)
-            if said is not None:
+            member_file = pack.extractfile(member)
+            if member_file is not None:
                 source, _, key = name[: -len(".json")].partition("--")
-                found.setdefault(step, {})[source, key] = json.load(said)
+                found.setdefault(step, {})[source, key] = json.load(member_file)
     return found
 
 

@@ -179,8 +179,8 @@ class Ledger:
 
 def event(type: str, actor: str, body: dict, run: str = "run-1", node: str = NODE) -> bytes:
     """An event as the portal's ledger writes it."""
-    said = {"v": "1", "type": type, "at": "2026-11-21T03:00:00Z", "actor": actor, "run": run, "node": node, "body": body}
-    return wire.canonical({**said, "run_seq": "1", "run_prev": "", "evidence": []})
+    fields = {"v": "1", "type": type, "at": "2026-11-21T03:00:00Z", "actor": actor, "run": run, "node": node, "body": body}
+    return wire.canonical({**fields, "run_seq": "1", "run_prev": "", "evidence": []})
 
 
 APPROVED = event("run.approved", "bob", {"step": "approve", "plan_digest": "p" * 64})
@@ -352,12 +352,12 @@ class StubPortal:
 
     def _answer(self, method: str, path: str, query: str, value: dict) -> tuple[int, dict | None]:
         if path == "/agent/v1/orders":
-            said = parse_qs(query)
-            self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(said["wait"][0])))
+            query_fields = parse_qs(query)
+            self.changed.wait_for(lambda: self.orders or self.closed, min(2.0, float(query_fields["wait"][0])))
             if not self.orders:
                 return 204, None
             offers = [self.ledger.offer(order) for order in self.orders]
-            return 200, {"orders": offers, "log": self.ledger.log(int(said["size"][0])), "at": iso(time.time())}
+            return 200, {"orders": offers, "log": self.ledger.log(int(query_fields["size"][0])), "at": iso(time.time())}
         if path == "/agent/v1/reports":
             return 200, {**self.intake.take(value), "at": iso(time.time())}
         order_id, word = path.split("/")[-2:]

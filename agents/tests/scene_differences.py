@@ -44,11 +44,11 @@ def _lines() -> Iterator[str]:
 
 
 def _rows(name: str) -> Iterator[str]:
-    told = {release: scenes.everything_alike(scenes.kept(release, name)) for release in scenes.played(name)}
-    for said in zip(*told.values()):
-        answers = [one.splitlines()[1:] for one in said]
+    values = {release: scenes.everything_alike(scenes.kept(release, name)) for release in scenes.played(name)}
+    for row in zip(*values.values()):
+        answers = [one.splitlines()[1:] for one in row]
         if any(answer != answers[0] for answer in answers):
-            yield f"| {_code(said[0].splitlines()[0][2:])} | {' | '.join(_cells(answers, list(told)))} |"
+            yield f"| {_code(row[0].splitlines()[0][2:])} | {' | '.join(_cells(answers, list(values)))} |"
 
 
 def _cells(answers: list[list[str]], releases: list[str]) -> Iterator[str]:

@@ -304,7 +304,7 @@ def played(scene: str) -> tuple[str, ...]:
 
 
 @dataclass
-class Said:
+class Printed:
     """What a command said. A step that hands did says nothing."""
 
     step: str
@@ -323,7 +323,7 @@ class Transcript:
 
     head: str
     names: dict[str, str] = field(default_factory=dict)
-    said: list[Said] = field(default_factory=list)
+    said: list[Printed] = field(default_factory=list)
 
     def text(self) -> str:
         lines = [self.head, *(f"{word} = {value}" for word, value in self.names.items()), ""]
@@ -347,26 +347,26 @@ def path_of(release: str, scene: str) -> Path:
 
 def kept(release: str, scene: str) -> Transcript:
     head, *lines = path_of(release, scene).read_text().splitlines()
-    told = Transcript(head)
+    transcript = Transcript(head)
     for line in lines:
         if line.startswith("$ "):
-            told.said.append(Said(line))
+            transcript.said.append(Printed(line))
         elif line.startswith("* "):
-            told.said.append(Said(line[2:]))
+            transcript.said.append(Printed(line[2:]))
         elif line.startswith("o> "):
-            told.said[-1].stdout += line[3:] + "\n"
+            transcript.said[-1].stdout += line[3:] + "\n"
         elif line.startswith("e> "):
-            told.said[-1].stderr += line[3:] + "\n"
+            transcript.said[-1].stderr += line[3:] + "\n"
         elif line.startswith("o- "):
-            told.said[-1].stdout += line[3:]
+            transcript.said[-1].stdout += line[3:]
         elif line.startswith("e- "):
-            told.said[-1].stderr += line[3:]
+            transcript.said[-1].stderr += line[3:]
         elif line.startswith("= "):
-            told.said[-1].exit_code = None if line[2:] == HANGS else int(line[2:])
+            transcript.said[-1].exit_code = None if line[2:] == HANGS else int(line[2:])
         elif line:
             word, _, value = line.partition(" = ")
-            told.names[word] = value
-    return told
+            transcript.names[word] = value
+    return transcript
 
 
 # What chance, the clock and the node's past decide, and the word that stands for it.
@@ -408,6 +408,6 @@ def alike(text: str, names: dict[str, str]) -> str:
     return COUNTERS.sub(lambda row: row[1] + re.sub(r" *[1-9][0-9]*", lambda count: "n".rjust(len(count[0])), row[2]), text)
 
 
-def everything_alike(told: Transcript) -> list[str]:
+def everything_alike(transcript: Transcript) -> list[str]:
     """Every answer of a transcript, so that two of them can be compared."""
-    return [alike(f"{one.step}\n{one.stdout}{one.stderr}= {one.exit_code}", told.names) for one in told.said]
+    return [alike(f"{one.step}\n{one.stdout}{one.stderr}= {one.exit_code}", transcript.names) for one in transcript.said]

@@ -80,11 +80,11 @@ def test_the_sealing_of_another_order_does_not_count():
 def test_only_the_sealing_of_an_order_says_that_it_was_sealed():
     order = rig.seal(None, **FIELDS)
     ledger = rig.Ledger(rig.keys())
-    offer, told = ledger.offer(order), rig.event("order.receipt", "ann", {"digest": order[1]})
+    offer, reported = ledger.offer(order), rig.event("order.receipt", "ann", {"digest": order[1]})
     approved = json.loads(order[0])["approvals"]
-    ledger.bodies.append(told)
+    ledger.bodies.append(reported)
     behind = [body for body in ledger.bodies if leaf_hash(body).hex() in approved]
-    offer["proofs"] = {"checkpoint": ledger.note(), "events": [ledger.proof(body) for body in (*behind, told)]}
+    offer["proofs"] = {"checkpoint": ledger.note(), "events": [ledger.proof(body) for body in (*behind, reported)]}
     assert refusal(offer) == "Nothing in the ledger says that this order was sealed."
 
 

@@ -32,6 +32,7 @@ ALONE = {
 TOGETHER = {
     *("zpool_replace", "zpool_offline", "zpool_detach", "zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind"),
     *("zpool_import_txg", "zpool_import_writable", "zpool_rewind", "disk_delete", "set_drive_mode", "zpool_clear"),
+    *("zpool_replace_serving", "zpool_detach_new_half"),
 }
 
 
@@ -44,8 +45,8 @@ def node(tmp_path, request, monkeypatch):
 
 def reseal(node, behind=None, **fields):
     name = node.operation.NAME
-    said = {"operation": name, "effect": node.operation.EFFECT, "params": GOOD[name], "argv": list(node.argv)}
-    node.sealed = rig.seal(behind, **{**said, "preconditions": {"fact": "as planned"}, **fields})
+    body = {"operation": name, "effect": node.operation.EFFECT, "params": GOOD[name], "argv": list(node.argv)}
+    node.sealed = rig.seal(behind, **{**body, "preconditions": {"fact": "as planned"}, **fields})
 
 
 def test_the_rule_is_the_registered_effect_and_nothing_else():

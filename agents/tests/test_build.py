@@ -31,10 +31,10 @@ OLD = [(3, 6, 8), (3, 7, 3), (3, 8, 10)]
 def test_the_one_file_says_its_build(packed, word, tmp_path):
     file = tmp_path / packed.NAME
     file.write_bytes(packed.content(ROOT))
-    said = subprocess.run([sys.executable, "-I", str(file), word], capture_output=True, text=True, check=True).stdout.strip()
-    assert said == packed.version_of(ROOT)
-    assert said.startswith(f"{RELEASE}+2")
-    assert len(said) <= 40, "the portal keeps so many"
+    output = subprocess.run([sys.executable, "-I", str(file), word], capture_output=True, text=True, check=True).stdout.strip()
+    assert output == packed.version_of(ROOT)
+    assert output.startswith(f"{RELEASE}+2")
+    assert len(output) <= 40, "the portal keeps so many"
 
 
 def test_a_checkout_has_no_build():
@@ -57,8 +57,8 @@ def test_a_python_that_is_too_old_gets_one_sentence(name, version, monkeypatch, 
 
 def test_the_verifier_has_no_annotation_that_its_oldest_python_cannot_evaluate():
     every = [node for node in ast.walk(ast.parse(VERIFIER)) if isinstance(node, (ast.arg, ast.FunctionDef, ast.AnnAssign))]
-    said = [node.returns if isinstance(node, ast.FunctionDef) else node.annotation for node in every]
-    joined = [ast.unparse(one) for one in said if one is not None and any(isinstance(part, ast.BitOr) for part in ast.walk(one))]
+    lines = [node.returns if isinstance(node, ast.FunctionDef) else node.annotation for node in every]
+    joined = [ast.unparse(one) for one in lines if one is not None and any(isinstance(part, ast.BitOr) for part in ast.walk(one))]
     assert joined == [], "3.9 has no `A | B` between types"
 
 

@@ -23,7 +23,7 @@ def test_it_does_not_mind_the_order():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0.0, "0"), (-1.0, "0"), (0.01, "0.1"), (2.0, "2"), (59.96, "60"), (60.2, "61"), (3600.0, "3600")]
+    ("seconds", "shown"), [(0.0, "0"), (-1.0, "0"), (0.01, "0.1"), (2.0, "2"), (59.96, "60"), (60.2, "61"), (3600.0, "3600")]
 )
-def test_it_never_says_an_age_younger_than_it_is(seconds, said):
-    assert spoken({"node": seconds}) == {"node": said}
+def test_it_never_says_an_age_younger_than_it_is(seconds, shown):
+    assert spoken({"node": seconds}) == {"node": shown}

@@ -58,8 +58,8 @@ def test_it_gives_the_command_a_clean_environment_a_session_of_its_own_and_no_in
         ran = outside(tmp_path, "import os, sys; print(os.getsid(0) == os.getpid(), dict(os.environ), sys.stdin.read(), os.getcwd())").go()
     finally:
         del os.environ["SLOTLIGHT_LEAK"]
-    said = ran.stdout.decode()
-    assert (said[:4], said[-3:], "LC_ALL" in said, "LEAK" in said) == ("True", " /\n", True, False)
+    output = ran.stdout.decode()
+    assert (output[:4], output[-3:], "LC_ALL" in output, "LEAK" in output) == ("True", " /\n", True, False)
 
 
 def test_it_ends_a_command_at_its_deadline_with_all_it_started(tmp_path):
@@ -194,8 +194,10 @@ def test_it_minds_from_a_zipapp_too(tmp_path):
         "import sys\nfrom agents.host.command_supervisor import Outside\ndef main():\n    print(Outside(sys.argv[1], ('true',), ('/bin/true',), 5.0).go().exit_code)\n"
     )
     zipapp.create_archive(source, tmp_path / "agent.pyz", main="run:main")
-    said = subprocess.run([sys.executable, "-I", tmp_path / "agent.pyz", str(tmp_path / "o1")], capture_output=True, text=True, check=True)
-    assert said.stdout == "0\n"
+    output = subprocess.run(
+        [sys.executable, "-I", tmp_path / "agent.pyz", str(tmp_path / "o1")], capture_output=True, text=True, check=True
+    )
+    assert output.stdout == "0\n"
 
 
 def test_a_real_host_names_what_is_started_by_its_whole_path():

@@ -61,20 +61,20 @@ class Moving:
 
 
 @pytest.mark.parametrize(
-    ("leads_to", "says"),
+    ("leads_to", "expected"),
     [
         (b"naa.5000c500a65b206b\n", "is naa:5000c500a65b206b by now"),
         (None, "does not say which disk it is any more"),
         (b"\n", "does not say"),
     ],
 )
-def test_a_name_that_has_gone_to_another_disk_is_not_deleted_and_what_was_is_said(twin, leads_to, says):
+def test_a_name_that_has_gone_to_another_disk_is_not_deleted_and_what_was_is_said(twin, leads_to, expected):
     wwid = params(twin)["wwid"]
     first, second = names(twin, wwid)
     ran = disk_delete.perform(Moving(twin, second, leads_to), params(twin))
     assert ran.exit_code == 1
     assert ran.stdout == f"{first}: deleted\n".encode()
-    assert f"{second} {says}" in ran.stderr.decode()
+    assert f"{second} {expected}" in ran.stderr.decode()
     assert "It was not deleted" in ran.stderr.decode()
     assert writes(twin) == [f"/sys/block/{first}/device/delete"]
     assert names(twin, wwid) == [second]

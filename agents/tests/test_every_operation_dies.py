@@ -90,9 +90,9 @@ class Node:
     def watch(self, phase: str) -> None:
         real = getattr(Journal, phase)
 
-        def watched(journal, *said, **more):
+        def watched(journal, *args, **more):
             self.pass_by(f"before {phase}")
-            answer = real(journal, *said, **more)
+            answer = real(journal, *args, **more)
             self.pass_by(f"after {phase}")
             return answer
 
@@ -143,19 +143,19 @@ def test_it_runs_at_most_once_wherever_the_agent_dies(tmp_path, monkeypatch, nam
                 node.hand_over()  # the portal offers again what it has no receipt of
             node.start_again()
             assert len(node.given) == (given if begun else 1), place
-            tells_the_truth(node, place, begun)
+            reports_the_truth(node, place, begun)
 
 
-def tells_the_truth(node: Node, place: str, begun: bool) -> None:
-    said = node.receipt["outcome"]
+def reports_the_truth(node: Node, place: str, begun: bool) -> None:
+    outcome = node.receipt["outcome"]
     if not begun:
-        assert said == "succeeded", place  # nothing was written down, so nothing had begun: it was carried out the second time
+        assert outcome == "succeeded", place  # nothing was written down, so nothing had begun: it was carried out the second time
     elif place in ("after result", "before amend", "after amend", "at after_result"):
-        assert said == "succeeded", place
+        assert outcome == "succeeded", place
     elif place in ("after claim", "at after_claim", "at before_intent", "before intend"):
-        assert said == "refused", place
+        assert outcome == "refused", place
     else:
-        assert (said, node.receipt["probe"]["result"]) == ("unknown", "did" if node.given else "did_not"), place
+        assert (outcome, node.receipt["probe"]["result"]) == ("unknown", "did" if node.given else "did_not"), place
 
 
 def test_every_place_is_a_failpoint_or_a_write_of_the_journal():

@@ -68,7 +68,7 @@ def test_every_path_to_the_enclosure_is_written_and_read():
 
 
 @pytest.mark.parametrize(
-    ("change", "over", "outcome", "said"),
+    ("change", "over", "outcome", "expected"),
     [
         (lambda node: None, {"wwid": "naa:5000c500ffffffff"}, "refuse", "and not naa:5000c500ffffffff. Its fault light stays."),
         (lambda node: None, {"slot": "4"}, "refuse", "Bay 4 of 0x500605b0000272bf holds naa:"),
@@ -78,11 +78,11 @@ def test_every_path_to_the_enclosure_is_written_and_read():
         (lambda node: setattr(bay(node), "fault", FAULT_SENSED), {}, "refuse", "the enclosure itself senses a fault there"),
     ],
 )
-def test_it_is_refused_where_another_disk_or_none_is_in_the_bay_or_nobody_asked_for_the_light(change, over, outcome, said):
+def test_it_is_refused_where_another_disk_or_none_is_in_the_bay_or_nobody_asked_for_the_light(change, over, outcome, expected):
     twin = host(change)
     found = against(twin, params(twin, **over))
     assert found, "nothing is said against it"
-    assert any(one == outcome and said in why for one, why in found), found
+    assert any(one == outcome and expected in why for one, why in found), found
 
 
 def test_what_the_enclosure_senses_stays_and_is_said():

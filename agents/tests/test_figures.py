@@ -20,13 +20,13 @@ def text(name: str) -> str:
 
 
 def genuine(pattern: str) -> list:
-    return [pytest.param(said, id=path) for path, said in texts(pattern) if said.strip()]
+    return [pytest.param(sentence, id=path) for path, sentence in texts(pattern) if sentence.strip()]
 
 
-@pytest.mark.parametrize("said", genuine("zpool-list-v-p-H*.txt"))
-def test_it_reads_every_genuine_list(said):
-    pools = zpool_list.parse(said)
-    assert sum(1 + len(pool.vdevs) for pool in pools) == sum("\t" in line for line in said.splitlines())
+@pytest.mark.parametrize("sentence", genuine("zpool-list-v-p-H*.txt"))
+def test_it_reads_every_genuine_list(sentence):
+    pools = zpool_list.parse(sentence)
+    assert sum(1 + len(pool.vdevs) for pool in pools) == sum("\t" in line for line in sentence.splitlines())
     assert all(pool.pool.alloc_bytes + pool.pool.free_bytes == pool.pool.size_bytes for pool in pools)
 
 
@@ -42,26 +42,26 @@ def test_a_rounded_list_is_refused():
     assert isinstance(zpool_list.parse("tank\t1\t1\t1\t-\t-\t0%\t2\t1.00\tONLINE\t-\n"), Unparsed)
 
 
-@pytest.mark.parametrize("said", genuine("zpool-get-all.txt"))
-def test_it_reads_every_genuine_property(said):
-    assert len(zpool_get.parse(said)) == len(said.splitlines()) - 1
+@pytest.mark.parametrize("sentence", genuine("zpool-get-all.txt"))
+def test_it_reads_every_genuine_property(sentence):
+    assert len(zpool_get.parse(sentence)) == len(sentence.splitlines()) - 1
 
 
 def test_it_reads_properties_as_scripts_get_them():
     """Composed by us: the columns of -H are parted by tabs."""
-    said = zpool_get.parse("ost_0\tguid\t4384816311869892781\t-\nost_0\tfailmode\twait\tdefault\n")
-    assert [(p.pool, p.name, p.value, p.source) for p in said] == [
+    parsed = zpool_get.parse("ost_0\tguid\t4384816311869892781\t-\nost_0\tfailmode\twait\tdefault\n")
+    assert [(p.pool, p.name, p.value, p.source) for p in parsed] == [
         ("ost_0", "guid", "4384816311869892781", "-"),
         ("ost_0", "failmode", "wait", "default"),
     ]
     assert isinstance(zpool_get.parse("ost_0\tguid\t1\t-\nost_0\tguid\t2\t-\n"), Unparsed)
 
 
-@pytest.mark.parametrize("said", genuine("zpool-iostat-vl-H-p.txt"))
-def test_it_reads_every_genuine_wait(said):
-    read = zpool_iostat.parse(said)
+@pytest.mark.parametrize("sentence", genuine("zpool-iostat-vl-H-p.txt"))
+def test_it_reads_every_genuine_wait(sentence):
+    read = zpool_iostat.parse(sentence)
     assert read.now is None
-    assert len(read.since_import) == sum("\t" in line for line in said.splitlines())
+    assert len(read.since_import) == sum("\t" in line for line in sentence.splitlines())
 
 
 def test_the_slow_disk_waits_as_long_as_it_was_printed():
@@ -84,10 +84,10 @@ def test_rounded_waits_are_refused():
     assert isinstance(zpool_iostat.parse(text(f"{SLOW}/zpool-iostat-vl-H-p.txt").replace("41686848", "41ms")), Unparsed)
 
 
-@pytest.mark.parametrize("said", genuine("zpool-iostat-w.txt"))
-def test_it_reads_every_genuine_histogram_and_marks_rounded_counts(said):
-    (pool,) = zpool_iostat_w.parse(said)
-    assert any(None in counts for counts in pool.counts.values()) == ("K " in said or "K\n" in said)
+@pytest.mark.parametrize("given", genuine("zpool-iostat-w.txt"))
+def test_it_reads_every_genuine_histogram_and_marks_rounded_counts(given):
+    (pool,) = zpool_iostat_w.parse(given)
+    assert any(None in counts for counts in pool.counts.values()) == ("K " in given or "K\n" in given)
 
 
 def test_it_counts_the_waits_of_the_slow_disk():
@@ -109,10 +109,10 @@ def test_it_reads_a_histogram_as_scripts_get_it():
     assert isinstance(zpool_iostat_w.parse(f"\nost_6\n{rows[:-200]}\n"), Unparsed)
 
 
-@pytest.mark.parametrize("said", genuine("zdb-lu-sda1.txt"))
-def test_it_reads_every_genuine_uberblock(said):
-    read = zdb_uberblocks.parse(said)
-    assert len(read) == said.count("Uberblock[")
+@pytest.mark.parametrize("sentence", genuine("zdb-lu-sda1.txt"))
+def test_it_reads_every_genuine_uberblock(sentence):
+    read = zdb_uberblocks.parse(sentence)
+    assert len(read) == sentence.count("Uberblock[")
     assert [u.txg for u in read] == sorted((u.txg for u in read), reverse=True)
 
 
@@ -131,9 +131,9 @@ def test_a_blank_disk_has_no_uberblocks():
 
 
 def test_a_torn_uberblock_is_refused():
-    said = text("import-blocked-diverged-disk/1-not-imported/zdb-lu-sda1.txt")
-    assert isinstance(zdb_uberblocks.parse(said[:-40]), Unparsed)
-    assert isinstance(zdb_uberblocks.parse(said.replace("\ttxg = 4\n", "\ttxg = 4K\n")), Unparsed)
+    sentence = text("import-blocked-diverged-disk/1-not-imported/zdb-lu-sda1.txt")
+    assert isinstance(zdb_uberblocks.parse(sentence[:-40]), Unparsed)
+    assert isinstance(zdb_uberblocks.parse(sentence.replace("\ttxg = 4\n", "\ttxg = 4K\n")), Unparsed)
 
 
 def test_disks_of_an_imported_pool_are_not_asked_for_uberblocks():
@@ -149,9 +149,9 @@ def test_nobody_is_asked_for_uberblocks_while_zpool_does_not_answer():
     assert zdb_uberblocks.keys(Hung(step("healthy-raidz2"))) == ()
 
 
-@pytest.mark.parametrize("said", [case for case in genuine("zdb-C.txt") if case.values[0] != NO_CACHE])
-def test_it_reads_every_genuine_cache_file(said):
-    for pool in zdb_config.parse(said):
+@pytest.mark.parametrize("given", [case for case in genuine("zdb-C.txt") if case.values[0] != NO_CACHE])
+def test_it_reads_every_genuine_cache_file(given):
+    for pool in zdb_config.parse(given):
         assert pool.root.guid == pool.guid
         assert pool.hostname in ("oss01", "oss02")
 
@@ -178,11 +178,11 @@ def test_no_cache_file_is_nothing_here():
 
 def test_a_vdev_has_a_dash_for_its_altroot_since_2_4_1():
     """As OpenZFS 2.4.4 printed it on a node of Debian trixie."""
-    said = "tank\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t1.00\tONLINE\t-\n\t7003424487238522900\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t-\tONLINE\t-\n"
-    said += "\t4211186085573846710\t526385152\t-\t-\t-\t-\t-\t-\t-\tONLINE\t-\n"
-    (tank,) = zpool_list.parse(said)
+    sentence = "tank\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t1.00\tONLINE\t-\n\t7003424487238522900\t2952790016\t76787712\t2876002304\t-\t-\t0\t2\t-\tONLINE\t-\n"
+    sentence += "\t4211186085573846710\t526385152\t-\t-\t-\t-\t-\t-\t-\tONLINE\t-\n"
+    (tank,) = zpool_list.parse(sentence)
     assert [(v.name, v.size_bytes, v.alloc_bytes, v.health) for v in tank.vdevs] == [
         ("7003424487238522900", 2952790016, 76787712, "ONLINE"),
         ("4211186085573846710", 526385152, None, "ONLINE"),
     ]
-    assert isinstance(zpool_list.parse(said.replace("ONLINE\t-\n\t421", "ONLINE\t/mnt\n\t421")), Unparsed)
+    assert isinstance(zpool_list.parse(sentence.replace("ONLINE\t-\n\t421", "ONLINE\t/mnt\n\t421")), Unparsed)

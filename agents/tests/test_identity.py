@@ -59,7 +59,7 @@ def test_it_does_not_go_back_to_a_key_that_was_replaced(newer):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         lambda old, new: None,
         lambda old, new: [],
@@ -74,9 +74,9 @@ def test_it_does_not_go_back_to_a_key_that_was_replaced(newer):
         lambda old, new: {**announced(old, new), "keys": announced(old, rig.Keys())["keys"]},
     ],
 )
-def test_it_follows_to_nothing_else(said, newer):
+def test_it_follows_to_nothing_else(text, newer):
     with pytest.raises(BadKeys):
-        identity.rotated(HOST, rig.identity(), said(rig.keys(), newer))
+        identity.rotated(HOST, rig.identity(), text(rig.keys(), newer))
 
 
 def test_an_agent_without_keys_is_given_none_by_an_announcement(newer):

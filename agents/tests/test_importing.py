@@ -121,9 +121,11 @@ def test_a_plan_asks_what_can_be_imported_once(name, answers, tmp_path):
     assert plan["preconditions"]["import.listed"].startswith("1" if answers else UNKNOWN)
 
 
-@pytest.mark.parametrize(("host", "said"), [("unknown (hostid=0)", _importing.UNNAMED), ("oss02 (hostid=5b2f4c02)", _importing.ELSEWHERE)])
-def test_activity_of_no_known_host_proves_nothing_and_imports_nothing(host, said):
+@pytest.mark.parametrize(
+    ("host", "expected"), [("unknown (hostid=0)", _importing.UNNAMED), ("oss02 (hostid=5b2f4c02)", _importing.ELSEWHERE)]
+)
+def test_activity_of_no_known_host_proves_nothing_and_imports_nothing(host, expected):
     action = f"The pool must be exported from {host}\n\tbefore it can be safely imported."
     listed = SimpleNamespace(status="The pool is currently imported by another system.", action=action)
-    assert _importing.says(listed) == said
-    assert [outcome for outcome, _ in against(**{"import.says": said})] == ["refuse"]
+    assert _importing.status_of(listed) == expected
+    assert [outcome for outcome, _ in against(**{"import.says": expected})] == ["refuse"]

@@ -67,16 +67,16 @@ def at(root, path):
     return root / path[1:]
 
 
-def installed(root, host=None, **said):
+def installed(root, host=None, **fields):
     lines: list[str] = []
-    arguments = {"portal": "", "node": "", "token": "", "ca_file": ""} | said
-    install.install(host or Host(), **arguments, say=lines.append, root=str(root))
+    arguments = {"portal": "", "node": "", "token": "", "ca_file": ""} | fields
+    install.install(host or Host(), **arguments, write=lines.append, root=str(root))
     return "\n".join(lines)
 
 
 def test_it_puts_program_unit_policy_and_bell_in_place_and_starts(one_file, root):
     host = Host()
-    said = installed(root, host)
+    text = installed(root, host)
     assert at(root, paths.PROGRAM).read_bytes() == one_file.read_bytes()
     assert os.access(at(root, paths.PROGRAM), os.X_OK)
     assert f"ExecStart={paths.PROGRAM} run" in at(root, paths.UNIT).read_text()
@@ -85,7 +85,7 @@ def test_it_puts_program_unit_policy_and_bell_in_place_and_starts(one_file, root
     assert at(root, paths.ZED_HOOK).read_text() == zed_hook.hook(paths.FOLDER)
     assert [argv[1] for argv in host.ran] == ["daemon-reload", "enable", "restart", "try-restart"]
     assert host.ran[-1][2] == paths.ZED_UNIT_NAME  # it looks into its folder only when it starts
-    assert "already enrolled as oss01" in said
+    assert "already enrolled as oss01" in text
 
 
 def test_an_upgrade_keeps_the_policy(one_file, root):
@@ -111,11 +111,11 @@ def test_what_the_package_brought_is_not_brought_again(root, monkeypatch):
     program.write_bytes(zipapp.content(ROOT))
     monkeypatch.setattr(sys, "argv", [str(program), "install"])
     host = Host()
-    said = installed(root, host)
+    text = installed(root, host)
     assert not at(root, paths.PROGRAM).exists()
     assert not at(root, paths.UNIT).exists()
     assert [argv[1] for argv in host.ran] == ["daemon-reload", "enable", "restart"]
-    assert f"`{paths.DEB_PROGRAM} status`" in said
+    assert f"`{paths.DEB_PROGRAM} status`" in text
 
 
 def test_the_guide_removes_every_file_that_was_put_there(one_file, root):
@@ -163,19 +163,19 @@ def test_a_file_in_etc_that_says_something_else_is_refused(root, tmp_path, text)
 
 def test_status_says_that_nothing_runs_and_nothing_was_taken(root):
     lines, well = report_status(str(at(root, paths.FOLDER)), str(at(root, paths.POLICY)), 1000.0)
-    said = "\n".join(lines)
+    text = "\n".join(lines)
     assert not well
-    assert "not running" in said
-    assert "none yet" in said
-    assert "observe" in said
+    assert "not running" in text
+    assert "none yet" in text
+    assert "observe" in text
 
 
 def test_status_tells_the_last_report_and_why_the_next_was_not_taken(root):
     folder = str(at(root, paths.FOLDER))
     last_contact.write(folder, last_contact.Pulse(900.0, 990.0, "connection refused", 3, ("zdb_label/sda1",)))
-    said = "\n".join(report_status(folder, "", 1000.0)[0])
-    assert "took one 100 s ago; 3 wait on disk; the last try failed: connection refused" in said
-    assert "zdb_label/sda1" in said
+    text = "\n".join(report_status(folder, "", 1000.0)[0])
+    assert "took one 100 s ago; 3 wait on disk; the last try failed: connection refused" in text
+    assert "zdb_label/sda1" in text
 
 
 def test_the_doctor_names_what_is_missing_and_what_to_do(root):
@@ -189,8 +189,8 @@ def test_the_doctor_names_what_is_missing_and_what_to_do(root):
 
 def test_the_doctor_says_who_the_node_is_by_the_same_key_as_the_portal(root):
     folder = str(at(root, paths.FOLDER))
-    said = [finding.so for finding in doctor.examine(Host(), folder, "") if finding.about == "identity"]
-    assert load(folder).key_id in said[0]
+    lines = [finding.so for finding in doctor.examine(Host(), folder, "") if finding.about == "identity"]
+    assert load(folder).key_id in lines[0]
 
 
 def test_root_has_no_network_and_who_has_it_has_nothing_else():
@@ -275,9 +275,9 @@ def test_a_private_authority_works_from_a_relative_path_and_through_the_relay(on
     _, url, certificate = private
     monkeypatch.chdir(certificate.parent)
     before = os.umask(0o077)  # as the command line sets it
-    said = installed(bare, Starting(bare), **enrolling(url, certificate.name))
+    text = installed(bare, Starting(bare), **enrolling(url, certificate.name))
     os.umask(before)
-    assert "Enrolled, and the first report arrived." in said
+    assert "Enrolled, and the first report arrived." in text
     kept = at(bare, paths.CA)
     assert kept.read_bytes() == certificate.read_bytes()
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o644, 0o755), "the relay is nobody"

@@ -88,8 +88,8 @@ def test_both_sides_of_a_fork_are_kept_as_evidence(witness, signer, store):
 
 def test_a_person_ends_it_and_that_is_remembered(witness, signer, store):
     witness.accept(signer.note(12, ROOTS[12]), [])
-    said = again(signer, store).clear("ann", "2026-11-21T10:30:00Z")
-    assert "over 12 events" in said
+    text = again(signer, store).clear("ann", "2026-11-21T10:30:00Z")
+    assert "over 12 events" in text
     later = again(signer, store)
     assert (later.why_observe_only, later.size) == ("", 12)
     assert later.held.cleared[0][1] == "ann"

@@ -100,9 +100,9 @@ def test_a_person_sees_and_ends_the_alarm_of_the_witness(home, capsys):
     ledger.bodies.pop()
     log.hear(ledger.log(3))
     assert main(["witness", "--dir", str(home)]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert said[:2] == ["holds no checkpoint yet", "holds the checkpoint over 3 events"]
-    assert "shrank" in said[2]
+    output = capsys.readouterr().out.splitlines()
+    assert output[:2] == ["holds no checkpoint yet", "holds the checkpoint over 3 events"]
+    assert "shrank" in output[2]
     assert main(["witness", "--dir", str(home), "--accept"]) == 0
     assert main(["witness", "--dir", str(home)]) == 0
     assert "checkpoint over 2 events" in capsys.readouterr().out
@@ -131,9 +131,9 @@ def test_status_says_what_holds_the_agent_back_whatever_its_policy_says(home, ca
     kept.hold("journal", "The journal was put back.", "at")
     kept.close()
     assert main(["status", "--dir", str(home), "--policy", str(home / "policy.json")]) == 1
-    said = capsys.readouterr().out
-    assert "HELD     The journal was put back." in said
-    assert f"orders by the portal's key {rig.identity().portal_key_id}" in said
+    output = capsys.readouterr().out
+    assert "HELD     The journal was put back." in output
+    assert f"orders by the portal's key {rig.identity().portal_key_id}" in output
     (home / "journal.sqlite").write_bytes(b"damage" * 1000)
     assert main(["status", "--dir", str(home), "--policy", str(home / "policy.json")]) == 1
     assert "cannot be opened" in capsys.readouterr().out

@@ -50,6 +50,8 @@ GOOD = {
         "value": "6",
     },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_replace_serving": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_detach_new_half": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_offline": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_import_readonly": {"pool": "p", "pool_guid": "1", "force": "no"},
     "zpool_import_dry_run": {"pool": "p", "pool_guid": "1", "force": "no"},
@@ -193,15 +195,15 @@ def test_plan_plans_only_what_writes(name):
     assert "no operation that changes" in OPERATIONS["plan"].check({"operation": name, "params": "{}"})
 
 
-CHANGES = ("zpool_replace", "zpool_offline", "zpool_detach")
+CHANGES = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_detach", "zpool_detach_new_half")
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("state", ["UNAVAIL", "FAULTED", "REMOVED", "unknown: it was not read"])
 def test_no_disk_of_a_vdev_that_cannot_be_opened_is_changed(name, state):
     """By the node's own look: another disk does not open a vdev."""
-    said = OPERATIONS[name].guards({"target.vdev": state}, GOOD[name])
-    assert [outcome for outcome, reason in said if "target.vdev" in reason or "top-level vdev of" in reason] == [
+    lines = OPERATIONS[name].guards({"target.vdev": state}, GOOD[name])
+    assert [outcome for outcome, reason in lines if "target.vdev" in reason or "top-level vdev of" in reason] == [
         "unknown" if state.startswith("unknown") else "refuse"
     ]
 

@@ -208,8 +208,8 @@ def test_an_order_counts_from_the_moment_at_which_the_clocks_may_agree():
     assert refusal({"not_before": "2026-11-21T03:11:00Z"}) == ""
 
 
-@pytest.mark.parametrize(("ends", "said"), [("03:10:00", "expired"), ("03:09:00", "expired"), ("03:10:01", "")])
-def test_a_question_expires(ends, said):
+@pytest.mark.parametrize(("ends", "expected"), [("03:10:00", "expired"), ("03:09:00", "expired"), ("03:10:01", "")])
+def test_a_question_expires(ends, expected):
     look = {"operation": "look", "effect": "pure", "params": {"sources": "node"}, "argv": [], "fence": "", "nonce": "", "approvals": []}
     why = refusal({**look, "expires_at": f"2026-11-21T{ends}Z"})
-    assert (said in why) if said else why == ""
+    assert (expected in why) if expected else why == ""

@@ -14,7 +14,7 @@ from agents.tests import rig
 
 CAPTURES = Path(__file__).parent / "captures"
 LINUX_ONLY = ("O_DIRECT", "posix_fadvise", "POSIX_FADV_DONTNEED", "preadv")
-SAYS = {
+ANSWERS = {
     "freebsd": {"zpool status": "zpool_status/made-up--freebsd-labels.txt", "sysctl vfs.zfs": "sysctl/made-up--freebsd-14.txt"},
     "illumos": {"zpool status": "zpool_status/made-up--illumos-one-unavailable.txt"},
 }
@@ -25,13 +25,13 @@ class Elsewhere(LocalHost):
 
     def __init__(self, root: str, system: str) -> None:
         super().__init__()
-        self._root, self._says = root, SAYS[system]
+        self._root, self._says = root, ANSWERS[system]
 
     def run(self, argv, timeout_seconds):
-        said = self._says.get(" ".join(argv[:2]))
-        if said is None:
+        reported = self._says.get(" ".join(argv[:2]))
+        if reported is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
-        return Ran(tuple(argv), 0, (CAPTURES / said).read_bytes(), b"", 0.1)
+        return Ran(tuple(argv), 0, (CAPTURES / reported).read_bytes(), b"", 0.1)
 
     def read(self, path):
         return super().read(self._root + path)
@@ -48,16 +48,16 @@ class Portal(rig.Intake):
         return Reply(200, self.take(value))
 
 
-@pytest.mark.parametrize("system", SAYS)
+@pytest.mark.parametrize("system", ANSWERS)
 def test_it_reports_what_there_is_and_names_what_there_is_not(system, tmp_path, monkeypatch):
     for name in LINUX_ONLY:
         monkeypatch.delattr(os, name, raising=False)
     host = Elsewhere(str(tmp_path), system)
     captures = everything(host)
-    said = {kept.source: kept for kept in captures}
-    assert said["zpool_status"].outcome == "data"
-    assert not isinstance(COLLECTORS["zpool_status"].parse(said["zpool_status"].text), Unparsed)
-    assert said["sysctl"].outcome == ("data" if system == "freebsd" else "nothing")
+    by_source = {kept.source: kept for kept in captures}
+    assert by_source["zpool_status"].outcome == "data"
+    assert not isinstance(COLLECTORS["zpool_status"].parse(by_source["zpool_status"].text), Unparsed)
+    assert by_source["sysctl"].outcome == ("data" if system == "freebsd" else "nothing")
     assert all(kept.reason for kept in captures if kept.outcome == "nothing")
     portal = Portal()
     Reporter(host, rig.identity(), portal, "none.json").send(captures, {})

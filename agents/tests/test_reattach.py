@@ -65,8 +65,8 @@ def test_it_runs_at_most_once_and_knows_more_than_a_probe(stage, name):
     assert stage.start(name).wait(20) == failpoints.EXIT_CODE
     stage.start()
     receipt = stage.receipt()
-    said = (receipt["outcome"], receipt["exit_code"], receipt["probe"] and receipt["probe"]["result"])
-    assert said == (outcome, exit_code, probe), receipt["reason"]
+    reported = (receipt["outcome"], receipt["exit_code"], receipt["probe"] and receipt["probe"]["result"])
+    assert reported == (outcome, exit_code, probe), receipt["reason"]
     assert len(rig.replaces(stage.host)) == times
     stage.until(lambda: not stage.left)
 

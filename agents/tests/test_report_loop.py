@@ -107,9 +107,9 @@ def test_what_was_lost_is_said_in_the_next_report(node):
         away(rhythm, portal)
         change(schedule, noise(n))
     rhythm.step()
-    told = portal.known  # the texts travelled by digest
+    known = portal.known  # the texts travelled by digest
     (own,) = (kept for kept in schedule.captures() if kept.source == OWN)
-    assert own.digest in told
+    assert own.digest in known
     assert "spool:reports lost: " in own.text
     clock.now += 20
     rhythm.step()

@@ -139,11 +139,11 @@ def test_what_would_be_reported_is_what_the_schedule_says(tmp_path):
     node = scenarios.tiny()
     node.disks[-1].smart.standby = True
     asked = scenarios.host(tmp_path, node, scenarios.Clock())
-    said = {(kept.source, kept.key): kept for kept in everything(asked)}
-    assert {source for source, _ in said} >= {"zpool_status", "zdb_label", "block", "smart", "agent"}
+    by_source = {(kept.source, kept.key): kept for kept in everything(asked)}
+    assert {source for source, _ in by_source} >= {"zpool_status", "zdb_label", "block", "smart", "agent"}
     name = node.disks[-1].paths[0].name
-    assert (said["smart", name].outcome, said["smart", name].reason) == ("nothing", f"{name} sleeps and was not woken")
-    labels = [kept for (source, key), kept in said.items() if source == "zdb_label" and key.startswith(name)]
+    assert (by_source["smart", name].outcome, by_source["smart", name].reason) == ("nothing", f"{name} sleeps and was not woken")
+    labels = [kept for (source, key), kept in by_source.items() if source == "zdb_label" and key.startswith(name)]
     assert [kept.outcome for kept in labels] == ["nothing"]
-    assert said["zpool_import", ""].reason == f"{name} would be woken by it, so it was not asked"
-    assert json.loads(json.dumps(said["zpool_status", ""].body()))["text"].startswith("  pool: ")
+    assert by_source["zpool_import", ""].reason == f"{name} would be woken by it, so it was not asked"
+    assert json.loads(json.dumps(by_source["zpool_status", ""].body()))["text"].startswith("  pool: ")

@@ -25,10 +25,10 @@ RULE = {
 @pytest.mark.parametrize("name", RULE)
 def test_the_rule(name):
     runs, here, elsewhere, defers, outcome, words = RULE[name]
-    said, reason = in_the_way("tank", "mirror-0", runs, here, elsewhere, lambda: defers)
-    assert said == outcome
+    in_the_way_now, reason = in_the_way("tank", "mirror-0", runs, here, elsewhere, lambda: defers)
+    assert in_the_way_now == outcome
     assert words in reason
-    assert said == "pass" or "`zpool status tank`" in reason  # a refusal says where to look
+    assert in_the_way_now == "pass" or "`zpool status tank`" in reason  # a refusal says where to look
 
 
 @pytest.mark.parametrize(("release", "means"), [((0, 7), ""), ((0, 6), ""), ((0, 8), None), ((2, 3), None), (None, None)])

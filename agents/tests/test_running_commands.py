@@ -27,8 +27,8 @@ IMPORTS = tuple(name for name in OPERATIONS if name.startswith("zpool_") and run
 class Node:
     """Processes by number, and a `zpool import` that says what it is told to; `asked` counts it, `most` how many were at work at once."""
 
-    def __init__(self, *lines, says=(LISTED,)):
-        self.lines, self.says, self.imports = dict(enumerate(lines, 1)), list(says), threading.RLock()
+    def __init__(self, *lines, imports=(LISTED,)):
+        self.lines, self.says, self.imports = dict(enumerate(lines, 1)), list(imports), threading.RLock()
         self.asked = self.now_at_it = self.most = 0
         self.meanwhile = lambda: None
 
@@ -103,7 +103,7 @@ def test_one_that_does_not_end_leaves_open_what_can_be_imported():
 
 
 def test_a_listing_beside_which_another_began_is_made_again():
-    node = Node(says=("no pools available to import\n", LISTED))
+    node = Node(imports=("no pools available to import\n", LISTED))
     looks = iter([(), (BY_HAND,), (BY_HAND,), ()])  # before the first; after it; and until that one ended
 
     def look(pattern):
@@ -175,7 +175,9 @@ def importer(tmp_path, monkeypatch):
         }.items():
             monkeypatch.setattr(operation, what, does)
         run = stage.host.run
-        monkeypatch.setattr(stage.host, "run", lambda said, *more: _given(stage, said) if tuple(said) == argv else run(said, *more))
+        monkeypatch.setattr(
+            stage.host, "run", lambda command, *more: _given(stage, command) if tuple(command) == argv else run(command, *more)
+        )
         sealed = rig.seal(operation=name, effect=operation.EFFECT, params=GOOD[name], argv=list(argv), preconditions={"fact": "as planned"})
         return stage.take(stage.order(sealed))
 

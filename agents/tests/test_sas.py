@@ -41,10 +41,10 @@ def test_a_torn_counter_is_no_smaller_counter():
 
 
 @pytest.mark.parametrize(
-    ("said", "rate"), [("12.0 Gbit", 12.0), ("22.5 Gbit", 22.5), ("Unknown", None), ("Link Rate failed", None), (None, None)]
+    ("text", "rate"), [("12.0 Gbit", 12.0), ("22.5 Gbit", 22.5), ("Unknown", None), ("Link Rate failed", None), (None, None)]
 )
-def test_a_link_that_is_down_has_no_rate(said, rate):
-    assert gigabits(said) == rate
+def test_a_link_that_is_down_has_no_rate(text, rate):
+    assert gigabits(text) == rate
 
 
 def test_it_reads_a_genuine_fabric():

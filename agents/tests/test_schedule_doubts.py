@@ -18,7 +18,7 @@ def listing(text, outcome="data"):
 
 
 @pytest.mark.parametrize(
-    ("before", "said", "doubted"),
+    ("before", "text", "doubted"),
     [
         (listing(LISTED), listing(NONE + "\n"), True),
         (listing(LISTED), listing(""), True),
@@ -30,21 +30,21 @@ def listing(text, outcome="data"):
         ((), listing(NONE), False),
     ],
 )
-def test_only_a_listing_that_became_empty_is_doubted(before, said, doubted):
-    assert doubtful(before, said) is doubted
+def test_only_a_listing_that_became_empty_is_doubted(before, text, doubted):
+    assert doubtful(before, text) is doubted
 
 
 @pytest.fixture
 def asked(make, clock):
     """A schedule of `zpool import` alone, what it will say, and when it was asked."""
-    says, when = [], []
+    texts, when = [], []
 
     def collect(host):
         when.append(clock.now)
-        return listing(says[min(len(when), len(says)) - 1])
+        return listing(texts[min(len(when), len(texts)) - 1])
 
     module = source("zpool_import", zpool_import.EVERY_SECONDS, collect=collect, doubtful=doubtful, DOUBT_SECONDS=DOUBT_SECONDS)
-    return make(module), says, when
+    return make(module), texts, when
 
 
 def rounds(schedule, clock, seconds, every=5.0):
@@ -54,8 +54,8 @@ def rounds(schedule, clock, seconds, every=5.0):
 
 
 def test_it_is_asked_once_more_and_then_at_its_own_pace(asked, clock):
-    schedule, says, when = asked
-    says += [LISTED, NONE]
+    schedule, texts, when = asked
+    texts += [LISTED, NONE]
     rounds(schedule, clock, 2.5 * zpool_import.EVERY_SECONDS)
     _, empty, again, *later = when
     assert 0 < again - empty <= DOUBT_SECONDS + 5.0
@@ -63,8 +63,8 @@ def test_it_is_asked_once_more_and_then_at_its_own_pace(asked, clock):
 
 
 def test_what_a_run_asked_and_heard_is_doubted_too(asked, clock):
-    schedule, says, when = asked
-    says += [LISTED]
+    schedule, texts, when = asked
+    texts += [LISTED]
     rounds(schedule, clock, 10.0)
     schedule.learn("zpool_import", listing(NONE), schedule.now())
     rounds(schedule, clock, DOUBT_SECONDS + 10.0)

@@ -75,7 +75,7 @@ def test_a_file_that_is_not_there_fails_and_says_so(host):
 
 
 @pytest.mark.parametrize(
-    ("over", "said"),
+    ("over", "expected"),
     [
         ({"value": "1"}, "may be set from 4194304 to 67108864, not to 1."),
         ({"value": "99999999"}, "may be set from"),
@@ -88,8 +88,8 @@ def test_a_file_that_is_not_there_fails_and_says_so(host):
         ({"platform": FREEBSD, "name": "zfs_multihost_fail_intervals", "value": "20", "before": "10"}, ""),
     ],
 )
-def test_it_takes_only_what_is_safe(over, said):
-    assert said in set_tunable.check({**GOOD, **over})
+def test_it_takes_only_what_is_safe(over, expected):
+    assert expected in set_tunable.check({**GOOD, **over})
 
 
 def test_a_default_may_always_be_put_back():

@@ -18,9 +18,9 @@ HEAD = "smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n\n"
 @pytest.mark.parametrize(("name", "text"), GENUINE, ids=[name for name, _ in GENUINE])
 def test_a_disk_without_a_verdict_has_not_passed(name, text):
     """The lab's disks lack SMART; the capture is genuine all the same."""
-    said = parse(text)
-    assert (said.passed, said.line, said.grown_defects) == (None, "", None)
-    assert str(said.wwid).startswith("naa:5000c500a65b2")
+    parsed = parse(text)
+    assert (parsed.passed, parsed.line, parsed.grown_defects) == (None, "", None)
+    assert str(parsed.wwid).startswith("naa:5000c500a65b2")
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,18 @@ GENUINE_JSON = texts("smartctl-x-j-sda.txt")
 @pytest.mark.parametrize(("name", "text"), GENUINE_JSON, ids=[name for name, _ in GENUINE_JSON])
 def test_it_reads_a_genuine_report_in_json(name, text):
     """The lab's disks lack SMART: nothing is claimed of them, and 0 degrees is no temperature."""
-    said = parse(text)
-    assert (said.passed, said.line, said.grown_defects) == (None, "", None)
-    assert str(said.wwid).startswith("naa:5000c500a65b2")
-    assert (said.details.temperature, said.details.self_tests, said.details.links) == (None, None, ())
+    parsed = parse(text)
+    assert (parsed.passed, parsed.line, parsed.grown_defects) == (None, "", None)
+    assert str(parsed.wwid).startswith("naa:5000c500a65b2")
+    assert (parsed.details.temperature, parsed.details.self_tests, parsed.details.links) == (None, None, ())
 
 
 def test_it_reads_all_that_a_failing_disk_says():
     """Composed by us."""
-    said = parse((Path(__file__).parent / "captures/smart/made-up--sas-failing-json.json").read_text())
-    assert (said.passed, said.grown_defects, said.wwid, said.serial) == (False, 1874, "naa:5000c500a670c5fb", "ZA21ABCD")
-    assert said.line == "SMART status: failed, FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x10"
-    about = said.details
+    parsed = parse((Path(__file__).parent / "captures/smart/made-up--sas-failing-json.json").read_text())
+    assert (parsed.passed, parsed.grown_defects, parsed.wwid, parsed.serial) == (False, 1874, "naa:5000c500a670c5fb", "ZA21ABCD")
+    assert parsed.line == "SMART status: failed, FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x10"
+    about = parsed.details
     assert (about.temperature, about.temperature_trip, about.power_on_hours, about.pending_defects) == (41, 60, 41211, 3)
     assert about.errors[0] == ErrorLine("read", 1120394896, 2, "650912.300")
     (test,) = about.self_tests
@@ -112,7 +112,7 @@ def test_it_reads_all_that_a_failing_disk_says():
 
 def test_it_reads_a_sata_disk():
     """Composed by us: its LU name comes in three parts, and its attributes carry the medium errors."""
-    said = parse(
+    parsed = parse(
         json.dumps(
             {
                 "smartctl": {},
@@ -127,8 +127,8 @@ def test_it_reads_a_sata_disk():
             }
         )
     )
-    assert (said.wwid, said.passed, said.details.attributes) == ("naa:500123412345678f", True, (("pending", 8),))
-    assert said.details.self_tests[0].failed
+    assert (parsed.wwid, parsed.passed, parsed.details.attributes) == ("naa:500123412345678f", True, (("pending", 8),))
+    assert parsed.details.self_tests[0].failed
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '{"smartctl": []}', '{"smartctl": {}', "{" * 10_000])
@@ -138,14 +138,14 @@ def test_it_refuses_json_that_is_torn_or_not_smartctls(text):
 
 @pytest.mark.parametrize("value", [1.5, "3", True, -1, None, [3], 2**70])
 def test_a_number_in_a_strange_form_counts_as_not_said(value):
-    said = parse(json.dumps({"smartctl": {}, "scsi_grown_defect_list": value, "scsi_pending_defects": {"count": value}}))
-    assert said.details.pending_defects is None
-    assert said.grown_defects is None or value == 2**70
+    parsed = parse(json.dumps({"smartctl": {}, "scsi_grown_defect_list": value, "scsi_pending_defects": {"count": value}}))
+    assert parsed.details.pending_defects is None
+    assert parsed.grown_defects is None or value == 2**70
 
 
 def test_a_part_of_the_text_without_its_first_lines_is_read():
-    said = parse("SMART Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=10]\nDrive Trip Temperature:      68 C\n")
-    assert (said.passed, said.sense, said.details.temperature_trip, said.wwid) == (False, (0x5D, 0x10), 68, None)
+    parsed = parse("SMART Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=10]\nDrive Trip Temperature:      68 C\n")
+    assert (parsed.passed, parsed.sense, parsed.details.temperature_trip, parsed.wwid) == (False, (0x5D, 0x10), 68, None)
 
 
 @pytest.mark.parametrize(
@@ -220,25 +220,25 @@ def test_it_reads_both_forms_of_the_attribute_table(row):
 
 
 def test_an_attribute_of_another_vendors_meaning_is_not_counted():
-    said = parse("197 Current_Pending_ECC_Cnt 0x0032   100   100   000    Old_age   Always       -       1\n")
-    assert said.details.attributes == ()
+    parsed = parse("197 Current_Pending_ECC_Cnt 0x0032   100   100   000    Old_age   Always       -       1\n")
+    assert parsed.details.attributes == ()
 
 
 def test_what_is_at_its_threshold_is_told_by_what_that_means():
-    said = parse(
+    details = parse(
         "  5 Reallocated_Sector_Ct   0x0033   003   003   010    Pre-fail  Always   FAILING_NOW 64472\n"
         " 12 Power_Cycle_Count       0x0032   001   001   020    Old_age   Always   FAILING_NOW 90112\n"
         "190 Airflow_Temperature_Cel 0x0022   039   039   045    Old_age   Always   FAILING_NOW 61\n"
         "194 Temperature_Celsius     0x0022   061   039   045    Old_age   Always   In_the_past 39\n"
     ).details
-    assert (said.failing, said.exhausted, said.too_hot) == (("Reallocated_Sector_Ct",), ("Power_Cycle_Count",), True)
+    assert (details.failing, details.exhausted, details.too_hot) == (("Reallocated_Sector_Ct",), ("Power_Cycle_Count",), True)
 
 
 def test_numbers_with_a_comma_are_read_where_they_are_whole():
-    said = parse(
+    details = parse(
         "Power On Hours:                     33,323\nread:          0      941       941       941       1090      47812,883           2\n"
     ).details
-    assert (said.power_on_hours, said.errors) == (33323, (ErrorLine("read", 941, 2, "47812.883"),))
+    assert (details.power_on_hours, details.errors) == (33323, (ErrorLine("read", 941, 2, "47812.883"),))
 
 
 @pytest.mark.parametrize(
@@ -250,9 +250,9 @@ def test_numbers_with_a_comma_are_read_where_they_are_whole():
     ],
 )
 def test_why_a_disk_says_nothing_is_kept(line, why):
-    said = parse(HEAD + line + "\n")
-    assert said.passed is None
-    assert why in said.silent
+    parsed = parse(HEAD + line + "\n")
+    assert parsed.passed is None
+    assert why in parsed.silent
 
 
 @pytest.mark.parametrize("hidden", ["[REDACTED]", "XXXXXXXX", "<removed>", "--"])
@@ -262,11 +262,11 @@ def test_a_serial_number_that_was_taken_out_is_none(hidden):
 
 def test_an_nvme_report_names_its_disk_by_eui_and_by_serial_number():
     text = "Model Number:      QUAY QN980\nSerial Number:     QN22A0001177\nNamespace 1 IEEE EUI-64:            0c7a15 0000c1d2e3\n"
-    said = {"smartctl": {}, "model_name": "QUAY QN980", "serial_number": "QN22A0001177"}
-    said["nvme_namespaces"] = [{"eui64": {"oui": 0x0C7A15, "ext_id": 0xC1D2E3}, "nguid": "0c7a150000c1d2e30000000000000001"}]
+    fields = {"smartctl": {}, "model_name": "QUAY QN980", "serial_number": "QN22A0001177"}
+    fields["nvme_namespaces"] = [{"eui64": {"oui": 0x0C7A15, "ext_id": 0xC1D2E3}, "nguid": "0c7a150000c1d2e30000000000000001"}]
     names = ("eui:0c7a150000c1d2e3", "ser:QUAY_QN980:QN22A0001177")
     assert parse(text).names == names
-    assert parse(json.dumps(said)).names == (names[0], "eui:0c7a150000c1d2e30000000000000001", names[1])
+    assert parse(json.dumps(fields)).names == (names[0], "eui:0c7a150000c1d2e30000000000000001", names[1])
 
 
 @pytest.mark.parametrize(

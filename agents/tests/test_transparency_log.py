@@ -233,18 +233,18 @@ def test_it_does_not_believe_what_it_cannot_check(signer):
         transparency_log.verify_note(HOST, Signer().note(7, ROOTS[7]), signer.log_key, signer.portal_key)
 
 
-class Says(LocalHost):
+class Prints(LocalHost):
     """An openssl that says this and no more."""
 
-    def __init__(self, exit_code, said):
-        self.said = Ran(("openssl",), exit_code, said, b"", 0.0, "timeout" if exit_code is None else "")
+    def __init__(self, exit_code, output):
+        self.said = Ran(("openssl",), exit_code, output, b"", 0.0, "timeout" if exit_code is None else "")
 
     def run(self, argv, timeout_seconds):
         return self.said
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "said", "verdict"),
+    ("exit_code", "output", "verdict"),
     [
         (0, b"Verified OK\n", "good"),
         (1, b"Verification failure\n", "bad"),
@@ -257,8 +257,8 @@ class Says(LocalHost):
         (1, b"no such command\n", "unknown"),
     ],
 )
-def test_openssl_is_believed_only_when_words_and_exit_code_agree(exit_code, said, verdict):
-    assert transparency_log.ecdsa_verdict(Says(exit_code, said), b"data", b"signature", "pem")[0] == verdict
+def test_openssl_is_believed_only_when_words_and_exit_code_agree(exit_code, output, verdict):
+    assert transparency_log.ecdsa_verdict(Prints(exit_code, output), b"data", b"signature", "pem")[0] == verdict
 
 
 # --- changes of key
@@ -292,12 +292,12 @@ def test_it_passes_over_what_keys_before_its_own_signed(signer):
 @pytest.mark.parametrize(
     "mangle",
     [
-        lambda said: "",
-        lambda said: "x\n\n",
-        lambda said: said.replace("/keys\n", "/other\n"),
-        lambda said: said.replace("\nledger\n", "\nnodes\n"),
-        lambda said: said.replace("\nledger\n", "\nledger\n!"),
-        lambda said: said.replace("slotlight", "elsewhere"),
+        lambda reported: "",
+        lambda reported: "x\n\n",
+        lambda text: text.replace("/keys\n", "/other\n"),
+        lambda text: text.replace("\nledger\n", "\nnodes\n"),
+        lambda text: text.replace("\nledger\n", "\nledger\n!"),
+        lambda text: text.replace("slotlight", "elsewhere"),
     ],
 )
 def test_a_change_of_another_form_is_refused(signer, mangle):
@@ -306,9 +306,9 @@ def test_a_change_of_another_form_is_refused(signer, mangle):
 
 
 def test_a_change_that_says_another_key_than_was_signed_is_refused(signer):
-    said = change(signer, "ledger", Signer()).replace("\nledger\n", "\norder\n")
+    text = change(signer, "ledger", Signer()).replace("\nledger\n", "\norder\n")
     with pytest.raises(BadNote, match="is false"):
-        follow(signer, said)
+        follow(signer, text)
 
 
 def test_a_ledger_key_it_does_not_know_yet_is_carried_by_the_order_key(signer):

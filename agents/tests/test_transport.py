@@ -146,14 +146,14 @@ def test_it_goes_on_from_the_counter_that_the_portal_names_and_only_the_portal(m
     """An answer without the key's signature names nothing."""
     followed = []
     numbers = itertools.count(1)
-    portal = Portal(stub.url, rig.KEY, Counter(lambda: next(numbers), lambda *said: followed.append(said)), time.time)
-    said = wire.canonical({"counter": "90", "reason": "It is a repeat."})
+    portal = Portal(stub.url, rig.KEY, Counter(lambda: next(numbers), lambda *args: followed.append(args)), time.time)
+    reply_body = wire.canonical({"counter": "90", "reason": "It is a repeat."})
     for signed_with, expected in ((b"x" * 32, []), (rig.KEY, [(90, False)])):
         nonces = []
 
         def exchange(method, path, query, body, headers, timeout, key=signed_with, nonces=nonces):
             nonces.append("n" * 24)
-            return 401, wire.sign_answer(key, 401, said, nonces[-1]), said, nonces[-1]
+            return 401, wire.sign_answer(key, 401, reply_body, nonces[-1]), reply_body, nonces[-1]
 
         monkeypatch.setattr(portal, "_exchange", exchange)
         with pytest.raises(PortalDown, match="401"):

@@ -128,17 +128,17 @@ def test_after_a_reboot_the_portal_remembers_how_far_the_journal_had_come(stage)
     stage.backup()
     standing, journal = stage.open()
     claim(journal)
-    told = standing.said()["journal"]
-    standing.heard(Reply(200, {"journal": told}))
+    answered = standing.said()["journal"]
+    standing.heard(Reply(200, {"journal": answered}))
     assert standing.reasons() == ()
     stage.restore()
     stage.reboot()
     standing, journal = stage.open()
     assert standing.reasons() == ()
-    standing.heard(Reply(200, {"journal": told}))
+    standing.heard(Reply(200, {"journal": answered}))
     assert "the portal knows of" in standing.rule().why
     standing.accept_journal()
-    standing.heard(Reply(200, {"journal": told}))  # it goes on saying so until it hears of the new generation
+    standing.heard(Reply(200, {"journal": answered}))  # it goes on saying so until it hears of the new generation
     assert standing.reasons() == ()
 
 
@@ -151,10 +151,10 @@ def test_the_portal_misses_another_journal_too(stage):
     assert standing.reasons() == ()
 
 
-@pytest.mark.parametrize("said", [None, "", "x", "a:b", 7, ["a"]])
-def test_what_the_portal_says_unreadably_of_the_journal_is_nothing(stage, said):
+@pytest.mark.parametrize("text", [None, "", "x", "a:b", 7, ["a"]])
+def test_what_the_portal_says_unreadably_of_the_journal_is_nothing(stage, text):
     standing, _ = stage.open()
-    standing.heard(Reply(200, {"journal": said}))
+    standing.heard(Reply(200, {"journal": text}))
     assert standing.reasons() == ()
 
 

@@ -258,7 +258,7 @@ def test_a_removed_member_is_absent_in_genuine_texts():
 
 
 @pytest.mark.parametrize(
-    ("capture", "said"),
+    ("capture", "expected"),
     [
         (
             Capture("zpool_history", "ost_0", "failed", "", "zpool history -l ost_0 took longer than 60 s"),
@@ -278,8 +278,8 @@ def test_a_removed_member_is_absent_in_genuine_texts():
         ),
     ],
 )
-def test_what_the_history_has_is_told_beside_the_probes_answer(monkeypatch, capture, said):
+def test_what_the_history_has_is_told_beside_the_probes_answer(monkeypatch, capture, expected):
     monkeypatch.setattr("agents.collectors.zpool_history.collect_one", lambda host, pool: capture)
-    kept, told = _history.of(None, "ost_0", ("zpool", "replace", "ost_0", "17", "/dev/disk/by-id/wwn-0x5"))
+    kept, history = _history.of(None, "ost_0", ("zpool", "replace", "ost_0", "17", "/dev/disk/by-id/wwn-0x5"))
     assert kept is capture
-    assert said in told
+    assert expected in history

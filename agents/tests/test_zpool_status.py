@@ -387,13 +387,13 @@ def displaced(text: str) -> list[str]:
     begin = next(i for i, line in enumerate(lines) if line.startswith("\tNAME")) + 1
     end = next(i for i in range(begin, len(lines)) if not lines[i])
     state, errors = (next(i for i, line in enumerate(lines) if line.lstrip().startswith(key)) for key in ("state:", "errors:"))
-    said = []
+    entries = []
     for row in range(begin, end):
         for place in (0, state + 1, errors + 1):
             rest = [line for i, line in enumerate(lines) if i != row]
             rest.insert(place - (place > row), lines[row])
-            said.append("\n".join(rest))
-    return said
+            entries.append("\n".join(rest))
+    return entries
 
 
 @pytest.mark.parametrize("name", ["healthy-mixed", "disk-removed/2-removed", "wwid-drift/4-import-d-dev", "sixty-disks/2-one-removed"])

@@ -78,9 +78,9 @@ def test_a_damaged_line_hides_no_other_row_and_no_other_pool(text):
         left = rows(now)
         names_pool = line.strip().startswith("pool:")
         mine = line.split()[0] if is_row(line) else ""
-        for (pool, name), said in whole.items():
+        for (pool, name), value in whole.items():
             if name != mine and name != pool and not names_pool:
-                assert left.get((pool, name)) == said, (how, line, name)
+                assert left.get((pool, name)) == value, (how, line, name)
         if not names_pool and mine not in pools:
             assert pools <= {pool for pool, _ in left}, (how, line)
 
@@ -89,8 +89,8 @@ def test_a_damaged_line_hides_no_other_row_and_no_other_pool(text):
 def test_who_must_know_all_is_told_when_a_line_is_damaged(text):
     whole = parse(text)
     for how, line, now in damaged(text):
-        said = parse(now)
-        if not isinstance(said, Unparsed) and said != whole and not could_be_printed(how, line, now):
+        parsed = parse(now)
+        if not isinstance(parsed, Unparsed) and parsed != whole and not could_be_printed(how, line, now):
             raise AssertionError((how, line, now))
 
 
@@ -99,9 +99,9 @@ def test_a_text_that_stops_anywhere_tells_what_stands_before(text):
     whole, printed = rows(text), {line.split()[0]: line for line in text.split("\n") if is_row(line)}
     for end in range(17, text.index("errors:"), 17):
         left = rows(text[:end])
-        for (pool, name), said in whole.items():
+        for (pool, name), value in whole.items():
             if f"{printed[name]}\n" in text[:end]:
-                assert left[pool, name] == said
+                assert left[pool, name] == value
         assert isinstance(parse(text[:end]), Unparsed)
 
 

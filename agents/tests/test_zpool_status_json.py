@@ -45,9 +45,9 @@ GOOD = (step("healthy-mixed-zfs2.3") / "zpool-status-j-json-int.txt").read_text(
 
 
 def changed(change) -> str:
-    said = json.loads(GOOD)
-    change(next(iter(said["pools"].values())))
-    return json.dumps(said)
+    answer = json.loads(GOOD)
+    change(next(iter(answer["pools"].values())))
+    return json.dumps(answer)
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,10 @@ def by_token(token: Token, act: str, what: Callable[[], T], *, run: str = "", no
     return done
 
 
-def taken(token: Token, act: str, run: str) -> None:
-    """For what cannot stand in one transaction with its record: that it is about to be done."""
+def taken(token: Token, act: str, run: str, node: str = "") -> None:
+    """For what cannot stand in one transaction with its record: that it is about to be done; or, of a node, that it was."""
     with transaction.atomic():
-        _record(token, act, "begun", run, "")
+        _record(token, act, "done" if node else "begun", run, node)
 
 
 def _record(token: Token, act: str, outcome: str, run: str, node: str) -> None:

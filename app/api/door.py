@@ -11,7 +11,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
-from app.api import fleet, ledger, problems, runs, triage
+from app.api import fleet, ledger, problems, runs, snapshots, triage
 from app.api.scopes import SCOPES
 
 DESCRIPTION = """What people do in Slotlight's pages, for programs. Send `Authorization: Bearer slt_…`; tokens are made on the page Account, tokens.
@@ -54,9 +54,9 @@ class Api(NinjaAPI):
 
 
 def _correct(operation: dict[str, Any]) -> None:
-    for status, told in operation["responses"].items():
-        if status >= 400 and "application/json" in told.get("content", {}):
-            told["content"] = {problems.MEDIA: told["content"].pop("application/json")}
+    for status, response in operation["responses"].items():
+        if status >= 400 and "application/json" in response.get("content", {}):
+            response["content"] = {problems.MEDIA: response["content"].pop("application/json")}
     for name, media in BYTES.items():
         if operation["operationId"].endswith(name):
             operation["responses"][200]["content"] = {media: {"schema": {"type": "string", "format": "binary"}}}
@@ -75,13 +75,13 @@ api = Api(
     parser=Once(),
 )
 problems.handle_all(api)
-for router in (fleet.router, triage.router, runs.router, ledger.router):
+for router in (fleet.router, triage.router, snapshots.router, runs.router, ledger.router):
     api.add_router("", router)
 for _, _router in api._routers:
     for path_view in _router.path_operations.values():
         for _operation in path_view.operations:
             scope = _operation.auth_callbacks[0].scope
-            _operation.openapi_extra = {"x-scope": scope, "security": [{"token": [scope]}]}
+            _operation.openapi_extra = {**(_operation.openapi_extra or {}), "x-scope": scope, "security": [{"token": [scope]}]}
 
 
 @csrf_exempt

@@ -14,6 +14,7 @@ from app.api.auth import Scoped
 from app.api.scopes import READ
 from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
 from app.fleet import services, unexplained_reviews
+from app.fleet.ingest.fleet_rows import silent
 from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation, Standing
 from app.fleet.pages import judging, overview, rows
 from app.fleet.severity import WORST_FIRST, worst_first
@@ -210,7 +211,7 @@ def status_now() -> dict:
         "alarms": [asdict(alarm) for alarm in alarms.standing(now)],
         "nodes": counts(Node.objects.all(), "state"),
         "standing": dict.fromkeys(judging.TONES, 0) | counts(Standing.objects.filter(node__last_report_at__gte=old), "tone"),
-        "silent": active.filter(last_report_at__lt=old).count(),
+        "silent": active.filter(silent(now)).count(),
         "situations": unexplained_reviews.counts(Situation.objects.filter(closed_at=None), unexplained_reviews.signs()),
         "runs": counts(Run.objects.filter(ended_at=None), "status"),
         "orders_unknown": Order.objects.filter(status="UNKNOWN").count(),
@@ -243,11 +244,10 @@ def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
 
 def node_line(node: Node, own: list[Situation]) -> dict:
     now = timezone.now()
-    old = now - timedelta(seconds=rows.STALE_SECONDS)
     stands = overview.line(node, now)
     plain = {name: getattr(node, name) for name in ("name", "state", "mode", "version", "last_report_at")}
     return plain | {
-        "silent": node.last_report_at is not None and node.last_report_at < old,
+        "silent": overview.is_silent(node, now),
         "situations": len(own),
         "worst": own[0].severity if own else "",
         "worst_title": own[0].title if own else "",
@@ -263,13 +263,13 @@ def node(request, name: Name):
     facts = services.facts_of(this)
     own = list(Situation.objects.filter(closed_at=None, node=this).order_by(*WORST_FIRST))
     loud = [one for one in unexplained_reviews.voice(own) if one.reviewed is None]
-    return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else nothing_said(name))
+    return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else no_versions(name))
 
 
-def nothing_said(name: str) -> dict:
-    said = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
+def no_versions(name: str) -> dict:
+    versions = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
     silence = Judgement("unknown", (why := f"{name} has not reported yet.",), (), (why,))
-    return said | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
+    return versions | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
 
 
 def judgement(judged: Judgement) -> dict:
@@ -285,8 +285,8 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
     judged = judge_node(facts, about)
     return {
         "judgement": judgement(judged),
-        "zfs_userland": rows.said(facts.zfs_userland),
-        "zfs_module": rows.said(facts.zfs_module),
+        "zfs_userland": rows.text_of(facts.zfs_userland),
+        "zfs_module": rows.text_of(facts.zfs_module),
         "disks": len(facts.disks) if known(facts.disks) else None,
         "pools": [pool_line(pool, judge_pool(facts, pool, about), fate(facts, pool)) for pool in facts.pools_read],
         "not_known": list(dict.fromkeys((*(one.reason for one in (facts.pools, facts.disks) if not known(one)), *judged.unknown))),
@@ -338,10 +338,10 @@ def situation_line(one: Situation) -> dict:
 def situation(request, pk: Number):
     """One situation with the lines that show it, and the runbooks that answer it."""
     [one] = unexplained_reviews.voice([get_object_or_404(Situation.objects.select_related("node"), pk=pk)])
-    told = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
-    told |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
+    values = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
+    values |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
     runs = Run.objects.filter(situation_key=one.key, ended_at=None).values_list("pk", flat=True)
-    return situation_line(one) | told | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
+    return situation_line(one) | values | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
 
 
 @router.get("/disks", response=answers(Page[DiskOut]), auth=Scoped(READ), url_name="api-disks")

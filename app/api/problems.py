@@ -50,6 +50,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "run-moved": (409, "The run has moved on.", "Read the run again; send the version it has now if you still mean it."),
     "refused": (409, "Refused. Nothing was changed.", "Read the reason, and the run as it stands now."),
     "too-large": (413, "The request is too large.", "Send less at a time."),
+    "not-taken": (422, "The archive was not taken. Nothing was stored.", "Read the reason; it says what to do. The archive itself is still yours."),
     "stopped": (422, "Reading was stopped at a limit.", "Send less at a time: one command's output first."),
     "busy": (503, "Other texts are being read.", "Send it again after as many seconds as Retry-After says."),
     "invalid": (422, "A value is not what is asked for.", "Mend what is named and send it again."),
@@ -71,9 +72,9 @@ class Problem(Exception):
 
 def answer(kind: str, detail: str, verdicts: Iterable = (), headers: dict[str, str] | None = None) -> HttpResponse:
     status, title, do = KINDS[kind]
-    said = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do}
-    said["verdicts"] = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
-    body = json.dumps(said | {"status": status}, ensure_ascii=False)
+    fields = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do}
+    fields["verdicts"] = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
+    body = json.dumps(fields | {"status": status}, ensure_ascii=False)
     response = HttpResponse(body, status=status, content_type=MEDIA, headers={"Cache-Control": "no-store"} | (headers or {}))
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="slotlight"'

@@ -25,7 +25,7 @@ ENDING = b"The portal is stopping. Ask again in a moment.\n"
 log = logging.getLogger("access")
 
 
-def told(application: App) -> App:
+def logged(application: App) -> App:
     async def door(scope: Scope, receive: Callable, send: Callable) -> None:
         if scope["type"] != "http":
             return await application(scope, receive, send)
@@ -74,8 +74,8 @@ def tell(scope: Scope, status: int, seconds: float) -> None:
 
 def who(request: HttpRequest) -> str:
     """The person or the node, as far as answering the request has asked for it already."""
-    if said := getattr(request, "who", ""):
-        return said
+    if name := getattr(request, "who", ""):
+        return name
     user = request.__dict__.get("user")
     if user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
         return ""

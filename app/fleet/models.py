@@ -31,6 +31,7 @@ class Node(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting", "waiting for its agent"
         ENROLLED = "enrolled", "enrolled"
+        BROUGHT = "brought", "brought, without an agent"
         RETIRED = "retired", "retired"
 
     name = models.CharField(max_length=63, unique=True, validators=[RegexValidator(rf"^{NODE_NAME}\Z")])
@@ -43,6 +44,9 @@ class Node(models.Model):
     report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.reporting.capture_set.set_digest
     set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
     asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
+    recording = models.JSONField(
+        default=dict, blank=True
+    )  # of a brought node: part of what slotlight-collect wrote -> digest of its evidence
     created_at = models.DateTimeField(auto_now_add=True)
     touched = models.SmallIntegerField(default=0)  # app.fleet.ingest.related_nodes.FORM, once what it touches is written down in that form
 
@@ -54,6 +58,11 @@ class Node(models.Model):
 
     def get_absolute_url(self):
         return reverse("node", args=[self.name])
+
+    @property
+    def is_brought(self) -> bool:
+        """Whether it has no agent, and a person brought what was collected there; see `app/snapshots`."""
+        return self.state == self.State.BROUGHT
 
 
 class Report(models.Model):

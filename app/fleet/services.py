@@ -173,15 +173,20 @@ def _latest(node: str) -> Parsed:
         return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
-def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
+def last_captures(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
     """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
     one = parsed(node, at)
     picked = earlier_captures.pick(one.spans, node.asked, at.timestamp())
     before = earlier_captures.captures_of(pk for pk, _ in picked.values())
     texts = dict(one.bodies)
     texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
-    said = {where: texts[digest] for where, digest in one.captures.items()}
-    return said, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
+    current = {where: texts[digest] for where, digest in one.captures.items()}
+    return current, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
+
+
+def blobs(digests: set[str]) -> dict[str, bytes]:
+    """Kept evidence by digest."""
+    return {digest: bytes(data) for digest, data in _kept(list(digests))} if digests else {}
 
 
 def bodies(digests: set[str]) -> dict[str, dict]:
@@ -204,10 +209,10 @@ def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) ->
     needed = set(known.captures.values()).union(*(captures.values() for captures in before.values()))
     texts = {digest: known.bodies[digest] for digest in needed if digest in known.bodies}
     texts |= bodies(needed - texts.keys())
-    said = {where: texts[digest] for where, digest in known.captures.items()}
+    current = {where: texts[digest] for where, digest in known.captures.items()}
     then = {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()}
     memory = dict(known.memory)  # others may be reading what stood before
-    facts = node_facts(node.name, said, 0.0, (), earlier=then, digests=known.captures, memory=memory)
+    facts = node_facts(node.name, current, 0.0, (), earlier=then, digests=known.captures, memory=memory)
     return replace(known, bodies=texts, facts=facts, touches=touches(facts), doubts=doubts(facts), spans_read=wanted, memory=memory)
 
 
@@ -216,4 +221,4 @@ def _aged(node: Node, at: datetime, changes: tuple[LeafChange, ...]) -> NodeFact
     now = at.timestamp()
     ages = {source: max(0.0, now - asked) for source, asked in node.asked.items()}
     age_seconds = max(0.0, (at - node.last_report_at).total_seconds())
-    return replace(parsed(node, at).facts, age_seconds=age_seconds, ages=ages, leaf_changes=changes)
+    return replace(parsed(node, at).facts, age_seconds=age_seconds, ages=ages, leaf_changes=changes, brought=node.is_brought)

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
-from app.core.job_progress import told_as_asked
+from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
 from app.ledger import checkpoints, grants, looking, notes, origins, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
@@ -75,28 +75,28 @@ def _key() -> dict[str, str]:
 
 
 def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
-    rows = [told(row) | {"signed": row.seq <= signed} for row in line.rows]
+    rows = [line_of(row) | {"signed": row.seq <= signed} for row in line.rows]
     apart = search.query_string(fields, max(row.event_id for row in line.rows) + 1, flat=True)
     return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
 
 
-def told(row: LedgerChain) -> dict:
+def line_of(row: LedgerChain) -> dict:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
     body = row.event.said["body"]
-    says = sentence(row.event.type, row.event.actor, body)
-    return {"seq": row.seq, "event": row.event, "says": says, "short": short(body, says)}
+    text = sentence(row.event.type, row.event.actor, body)
+    return {"seq": row.seq, "event": row.event, "says": text, "short": short(body, text)}
 
 
-def _says(told: str, value: str) -> bool:
+def _contains(told: str, value: str) -> bool:
     """As words of their own: a 1 is not said by a 10."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", told) is not None
 
 
 def short(body: dict, told: str) -> str:
     """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
-    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _says(told, value)}
-    said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
-    words = " · ".join(f"{name} {value}" for name, value in said.items())
+    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(told, value)}
+    shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
+    words = " · ".join(f"{name} {value}" for name, value in shortened.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
 
 
@@ -105,18 +105,18 @@ def short(body: dict, told: str) -> str:
 def event(request: HttpRequest, pk: int) -> HttpResponse:
     number_if_possible()
     place = get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
-    said = place.event.said
+    fields = place.event.said
     signed = LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first()
     context = {
         "section": "ledger",
         "place": place,
         "event": place.event,
-        "said": said,
-        "says": sentence(place.event.type, place.event.actor, said["body"]),
-        "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
+        "said": fields,
+        "says": sentence(place.event.type, place.event.actor, fields["body"]),
+        "body": json.dumps(fields["body"], ensure_ascii=False, indent=2),
         "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
         "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
-        "evidence": Blob.objects.filter(pk__in=said["evidence"]).defer("bytes").order_by("pk"),
+        "evidence": Blob.objects.filter(pk__in=fields["evidence"]).defer("bytes").order_by("pk"),
         "checkpoint": signed,
         "proof": proof_of(place, signed) if signed else {},
         "before": neighbour(place.seq - 1),
@@ -162,7 +162,9 @@ def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
     kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
     looking.looked(request.user.get_username(), digest)
     take_words_if_possible()
-    namings = origins.named_by(digest, int(said) if (said := request.GET.get("event", "")).isdecimal() and len(said) < 19 else 0)
+    namings = origins.named_by(
+        digest, int(event_id) if (event_id := request.GET.get("event", "")).isdecimal() and len(event_id) < 19 else 0
+    )
     context = {"section": "ledger", "kept": kept, "digest": digest, "namings": namings}
     try:
         context |= reading(blob(digest), kept.media) | compared(namings, digest)
@@ -175,11 +177,11 @@ def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
 
 def reading(data: bytes, media: str) -> dict:
     """A capture by its parts, another text by its lines."""
-    said = origins.capture(data)
-    if said is None and not media.startswith(READABLE):
+    capture = origins.capture(data)
+    if capture is None and not media.startswith(READABLE):
         return {"binary": True}
-    lines = said.lines if said else pretty(data).split("\n")
-    return {"said": said, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
+    lines = capture.lines if capture else pretty(data).split("\n")
+    return {"said": capture, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
 
 
 def pretty(data: bytes) -> str:
@@ -209,7 +211,7 @@ def compared(namings: list[origins.Naming], digest: str) -> dict:
 def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
     """The run's bundle. Each download is itself an event of the run: an audit trail says who took a copy."""
     try:
-        with told_as_asked(request):
+        with reported_as_asked(request):
             data = bundle(run, actor=request.user.get_username())
     except NoSuchRun:
         raise Http404("The ledger holds no event of this run.") from None

@@ -130,6 +130,8 @@ WORDS: Mapping[str, str] = {
     "postmortem.commented": "commented on a postmortem",
     "postmortem.exported": "took a copy of a postmortem",
     "triage.kept": "kept what was pasted as evidence",
+    "snapshot.brought": "brought what was collected on a host without an agent",
+    "snapshot.retired": "retired a node that has no agent",
 }
 
 
@@ -140,8 +142,8 @@ def _first(*names: str) -> Callable[[Body], str]:
 
 def _counted(body: Body) -> str:
     words = {"changed": "capture% changed", "gone": "source% gone", "opened": "situation% opened", "closed": "situation% closed"}
-    counts = {said: len(body.get(name) or ()) for name, said in (words | {"between": "set% in between"}).items()}
-    return ", ".join(f"{count} {said.replace('%', '' if count == 1 else 's')}" for said, count in counts.items() if count)
+    counts = {names: len(body.get(name) or ()) for name, names in (words | {"between": "set% in between"}).items()}
+    return ", ".join(f"{count} {noun.replace('%', '' if count == 1 else 's')}" for noun, count in counts.items() if count)
 
 
 def _verdict(body: Body) -> str:
@@ -262,7 +264,7 @@ def words(type: str) -> str:
     return WORDS.get(type, type.replace(".", " ").replace("-", " "))
 
 
-def said(type: str, body: Body) -> str:
+def phrase(type: str, body: Body) -> str:
     """The phrase, and what completes it."""
     more = MORE.get(type, DEFAULT)(body)
     phrase = OF_ANOTHER[type](body) if type in OF_ANOTHER and body.get("by") else words(type)
@@ -278,5 +280,5 @@ def who(actor: str) -> str:
 
 def sentence(type: str, actor: str, body: Body) -> str:
     """One sentence that says what happened."""
-    told = f"{who(actor)} {said(type, body)}"
-    return told if told.endswith((".", "!", "?", "…")) else f"{told}."
+    text = f"{who(actor)} {phrase(type, body)}"
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from app.core.job_progress import told_as_asked
+from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
 from app.fleet.models import Situation
 from app.ledger.search import when
@@ -40,12 +40,12 @@ def postmortems(request: HttpRequest) -> HttpResponse:
 @require_POST
 def begin(request: HttpRequest) -> HttpResponse:
     runs = Run.objects.filter(pk__in=[int(pk) for pk in request.POST.getlist("run") if is_number(pk)]).order_by("created_at")
-    said = request.POST.get("situation", "")
-    situation = get_object_or_404(Situation.objects.select_related("node"), pk=said) if is_number(said) else None
+    given = request.POST.get("situation", "")
+    situation = get_object_or_404(Situation.objects.select_related("node"), pk=given) if is_number(given) else None
     try:
         made = services.begin(request.user, request.POST.get("title", ""), runs, situation)
     except (services.Refused, LedgerDown) as why:
-        context = pages.listed(request.user, request.POST.getlist("run"), said) | {
+        context = pages.listed(request.user, request.POST.getlist("run"), given) | {
             "refused": str(why),
             "title": request.POST.get("title", ""),
         }
@@ -149,7 +149,7 @@ def export(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in FORMS:
         raise Http404("A copy is Markdown, PDF or JSON.")
     make, ending = FORMS[form]
-    with told_as_asked(request):
+    with reported_as_asked(request):
         data = make(made, services.text(made), list(made.comments.select_related("by")))
     try:
         services.exported(request.user, made, form, data)

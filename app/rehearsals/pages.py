@@ -39,7 +39,7 @@ def detail(this: Rehearsal, now: datetime, user: User) -> dict[str, Any]:
         "age": _age(this),
         "may_start": this.situation.is_open and may(user, OPERATE, this.situation.node.name),
     }
-    return context | _told(this) if this.told else context
+    return context | _played(this) if this.told else context
 
 
 def _age(this: Rehearsal) -> str:
@@ -50,24 +50,24 @@ def _age(this: Rehearsal) -> str:
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
 
 
-def _told(this: Rehearsal) -> dict[str, Any]:
-    told = this.told
-    words, tone = ENDINGS[told["ending"]]
-    acts = [_act(act) for act in told["acts"]]
+def _played(this: Rehearsal) -> dict[str, Any]:
+    played = this.told
+    words, tone = ENDINGS[played["ending"]]
+    acts = [_act(act) for act in played["acts"]]
     if acts:
-        acts[-1]["mark"] = TONES[told["ending"]]
+        acts[-1]["mark"] = TONES[played["ending"]]
     return {
-        "told": told,
-        "lost": list(dict.fromkeys(said for act in acts for said in act.get("lost", ()))),
+        "told": played,
+        "lost": list(dict.fromkeys(loss for act in acts for loss in act.get("lost", ()))),
         "acts": acts,
         "standing": words,
         "tone": tone,
         "commands": [act["command"] for act in acts if act["kind"] == "EXECUTE" and act["exit_code"] is not None],
-        "fit": [choice for choice in told["choices"] if not choice["against"]],
-        "unfit": [choice for choice in told["choices"] if choice["against"]],
-        "kept": [(f"choice.{step}", value) for step, value in this.choices.items() if step != told["asks"]],
-        "asks": f"choice.{told['asks']}" if told["asks"] else "",
-        "supposes": told["asks"] == SUPPOSE,
+        "fit": [choice for choice in played["choices"] if not choice["against"]],
+        "unfit": [choice for choice in played["choices"] if choice["against"]],
+        "kept": [(f"choice.{step}", value) for step, value in this.choices.items() if step != played["asks"]],
+        "asks": f"choice.{played['asks']}" if played["asks"] else "",
+        "supposes": played["asks"] == SUPPOSE,
     }
 
 

@@ -22,9 +22,9 @@ def _eighty(monkeypatch):
 
 def test_a_table_keeps_to_the_width_and_loses_no_word():
     words = "A member of ost_0 is lost, and its old name sdcw is another disk today; do not touch that one. " * 2
-    said = show.table(("ID", "NODE", "WHAT"), [(1, "oss01", words), (22, "mds01", "short")], "none")
-    assert max(map(len, said.splitlines())) <= 80
-    assert " ".join(re.sub(r"\s+", " ", said).split()).count("do not touch that one.") == 2
+    text = show.table(("ID", "NODE", "WHAT"), [(1, "oss01", words), (22, "mds01", "short")], "none")
+    assert max(map(len, text.splitlines())) <= 80
+    assert " ".join(re.sub(r"\s+", " ", text).split()).count("do not touch that one.") == 2
 
 
 def test_nothing_is_said_in_words():
@@ -33,8 +33,8 @@ def test_nothing_is_said_in_words():
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\x1b]0;title\x07", "a\rb", "\x9b31m", "abc\u202edef"])
 def test_a_node_cannot_speak_to_the_terminal(evil):
-    said = show.table(("ID", "WHAT"), [(1, evil)], "") + show.text(evil) + show.pairs({"What": evil})
-    assert not show.OBEYED.search(said.replace("\n", ""))
+    output = show.table(("ID", "WHAT"), [(1, evil)], "") + show.text(evil) + show.pairs({"What": evil})
+    assert not show.OBEYED.search(output.replace("\n", ""))
 
 
 def test_each_problem_has_its_exit_code():
@@ -51,16 +51,16 @@ def one_file(tmp_path):
 
 
 def run(file, *args, **environment):
-    said = {"HOME": str(file.parent), "PATH": os.environ["PATH"], "COLUMNS": "80"} | environment
+    environ = {"HOME": str(file.parent), "PATH": os.environ["PATH"], "COLUMNS": "80"} | environment
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(file), *args], capture_output=True, text=True, env=said, cwd=file.parent, check=False
+        [sys.executable, "-I", "-S", str(file), *args], capture_output=True, text=True, env=environ, cwd=file.parent, check=False
     )
 
 
 def test_the_one_file_needs_python_and_nothing_installed(one_file):
     assert run(one_file, "--help").returncode == 0
-    told = run(one_file, "status")
-    assert (told.returncode, "slotlight login" in told.stderr) == (2, True)
+    done = run(one_file, "status")
+    assert (done.returncode, "slotlight login" in done.stderr) == (2, True)
 
 
 def test_the_one_file_is_the_same_from_the_same_source():
@@ -68,11 +68,11 @@ def test_the_one_file_is_the_same_from_the_same_source():
 
 
 def test_a_portal_that_is_not_there_is_said_so(one_file):
-    told = run(one_file, "status", SLOTLIGHT_URL="http://127.0.0.1:9", SLOTLIGHT_TOKEN="x")
-    assert told.returncode == 5
-    assert "cannot be reached" in told.stderr
-    told = run(one_file, "--json", "status", SLOTLIGHT_URL="http://127.0.0.1:9", SLOTLIGHT_TOKEN="x")
-    assert "cannot be reached" in json.loads(told.stdout)["detail"]
+    done = run(one_file, "status", SLOTLIGHT_URL="http://127.0.0.1:9", SLOTLIGHT_TOKEN="x")
+    assert done.returncode == 5
+    assert "cannot be reached" in done.stderr
+    done = run(one_file, "--json", "status", SLOTLIGHT_URL="http://127.0.0.1:9", SLOTLIGHT_TOKEN="x")
+    assert "cannot be reached" in json.loads(done.stdout)["detail"]
 
 
 def test_the_one_file_verifies_with_its_own_verifier(one_file, tmp_path):

@@ -24,9 +24,9 @@ class Room:
 
     def scsi(self, lun: int, command: bytes, written: bytes) -> Answer:
         with self.lock:
-            said = answer(self.shelves, lun, command, written)
-            self._log("node", lun, [change for change in said.changes if len(change) > 1])
-            return said
+            reply = answer(self.shelves, lun, command, written)
+            self._log("node", lun, [change for change in reply.changes if len(change) > 1])
+            return reply
 
     def hands(self, asked: dict) -> list[dict]:
         """{} only looks; {"shelf", "mood"} or {"shelf", "bay", "present", "address", ...} changes something."""
@@ -54,10 +54,10 @@ class Room:
 def control(room: Room, sock: socket.socket) -> None:
     with sock, sock.makefile("rw") as line:
         try:
-            said = {"shelves": room.hands(json.loads(line.readline() or "{}"))}
+            reply = {"shelves": room.hands(json.loads(line.readline() or "{}"))}
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            said = {"error": f"{type(error).__name__}: {error}"}
-        line.write(json.dumps(said) + "\n")
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        line.write(json.dumps(reply) + "\n")
 
 
 def accept(door: socket.socket, serve: Callable[[socket.socket], None]) -> None:

@@ -111,10 +111,10 @@ class Shelf:
             return None
         at, changes = 8, []
         for kind, _, elements in self._types():
-            told = [page[at + 4 * i : at + 4 * i + 4].ljust(4, b"\0") for i in range(len(elements) + 1)]
-            at += 4 * len(told)
-            for index, element in enumerate(told[1:]):
-                chosen = next((e for e in (element, told[0]) if e[0] & SELECT), None)  # the first one speaks for all of its type
+            elements_sent = [page[at + 4 * i : at + 4 * i + 4].ljust(4, b"\0") for i in range(len(elements) + 1)]
+            at += 4 * len(elements_sent)
+            for index, element in enumerate(elements_sent[1:]):
+                chosen = next((e for e in (element, elements_sent[0]) if e[0] & SELECT), None)  # the first one speaks for all of its type
                 if chosen:
                     changes += self._told(kind, index, chosen)
         return changes

@@ -16,12 +16,12 @@ def ask(folder: Path, **asked) -> list[dict]:
             sock.connect(str(folder / "control"))
             line.write(json.dumps(asked) + "\n")
             line.flush()
-            said = json.loads(line.readline())
+            answer = json.loads(line.readline())
     except (OSError, ValueError) as error:
         raise ShelfDown(f"{folder}: {error}") from error
-    if "error" in said:
-        raise ShelfDown(said["error"])
-    return said["shelves"]
+    if "error" in answer:
+        raise ShelfDown(answer["error"])
+    return answer["shelves"]
 
 
 def lit(folder: Path) -> dict[tuple[int, int], list[str]]:

@@ -52,18 +52,18 @@ class Connection:
     def _login(self, header: bytes, data: bytes) -> None:
         asked = dict(pair.split("=", 1) for pair in data.decode().split("\0") if "=" in pair)
         if header[1] >> 2 & 3 == SECURITY_STAGE:
-            said = {"TargetPortalGroupTag": "1", "AuthMethod": "None"}
+            fields = {"TargetPortalGroupTag": "1", "AuthMethod": "None"}
         else:
-            said = {name: SETTLED[name] for name in asked if name in SETTLED}
-            said |= {name: asked[name] for name in asked if name in ECHOED}
-            said |= {name: str(min(int(asked[name]), BURST_BYTES)) for name in ("FirstBurstLength", "MaxBurstLength") if name in asked}
-            said["MaxRecvDataSegmentLength"] = str(BURST_BYTES)
-        self._send(0x23, header, flags=header[1] & 0x8F, middle=header[8:14] + b"\0\x01", data=_pairs(said))
+            fields = {name: SETTLED[name] for name in asked if name in SETTLED}
+            fields |= {name: asked[name] for name in asked if name in ECHOED}
+            fields |= {name: str(min(int(asked[name]), BURST_BYTES)) for name in ("FirstBurstLength", "MaxBurstLength") if name in asked}
+            fields["MaxRecvDataSegmentLength"] = str(BURST_BYTES)
+        self._send(0x23, header, flags=header[1] & 0x8F, middle=header[8:14] + b"\0\x01", data=_pairs(fields))
 
     def _text(self, header: bytes, data: bytes) -> None:
         host, port = self.sock.getsockname()
-        said = {"TargetName": TARGET, "TargetAddress": f"{host}:{port},1"}
-        self._send(0x24, header, tag=NO_TAG, data=_pairs(said))
+        fields = {"TargetName": TARGET, "TargetAddress": f"{host}:{port},1"}
+        self._send(0x24, header, tag=NO_TAG, data=_pairs(fields))
 
     def _nop(self, header: bytes, data: bytes) -> None:
         if header[16:20] != NO_TAG:
@@ -74,13 +74,13 @@ class Connection:
 
     def _command(self, header: bytes, data: bytes) -> None:
         lun, expected, command = header[9] | (header[8] & 0x3F) << 8, struct.unpack(">I", header[20:24])[0], header[32:48]
-        said = self.scsi(lun, command, data)
-        if said.sense:
-            sense = said.sense_bytes()
-            self._send(0x21, header, status=said.status, data=struct.pack(">H", len(sense)) + sense)
+        reply = self.scsi(lun, command, data)
+        if reply.sense:
+            sense = reply.sense_bytes()
+            self._send(0x21, header, status=reply.status, data=struct.pack(">H", len(sense)) + sense)
         elif header[1] & 0x40:  # a read: data and good status in one
             asked = room(command)
-            body = said.data[: expected if asked is None else min(asked, expected)]
+            body = reply.data[: expected if asked is None else min(asked, expected)]
             short = expected - len(body)
             self._send(0x25, header, flags=0x81 | (2 if short else 0), tag=NO_TAG, tail=bytes(8) + struct.pack(">I", short), data=body)
         else:
@@ -109,5 +109,5 @@ class Connection:
         return got
 
 
-def _pairs(said: dict[str, str]) -> bytes:
-    return b"".join(f"{name}={value}\0".encode() for name, value in said.items())
+def _pairs(fields: dict[str, str]) -> bytes:
+    return b"".join(f"{name}={value}\0".encode() for name, value in fields.items())

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable
 
-from agents.tests.scenes import Said, Scene, Transcript
+from agents.tests.scenes import Printed, Scene, Transcript
 from lab.machine import MIB, Machine
 
 # A command that hangs in the kernel is left behind.
@@ -49,13 +49,13 @@ class Player:
     def play(self) -> Transcript:
         self._begin()
         version = self._sh("zfs version | head -n 1").strip()
-        told = Transcript(
+        transcript = Transcript(
             f"{version}, {self._sh('uname -sr').strip()}, Debian {self._sh('. /etc/os-release; echo $VERSION_CODENAME').strip()} in the lab",
             self.names,
         )
         for step in self.scene.steps:
-            told.said.append(self._step(step))
-        return told
+            transcript.said.append(self._step(step))
+        return transcript
 
     def _sh(self, line: str, **more) -> str:
         return self.machine.guest.sh(line, **more)
@@ -89,15 +89,15 @@ class Player:
             self.names[word] = self._guid(f"d{word[1:]}")
         return self._path(word) if re.fullmatch(r"d\d+", word) else self.names[word]
 
-    def _step(self, step: str) -> Said:
+    def _step(self, step: str) -> Printed:
         if not step.startswith("$ "):
             verb, *words = step.split()
             self.HANDS[verb](self, *words)
-            return Said(step)
+            return Printed(step)
         line = re.sub(r"{(\w+)}", lambda found: self._meant(found[1]), step[2:])
         asked = ["python3", "-c", ASK, str(COMMAND_SECONDS), *shlex.split(line)]
         exit_code, stdout, stderr = json.loads(self._sh(shlex.join(asked)))
-        return Said(f"$ {line}", exit_code, stdout, stderr)
+        return Printed(f"$ {line}", exit_code, stdout, stderr)
 
     # hands
 

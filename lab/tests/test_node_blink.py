@@ -31,8 +31,8 @@ def walk(ann, bob):
 
 
 def test_the_line_of_the_page_installs_and_enrols(stage, ann, pool):
-    said = stage.enrol(ann)
-    fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", said)[1]
+    enrolled = stage.enrol(ann)
+    fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", enrolled)[1]
     ann.until_says(fingerprint, f"/nodes/{NODE}/agent/")
     assert stage.sh("systemctl is-active slotlight-agent slotlight-relay").split() == ["active", "active"]
 
@@ -73,15 +73,15 @@ def test_to_look_at_a_node_changes_nothing_on_it(stage):
 
 def changes(stage, line: str) -> list[str]:
     """The block devices that the kernel says have changed while a line runs on the node."""
-    heard = "udevadm monitor --kernel --subsystem-match=block > /run/heard & ear=$!"
-    said = stage.sh(f"{heard}; sleep 5; {line}; sleep 5; kill $ear; wait; cat /run/heard", check=False, seconds=600)
-    assert "monitor will print" in said
-    return [one for one in said.splitlines() if " change " in one]
+    listening = "udevadm monitor --kernel --subsystem-match=block > /run/heard & ear=$!"
+    output = stage.sh(f"{listening}; sleep 5; {line}; sleep 5; kill $ear; wait; cat /run/heard", check=False, seconds=600)
+    assert "monitor will print" in output
+    return [one for one in output.splitlines() if " change " in one]
 
 
 def test_the_agent_finds_itself_well(stage):
-    said = stage.sh("slotlight-agent doctor; slotlight-agent status", check=False)
-    assert "bad" not in said.split(), said
+    output = stage.sh("slotlight-agent doctor; slotlight-agent status", check=False)
+    assert "bad" not in output.split(), output
 
 
 def test_a_node_whose_owner_said_nothing_is_only_observed(stage):
@@ -147,7 +147,7 @@ def test_the_disk_is_pulled_and_the_new_one_is_seen_in_its_bay(stage, walk):
     stage.machine.insert(NEW, bay)
     walk.asker.step("Take the new disk")
     chosen = stage.machine.disk(NEW)
-    assert [chosen.serial in said for value, said in walk.asker.options().items() if value == chosen.wwid] == [True]
+    assert [chosen.serial in label for value, label in walk.asker.options().items() if value == chosen.wwid] == [True]
 
 
 def test_it_is_filled_by_one_replace_and_the_light_goes_out(stage, walk):

@@ -67,9 +67,9 @@ def _copied(machine: Machine):
 
 def test_the_pool_did_not_come_in_and_the_disk_that_stands_out_is_named(stage, ann, blocked):
     assert stage.sh("zpool list -H -o name", check=False).split() == []
-    said = stage.sh(f"zpool import; zpool import -o readonly=on -N {POOL}", check=False)
-    print(said)
-    assert "cannot import" in said
+    output = stage.sh(f"zpool import; zpool import -o readonly=on -N {POOL}", check=False)
+    print(output)
+    assert "cannot import" in output
     name = stage.machine.name_of(BAD)
     ann.until(
         lambda page: any(f"must not be imported as it is: {name}" in words for words, _ in page.links), "the disk that stands out", "/"
@@ -80,7 +80,7 @@ def test_it_is_taken_from_the_kernel_and_the_pool_is_imported_read_only_without_
     stage.keep("blocked")
     walk.begin(f"{POOL} must not be imported", "device-delete-reimport")
     walk.asker.step("Choose the disk that blocks it")
-    fitting = [value for value, said in walk.asker.options().items() if " fits " in said]
+    fitting = [value for value, label in walk.asker.options().items() if " fits " in label]
     assert fitting == [stage.machine.disk(BAD).wwid]
     walk.choose("Choose the disk that blocks it", stage.machine.disk(BAD).wwid)
     walk.order("Try to open the pool without it")

@@ -48,7 +48,7 @@ def test_a_healthy_member_is_refused_also_when_it_has_the_name_of_the_lost_one(s
     walk.asker.until(lambda page: " fits " in walk.asker.options().get(new, ""), "that the new disk fits")  # its health is asked for later
     options = walk.asker.options()
     assert set(options) == {stage.machine.disk(n).wwid for n in AFTER.values()}
-    assert [value for value, said in options.items() if " fits " in said] == [new]
+    assert [value for value, label in options.items() if " fits " in label] == [new]
     now = lost.now(stage)
     wrong = stage.machine.disk(AFTER[0] if now == NEW else now)
     assert "refused" in options[wrong.wwid]

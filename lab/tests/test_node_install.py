@@ -32,9 +32,9 @@ def test_the_pages_line_for_a_private_authority_ends_with_the_first_report(stage
     ann.press("Make a token", name=NODE)
     line = next(line for line in ann.page.pre if "ca.pem" in line and line.startswith("curl") and ".deb" not in line)
     assert portal.url in line
-    said = stage.sh(f"cd {FOLDER} && {line}", seconds=600)
-    fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", said)[1]
-    assert "Enrolled, and the first report arrived." in said
+    output = stage.sh(f"cd {FOLDER} && {line}", seconds=600)
+    fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", output)[1]
+    assert "Enrolled, and the first report arrived." in output
     ann.until_says(fingerprint, f"/nodes/{NODE}/agent/")
 
 
@@ -47,16 +47,16 @@ def test_the_agent_goes_on_without_the_file_that_was_given(stage, portal):
     stage.sh(f"rm {FOLDER / 'ca.pem'} && systemctl restart slotlight-relay slotlight-agent")
     assert stage.sh(f"cat {KEPT}").strip() == portal.certificate.read_text().strip()
     stage.sh(f"timeout {PATIENCE_SECONDS:.0f} sh -c 'until slotlight-agent status; do sleep 3; done'", seconds=PATIENCE_SECONDS + 60)
-    said = stage.sh("slotlight-agent doctor", check=False)
-    assert "bad" not in said.split(), said
+    output = stage.sh("slotlight-agent doctor", check=False)
+    assert "bad" not in output.split(), output
 
 
 def test_another_authority_is_told_by_doctor_and_not_by_silence(stage):
     """As when the site's authority was changed and nobody told the node."""
     made = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=another -days 2 -keyout /dev/null"
     stage.sh(f"cp {KEPT} /root/kept.pem && {made} -out {KEPT} 2>/dev/null && systemctl restart slotlight-relay slotlight-agent")
-    said = stage.sh("slotlight-agent doctor", check=False, seconds=300)
-    assert "bad" in said.split(), said
-    assert "certificate" in said, said
+    output = stage.sh("slotlight-agent doctor", check=False, seconds=300)
+    assert "bad" in output.split(), output
+    assert "certificate" in output, output
     stage.sh(f"cat /root/kept.pem > {KEPT} && systemctl restart slotlight-relay slotlight-agent")
     stage.sh(f"timeout {PATIENCE_SECONDS:.0f} sh -c 'until slotlight-agent status; do sleep 3; done'", seconds=PATIENCE_SECONDS + 60)

@@ -43,8 +43,8 @@ def odd(stage, ann):
 
 def caches(stage, number: int) -> bool:
     """What the disk itself says."""
-    said = stage.sh(f"sdparm --get=WCE /dev/{stage.machine.name_of(number)}", check=False)
-    return [line.split()[1] for line in said.splitlines() if line.startswith("WCE")] == ["1"]
+    output = stage.sh(f"sdparm --get=WCE /dev/{stage.machine.name_of(number)}", check=False)
+    return [line.split()[1] for line in output.splitlines() if line.startswith("WCE")] == ["1"]
 
 
 def test_the_write_cache_of_the_odd_disk_is_switched_off_and_read_back(stage, ann, walk, odd):

@@ -45,11 +45,11 @@ def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, los
     walk.until_filled(stage.machine.guest)
     (replace,) = stage.replaces(POOL)
     assert lost.guid in replace
-    said = walk.asker.page.text
+    text = walk.asker.page.text
     stage.keep("settled")
-    print(said)
-    assert "did not see the end" in said, said
-    assert "has the command once, at" in said, said
+    print(text)
+    assert "did not see the end" in text, text
+    assert "has the command once, at" in text, text
     status = stage.sh(f"zpool status {POOL}")  # names drift at the boot, so another member may be lost by now
     assert re.search(rf"wwn-0x{stage.machine.disk(NEW).wwn:016x} +ONLINE", status), status
     assert lost.guid not in status

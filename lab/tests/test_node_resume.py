@@ -82,7 +82,7 @@ def test_where_a_clear_does_not_help_the_node_is_rebooted_and_the_pool_imported(
     if looks_first:
         pytest.skip("Here `zpool clear` lets it go on, which is walked above.")
     walk = to_the_choice_of_the_way(ann, bob)
-    assert not any(CLEAR in said and " fits " in said for said in ann.options().values()), ann.page.text
+    assert not any(CLEAR in option and " fits " in option for option in ann.options().values()), ann.page.text
     assert f"{CLEAR} refused" in ann.page.text
     walk.choose(WAY, REBOOT)
     walk.hands(REFUSED, "none")

@@ -31,11 +31,11 @@ def test_a_real_node_says_what_is_kept(name, machine, made, request):
     folder = request.config.getoption("--keep")
     if release not in scenes.played(name) and not folder:
         pytest.skip(f"Nothing is kept of it on OpenZFS {release} yet: --keep DIR plays it.")
-    told = Player(machine, scene, request.getfixturevalue("partner") if scene.hosts > 1 else None).play()
-    print(told.text())
+    transcript = Player(machine, scene, request.getfixturevalue("partner") if scene.hosts > 1 else None).play()
+    print(transcript.text())
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / scenes.path_of(release, name).name).write_text(told.text())
+        (folder / scenes.path_of(release, name).name).write_text(transcript.text())
         return
-    for now, before in zip(scenes.everything_alike(told), scenes.everything_alike(scenes.kept(release, name)), strict=True):
+    for now, before in zip(scenes.everything_alike(transcript), scenes.everything_alike(scenes.kept(release, name)), strict=True):
         assert now == before

@@ -37,4 +37,4 @@ def test_the_one_disk_that_is_slow_is_named_and_no_other(stage, ann, loaded):
 
 
 def is_of_a_slow_disk(words: str) -> bool:
-    return f"{POOL}: " in words and any(said in words for said in (" waits ", " slow I/Os", " was slow "))
+    return f"{POOL}: " in words and any(phrase in words for phrase in (" waits ", " slow I/Os", " was slow "))

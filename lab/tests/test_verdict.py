@@ -8,12 +8,12 @@ LACKS = {"smartctl": {"version": [7, 3]}, "smart_support": {"available": False},
 
 
 def test_a_disk_without_smart_is_given_a_verdict_and_a_self_test():
-    said = json.loads(with_verdict(json.dumps(LACKS).encode()))
-    assert said["smart_status"] == {"passed": True}
-    assert said["serial_number"] == "ZA20006X"
-    assert said["scsi_self_test_0"]["result"]["value"] == 0
+    answer = json.loads(with_verdict(json.dumps(LACKS).encode()))
+    assert answer["smart_status"] == {"passed": True}
+    assert answer["serial_number"] == "ZA20006X"
+    assert answer["scsi_self_test_0"]["result"]["value"] == 0
 
 
 def test_what_is_said_of_a_disk_with_smart_and_what_is_no_json_stays():
-    for said in (json.dumps({**LACKS, "smart_support": {"available": True}}).encode(), b"smartctl 7.3\n", b"[]"):
-        assert with_verdict(said) == said
+    for document in (json.dumps({**LACKS, "smart_support": {"available": True}}).encode(), b"smartctl 7.3\n", b"[]"):
+        assert with_verdict(document) == document

@@ -12,8 +12,8 @@ from workflows.tests.incident import NEW_LEAF, PARAMS, after
 
 
 def test_how_a_lost_new_disk_comes_back_is_read_off_the_page():
-    said = the_new_disk_is_in_service(after(replace(NEW_LEAF, state="REMOVED")), PARAMS)
-    assert BACK.search(said.reason)[1] == f"zpool online {PARAMS['pool']} {NEW_LEAF.guid}"
+    reason = the_new_disk_is_in_service(after(replace(NEW_LEAF, state="REMOVED")), PARAMS)
+    assert BACK.search(reason.reason)[1] == f"zpool online {PARAMS['pool']} {NEW_LEAF.guid}"
 
 
 @pytest.mark.parametrize("runbook", [slug for slug, steps in CONFIRMS.items() if steps and slug != "drive-mode-audit"])

@@ -93,8 +93,8 @@ def test_a_server_of_a_killed_launcher_is_stopped_first(tmp_path, monkeypatch):
     stand_in = subprocess.Popen(argv, stdout=subprocess.PIPE)
     stand_in.stdout.readline()
     (postgres.data / "postmaster.pid").write_text(f"{stand_in.pid}\n")
-    said = []
-    monkeypatch.setattr(datafolder, "say", said.append)
+    lines = []
+    monkeypatch.setattr(datafolder, "write", lines.append)
     assert check_cluster(postgres)
     assert stand_in.wait(5)
-    assert f"process {stand_in.pid}" in said[0]
+    assert f"process {stand_in.pid}" in lines[0]

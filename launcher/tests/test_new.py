@@ -74,9 +74,9 @@ def test_it_can_be_listed_at_once(kind, listed, copy):
 
 def test_it_says_what_to_fill_in_and_which_line_to_add(copy, capsys):
     new(["runbook", "shelf-cold"], copy)
-    told = capsys.readouterr().out
-    assert "workflows/runbooks/shelf_cold/__init__.py:1: what it does, in one sentence." in told
-    assert "add shelf_cold to workflows/runbooks/__init__.py, in its imports and its list" in told
+    output = capsys.readouterr().out
+    assert "workflows/runbooks/shelf_cold/__init__.py:1: what it does, in one sentence." in output
+    assert "add shelf_cold to workflows/runbooks/__init__.py, in its imports and its list" in output
 
 
 @pytest.mark.parametrize(

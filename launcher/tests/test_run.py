@@ -88,11 +88,11 @@ def _who_knows_the_owner(launcher: Launcher, data: Path) -> list[str]:
         ["ps", "-o", "pid=", "--ppid", str(launcher.process.pid)], capture_output=True, text=True, check=True
     ).stdout.split()
     assert len(children) == 5, "postgres, valkey, web, worker, beat"
-    told = {
+    owners = {
         pid: b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("environ", "cmdline")).decode(errors="replace")
         for pid in children
     }
-    return [pid for pid, text in told.items() if secrets["owner"] in text or secrets["superuser"] in text]
+    return [pid for pid, text in owners.items() if secrets["owner"] in text or secrets["superuser"] in text]
 
 
 def _processes_of(folder: Path) -> list[str]:

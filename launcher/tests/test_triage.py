@@ -18,20 +18,20 @@ DRIFT = step("wwid-drift/4-import-d-dev")
 
 def test_an_incident_is_said_first_and_ends_with_1(capsys):
     assert triage([str(DRIFT / "zpool-status-P.txt"), str(DRIFT / "lsscsi-i.txt")]) == 1
-    said = capsys.readouterr().out
-    assert said.startswith("ACT  pasted: ost_1 lost the member 16127029951090533777")
-    assert "lsscsi-i.txt:1-6" in said
+    output = capsys.readouterr().out
+    assert output.startswith("ACT  pasted: ost_1 lost the member 16127029951090533777")
+    assert "lsscsi-i.txt:1-6" in output
 
 
 def test_it_says_which_runbook_answers_and_what_to_run_next(capsys):
     triage([str(DRIFT / "zpool-status-P.txt"), str(DRIFT / "lsscsi-i.txt")])
-    said = capsys.readouterr().out
-    runbooks = re.findall(r"runbook: (\S+)", said)
+    output = capsys.readouterr().out
+    runbooks = re.findall(r"runbook: (\S+)", output)
     assert "docs/runbooks/wwid-mismatch-replace.md" in runbooks
     assert all((ROOT / page).is_file() for page in runbooks)
-    assert "pool ost_1" in said
-    assert "\n  zpool status -g -p    # " in said
-    assert "zpool status -P -p    #" not in said
+    assert "pool ost_1" in output
+    assert "\n  zpool status -g -p    # " in output
+    assert "zpool status -P -p    #" not in output
 
 
 def test_a_healthy_node_ends_with_0_and_does_not_promise_that_all_is_well(capsys):

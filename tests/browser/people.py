@@ -11,6 +11,9 @@ from tests.browser.stack import Stack
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+LOST_MEMBER = "Replace a lost member, whatever its name is today"  # titles of runbooks
+IN_ITS_BAY = "Replace a disk in its bay, with the bay lit"
+BESIDE_IT = "Replace a disk beside the one that still serves"
 expect.set_options(timeout=20_000)  # the node reports every few seconds, and the machine may be busy
 
 
@@ -34,9 +37,9 @@ class Visitor:
         if name:
             self.sign_in()
 
-    def _hear(self, said: ConsoleMessage) -> None:
-        if said.type == "error":
-            self.complaints.append(f"{said.text} {said.location.get('url', '')}")
+    def _hear(self, console_message: ConsoleMessage) -> None:
+        if console_message.type == "error":
+            self.complaints.append(f"{console_message.text} {console_message.location.get('url', '')}")
 
     @classmethod
     def at_the_door(cls, browser: Browser, stack: Stack) -> "Visitor":
@@ -57,6 +60,10 @@ class Visitor:
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
+
+    def start(self, runbook: str = LOST_MEMBER) -> None:
+        """Begin the runbook with this title: a situation may have several."""
+        self.press(f"Start: {runbook}")
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -82,6 +89,12 @@ class Visitor:
         serial = self.page.locator("#plan .sl-side.out dt:text-is('Serial') + dd").inner_text()
         pool = self.page.locator(".sl-sub a[href*='/pools/']").first.inner_text()
         return f"{serial.strip()[-6:]} {pool}"
+
+    def read_both_disks_off_the_plan(self) -> str:
+        """The ends of both serial numbers, the old one's first, and the pool."""
+        out, pool = self.read_off_the_plan().split()
+        coming = self.page.locator("#plan .sl-side.in dt:text-is('Serial') + dd").inner_text()
+        return f"{out} {coming.strip()[-6:]} {pool}"
 
     def open_incident(self) -> None:
         """From the fleet page to the situation of the lost member."""

@@ -30,7 +30,7 @@ def main() -> None:
 def plan_ready(operator: Visitor) -> str:
     """Walk to the step where another person must approve; returns where that is."""
     operator.open_incident()
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     operator.take("sdcx")
     operator.step("Check pool, lost member and new disk")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.said import Said
+from lab.said import ProcessOutput
 from launcher.say import Stop
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -32,10 +32,10 @@ class Stack:
         environment |= {"NO_COLOR": "1", "SLOTLIGHT_TWIN_RESILVER_SECONDS": str(RESILVER_SECONDS)}
         argv = [str(ROOT / "run"), *more, "--port", "0", "--data", str(self.data)]
         self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022)
-        said = Said(self.process, START_SECONDS)
+        output = ProcessOutput(self.process, START_SECONDS)
         try:
-            self.url = said.find(r"ready after .* (http://\S+?)/?$")[1]
-            self.passwords = dict(said.find(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))
+            self.url = output.find(r"ready after .* (http://\S+?)/?$")[1]
+            self.passwords = dict(output.find(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))
         except Stop:
             self.stop()
             raise
@@ -60,8 +60,8 @@ class Stack:
     def commands(self, node: str, *words: str) -> list[list[str]]:
         """Every command that the twin was given and that begins with these words."""
         log = self.data / "demo" / node / "commands.log"
-        told = [json.loads(line)["argv"] for line in log.read_text().splitlines()] if log.exists() else []
-        return [argv for argv in told if argv[: len(words)] == list(words)]
+        lines = [json.loads(line)["argv"] for line in log.read_text().splitlines()] if log.exists() else []
+        return [argv for argv in lines if argv[: len(words)] == list(words)]
 
     def at_the_rack(self, node: str, *doing: str) -> str:
         """`./run rack`: what somebody before the rack sees, or what the hands did."""

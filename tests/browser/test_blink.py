@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, Visitor
+from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.stack import Stack
 from tests.browser.test_pages import faults
 
@@ -88,7 +88,7 @@ def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(op
     assert faults(operator) == []
     operator.page.go_back()
     operator.page.go_back()
-    operator.press("Start this runbook")
+    operator.start(IN_ITS_BAY)
     operator.step("Scan the new disk")
 
 
@@ -186,11 +186,11 @@ def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, 
     alarm = technician.page.locator("#alarm")
     expect(alarm).to_contain_text("ut it back", timeout=PATIENCE)
     for page, whose in ((desk, "Your run"), (approver.page, "Run")):
-        told = page.locator("#alarms").get_by_role("alert")
-        expect(told).to_contain_text(
+        alert = page.locator("#alarms").get_by_role("alert")
+        expect(alert).to_contain_text(
             f"Put it back now: the disk with the serial number {pulled} was pulled out of bay {OTHER}", timeout=PATIENCE
         )
-        expect(told).to_contain_text(re.compile(rf"{whose} \d+ on {NODE}:"))
+        expect(alert).to_contain_text(re.compile(rf"{whose} \d+ on {NODE}:"))
     expect(technician.page.locator(".sl-place")).to_have_count(0)  # a large bay number now would be where the disk is put
     on_the_phone(technician, "4-wrong-pull")
     assert faults(technician) == []
@@ -248,4 +248,4 @@ def test_the_pool_is_made_whole_and_the_light_goes_out(operator, technician, app
 
 def test_no_page_complained(operator, technician, approver):
     for visitor in (operator, technician, approver):
-        assert [said for said in visitor.complaints if "409 (Conflict)" not in said] == []
+        assert [complaint for complaint in visitor.complaints if "409 (Conflict)" not in complaint] == []

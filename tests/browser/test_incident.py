@@ -34,14 +34,14 @@ def approver(visit):
 
 def test_the_situation_names_the_lost_member_its_old_name_and_who_has_it_now(operator):
     operator.open_incident()
-    told = operator.page.get_by_role("main")
+    main = operator.page.get_by_role("main")
     for words in (LOST, "/dev/sdfl1", "Today it leads to sdfl (naa:5000c500a6754abb), a healthy disk", "Do not use -f"):
-        expect(told).to_contain_text(words)
-    expect(told).to_contain_text(f"the member {SDCW_GUID} has the same one")
+        expect(main).to_contain_text(words)
+    expect(main).to_contain_text(f"the member {SDCW_GUID} has the same one")
 
 
 def test_a_disk_that_is_not_blank_or_too_small_is_refused_with_the_reason(operator):
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     operator.take("sdcw")
     operator.refusal(f"sdcw (naa:5000cca273a7d9e8) is already member {SDCW_GUID} of ost_0")
@@ -134,9 +134,9 @@ def test_a_stranger_can_check_the_audit_trail_and_one_changed_byte_is_found(oper
     assert verify(tmp_path).returncode == 3, verify(tmp_path).stdout
     assert verify(tmp_path, key).returncode == 0, verify(tmp_path, key).stdout
     events = tmp_path / "events.jsonl"
-    told = bytearray(events.read_bytes())
-    told[told.index(b"approver")] ^= 1
-    events.write_bytes(told)
+    damaged = bytearray(events.read_bytes())
+    damaged[damaged.index(b"approver")] ^= 1
+    events.write_bytes(damaged)
     assert verify(tmp_path, key).returncode == 1
 
 
@@ -154,4 +154,4 @@ def pinned_on(page) -> str:
 
 def test_no_page_complained(operator, approver):
     """Neither a script's error nor anything that the content security policy held back."""
-    assert [said for who in (operator, approver) for said in who.complaints if "409 (Conflict)" not in said] == []
+    assert [complaint for who in (operator, approver) for complaint in who.complaints if "409 (Conflict)" not in complaint] == []

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, Visitor
+from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.test_blink import (
     BAY,
     NODE,
@@ -52,7 +52,7 @@ def test_a_technician_without_an_account_opens_the_link_and_scans(operator, tech
     operator.page.goto("/")
     wrong = operator.page.get_by_role("region", name="What is wrong now")
     wrong.get_by_role("link", name=re.compile("the disk of .* is DEGRADED")).click()
-    operator.press("Start this runbook")
+    operator.start(IN_ITS_BAY)
     operator.step("Scan the new disk")
     run = operator.page.url
     operator.press("Make a link for a technician")
@@ -181,4 +181,4 @@ def test_no_page_complained_of_anything_else(operator, technician, approver):
         r"|htmx:(afterRequest|sendError|timeout)|Response Status Error Code 4(01|09|10)"
     )
     for visitor in (operator, technician, approver):
-        assert [said for said in visitor.complaints if not meant.search(said)] == []
+        assert [complaint for complaint in visitor.complaints if not meant.search(complaint)] == []

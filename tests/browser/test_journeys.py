@@ -45,7 +45,7 @@ def planned(plain: Visitor) -> None:
 def test_the_operator_comes_from_the_fleet_to_the_approval_without_javascript(plain):
     reported(plain)
     plain.open_incident()
-    plain.press("Start this runbook")
+    plain.start()
     plain.step("Choose the new disk")
     plain.take(BLANK)
     plain.step("Check pool, lost member and new disk")
@@ -142,8 +142,8 @@ def test_the_auditor_finds_what_a_person_did_and_verifies_it(visit, tmp_path, sc
         page.get_by_role("link", name="Audit trail (zip)").click()
     with zipfile.ZipFile(download.value.path()) as bundle:
         bundle.extractall(tmp_path)
-    told = verify(tmp_path, key)
-    assert told.returncode == 0, told.stdout
+    done = verify(tmp_path, key)
+    assert done.returncode == 0, done.stdout
     assert auditor.complaints == []
 
 

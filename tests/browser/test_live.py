@@ -50,7 +50,7 @@ def test_the_last_of_several_rings_is_shown(visit, stack):
 
 def started(operator: Visitor) -> str:
     operator.open_incident()
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     return operator.page.url.rstrip("/").rpartition("/")[2]
 
@@ -120,4 +120,4 @@ def test_who_signed_out_elsewhere_is_asked_to_sign_in(visit):
 
 
 def test_no_page_complained(operator):
-    assert [said for said in operator.complaints if "409 (Conflict)" not in said] == []
+    assert [complaint for complaint in operator.complaints if "409 (Conflict)" not in complaint] == []

@@ -65,12 +65,12 @@ def test_without_a_run_the_page_says_how_to_come_by_one(operator):
 
 def test_a_postmortem_is_begun_from_a_run_and_tells_its_story(operator):
     operator.open_incident()
-    operator.press("Start this runbook")
+    operator.start()
     operator.step("Choose the new disk")
     begin(operator, "A bay swapped at night")
-    told = operator.page.get_by_role("region", name="Timeline").first
-    expect(told).to_contain_text("operator began the run: wwid-mismatch-replace.")
-    expect(told).to_contain_text("members first seen, ONLINE")
+    section = operator.page.get_by_role("region", name="Timeline").first
+    expect(section).to_contain_text("operator began the run: wwid-mismatch-replace.")
+    expect(section).to_contain_text("members first seen, ONLINE")
     assert faults(operator) == []
 
 
@@ -105,8 +105,8 @@ def test_evidence_of_the_timeline_shows_its_lines(operator):
     operator.page.get_by_role("region", name="Timeline").first.get_by_role("link", name="event").first.click()
     assert faults(operator) == []
     operator.page.go_back()
-    told = operator.page.get_by_role("region", name="Timeline").first
-    told.locator('a[href*="/ledger/evidence/"]').first.click()
+    section = operator.page.get_by_role("region", name="Timeline").first
+    section.locator('a[href*="/ledger/evidence/"]').first.click()
     expect(operator.heading("Where it came from")).to_be_visible()
     assert faults(operator) == []
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import TimeoutError as NotSeen
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, Visitor
+from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.test_blink import NODE, PATIENCE, PICTURES, STACK, picture  # noqa: F401  (STACK: for the fixture of that name)
 from tests.browser.test_pages import faults
 
@@ -55,7 +55,7 @@ def test_the_run_begins_with_hands(operator):
     operator.page.goto("/")
     wrong = operator.page.get_by_role("region", name="What is wrong now")
     wrong.get_by_role("link", name=re.compile("the disk of .* is DEGRADED")).click()
-    operator.press("Start this runbook")
+    operator.start(IN_ITS_BAY)
     now = operator.step(SPARE)
     expect(now).to_contain_text("If you stop here")
     expect(now).to_contain_text(f"Nothing has been changed on {NODE}")
@@ -88,12 +88,12 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     assert faults(operator) == []
     operator.press("Hand it over")
     expect(operator.page.get_by_text("approver sees to this run, handed over by operator")).to_be_visible()
-    told = approver.page.locator("#alarms").get_by_role("status")
-    expect(told).to_contain_text("handed run")
+    status = approver.page.locator("#alarms").get_by_role("status")
+    expect(status).to_contain_text("handed run")
     approver.page.goto("/runs/")
     expect(approver.page.get_by_role("region", name="You see to these").get_by_role("listitem")).to_have_count(1)
     assert faults(approver) == []
-    told.get_by_role("link").click()
+    status.get_by_role("link").click()
     picture(approver, "handed-over")
     approver.press("I have it")
     expect(approver.page.get_by_text("You see to this run.")).to_be_visible()
@@ -274,4 +274,4 @@ def test_what_is_not_there_and_what_may_not_be_say_what_to_do(operator):
 def test_no_page_complained(operator, approver):
     # A picture leaves empty style attributes on fields, which the next swap then tries to carry over.
     expected = re.compile(r"status of (404|409|410)" + ("|Applying inline style" if PICTURES else ""))
-    assert [said for who in (operator, approver) for said in who.complaints if not expected.search(said)] == []
+    assert [complaint for who in (operator, approver) for complaint in who.complaints if not expected.search(complaint)] == []

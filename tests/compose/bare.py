@@ -97,9 +97,9 @@ class Node:
 
     def starts(self, *words: str) -> subprocess.Popen:
         environment = {"PATH": os.environ["PATH"], "BASE": self._base}
-        with (self.root / "said").open("wb") as said:
+        with (self.root / "said").open("wb") as log:
             options = popen_options(OURSELVES, signal.SIGTERM)
-            return subprocess.Popen(self._argv(PATH, *words), env=environment, stdout=said, stderr=said, **options)
+            return subprocess.Popen(self._argv(PATH, *words), env=environment, stdout=log, stderr=log, **options)
 
     @property
     def said(self) -> str:

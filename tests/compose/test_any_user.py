@@ -12,9 +12,9 @@ def test_nginx_of_an_ordinary_user_asks_for_no_port_folder_or_user_of_roots(tmp_
     front.folder, front.port, front.plain, front.url = tmp_path, 18443, 18080, "https://portal.lab:18443"
     front.places = {name: str(tmp_path / "x") for name in ("/etc/slotlight/portal.crt", "/etc/slotlight/portal.key")}
     front.flags()
-    said = (tmp_path / "nginx.conf").read_text() + (tmp_path / "slotlight.conf").read_text()
-    assert not re.search(r"^\s*user ", said, re.MULTILINE)
-    assert {int(port) for port in re.findall(r"listen \S*?:?(\d+)[ ;]", said)} == {18443, 18080}
-    paths = re.findall(r"(?:pid|error_log|include|_temp_path|ssl_certificate|ssl_certificate_key) (/\S+?)[; ]", said)
+    text = (tmp_path / "nginx.conf").read_text() + (tmp_path / "slotlight.conf").read_text()
+    assert not re.search(r"^\s*user ", text, re.MULTILINE)
+    assert {int(port) for port in re.findall(r"listen \S*?:?(\d+)[ ;]", text)} == {18443, 18080}
+    paths = re.findall(r"(?:pid|error_log|include|_temp_path|ssl_certificate|ssl_certificate_key) (/\S+?)[; ]", text)
     assert paths
     assert all(path.startswith(str(tmp_path)) for path in paths)

@@ -73,9 +73,9 @@ def asks(front, method, path, body=b"", headers=()):
     connection.sock = context.wrap_socket(raw, server_hostname=NAME)
     connection.request(method, path, body, dict(headers))
     answer = connection.getresponse()
-    said = answer.read()
+    data = answer.read()
     connection.close()
-    return answer.status, answer.headers, said
+    return answer.status, answer.headers, data
 
 
 def asks_web(stack, path, source, headers):
@@ -129,8 +129,8 @@ def test_cookies_are_for_https_only(front):
 
 def test_what_claims_to_come_from_a_proxy_is_not_believed_past_it(stack):
     """Whoever reaches the port of `web` itself speaks plain HTTP, whatever it says."""
-    for said in ({"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}):
-        status, headers = asks_web(stack, "/sign-in/", "127.0.0.9", said)
+    for header in ({"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}):
+        status, headers = asks_web(stack, "/sign-in/", "127.0.0.9", header)
         assert (status, headers["Location"]) == (301, f"https://{NAME}/sign-in/")
     assert "X-Forwarded-Proto from 127.0.0.9 is not believed" in stack.log("web")
 
@@ -151,9 +151,9 @@ def test_a_paste_is_read(ann):
     ],
 )
 def test_more_than_an_address_takes_is_answered_413_with_a_sentence(front, path, most):
-    status, _, said = asks(front, "POST", path, b"x" * (most + MIB))
+    status, _, text = asks(front, "POST", path, b"x" * (most + MIB))
     assert status == 413
-    assert f"This takes {most // MIB} MiB at most, and more was sent." in said.decode()
+    assert f"This takes {most // MIB} MiB at most, and more was sent." in text.decode()
 
 
 def test_what_an_address_just_takes_passes_the_proxy(front):
@@ -224,10 +224,10 @@ def enrols(front, ann, node, name, begins, path):
     ann.press("Make a token", name=name)
     line = next(line for line in ann.page.pre if "ca.pem" in line and line.startswith(begins))
     assert front.url in line
-    code, said = node.types(line, path)
-    assert code == 0, said
-    assert f"{zipapp.NAME}: OK" in said
-    assert re.search(rf"^{name} is enrolled\.", said, re.MULTILINE), said
+    code, output = node.types(line, path)
+    assert code == 0, output
+    assert f"{zipapp.NAME}: OK" in output
+    assert re.search(rf"^{name} is enrolled\.", output, re.MULTILINE), output
     agent = node.starts("/usr/local/sbin/slotlight-agent", "run")
     try:
         until(lambda: agent.poll() is not None or node.types("slotlight-agent status")[0] == 0, "no report arrived", 180)

@@ -86,9 +86,9 @@ def test_it_is_killed_after_the_command_took_effect_and_the_run_goes_on(incident
 
 def evidence_is_kept(order: Order) -> bool:
     """Whether what the probe rests on is in the ledger's store: the pool as it was seen, and the disk's label."""
-    told = order.receipt["captures"]
-    sources = {capture["source"] for capture in told}
-    return {"zpool_status", "zdb_label"} <= sources and all(Blob.objects.filter(pk=capture["digest"]).exists() for capture in told)
+    captures = order.receipt["captures"]
+    sources = {capture["source"] for capture in captures}
+    return {"zpool_status", "zdb_label"} <= sources and all(Blob.objects.filter(pk=capture["digest"]).exists() for capture in captures)
 
 
 def test_it_stays_away_and_nobody_says_more_than_is_known(incident):

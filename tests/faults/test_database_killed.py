@@ -74,7 +74,7 @@ def test_the_database_dies_while_the_command_runs(mortal):
     incident.walk_to_execute()
     incident.execute()
     until(incident.stack.replaces)
-    told = LedgerEvent.objects.count()
+    events_before = LedgerEvent.objects.count()
     ground.kill_postgres()
     connection.close()
     with pytest.raises(OperationalError):
@@ -82,7 +82,7 @@ def test_the_database_dies_while_the_command_runs(mortal):
     connection.close()
     until(incident.stack.took_effect)
     ground.start_postgres()
-    assert LedgerEvent.objects.count() >= told, "an answered transition is gone"
+    assert LedgerEvent.objects.count() >= events_before, "an answered transition is gone"
     incident.stands("verify", "done")
     assert len(incident.stack.replaces()) == 1
     assert Order.objects.get(effect="at_most_once").status == "SUCCEEDED"

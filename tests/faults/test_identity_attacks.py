@@ -113,8 +113,8 @@ def test_tokens_that_were_inserted_open_nothing(portal, sql, people):
         text, prefix, digest = forged()
         sql(MAKE_TOKEN, prefix, digest, name)
         for path, body in (("/api/v1/status", None), ("/api/v1/runs", {"runbook": "blink-and-replace", "params": {"node": "oss01"}})):
-            status, said = asked(portal, path, text, body=body)
-            assert (status, "not believed" in said) == (401, True), said
+            status, page = asked(portal, path, text, body=body)
+            assert (status, "not believed" in page) == (401, True), page
     assert {one.person for one in Refusal.objects.all()} == {"ann", "bob"}
     assert len([one for one in alarms.standing(timezone.now()) if one.kind == "identity-refused"]) == 2
     assert asked(portal, "/api/v1/status", good)[0] == 200, "what the portal made goes on"
@@ -138,8 +138,8 @@ def test_a_revoked_token_that_was_put_back_stays_revoked(portal, sql, people):
     assert "was revoked" in asked(portal, "/api/v1/status", text)[1]
     sql("UPDATE api_token SET revoked_at = NULL")
     sql("UPDATE identity_seal SET mark = %s, mac = %s WHERE name = %s", seal.mark, seal.mac, seal.name)
-    status, said = asked(portal, "/api/v1/status", text)
-    assert (status, "put back" in said) == (401, True), said
+    status, page = asked(portal, "/api/v1/status", text)
+    assert (status, "put back" in page) == (401, True), page
     told("bob")
 
 
@@ -249,8 +249,8 @@ def test_a_role_that_waits_is_not_hurried_in_the_database(portal, sql, root):
         browser = Client()
         browser.login(username=kim.username, password=PASSWORD)
         cookie = browser.cookies["sessionid"].value
-        status, said = asked(portal, "/people/", cookie=cookie)
-        assert (status, "admin for the whole fleet, given by root" in said) == (403, True)
+        status, page = asked(portal, "/people/", cookie=cookie)
+        assert (status, "admin for the whole fleet, given by root" in page) == (403, True)
         sql(text.format(who=kim.pk))
         assert asked(portal, "/people/", cookie=cookie)[0] == 403, text
         nobody_is_hurried(root, kim)

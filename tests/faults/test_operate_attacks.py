@@ -90,8 +90,8 @@ def test_inserted_tokens_walk_no_run(incident, sql):
     text, prefix, digest = forged()
     sql(MAKE_TOKEN, prefix, digest, "ann")
     row = incident.row
-    status, said = asked(incident.stack, f"/api/v1/runs/{row.pk}/acts/execute", text, body={"version": row.version})
-    assert (status, "not believed" in said) == (401, True), said
+    status, page = asked(incident.stack, f"/api/v1/runs/{row.pk}/acts/execute", text, body={"version": row.version})
+    assert (status, "not believed" in page) == (401, True), page
     nothing_ran(incident)
     told("api_token:")
 
@@ -248,8 +248,8 @@ def test_a_token_to_enrol_that_was_inserted_enrols_nobody(incident, sql):
     )
     until(lambda: Node.objects.get().last_report_at)
     body = {"token": "mine", "node": "oss01", "key": "A" * 43 + "="}
-    status, said = asked(incident.stack, "/agent/v1/enrol", body=body)
-    assert (status, "no seal" in said) == (403, True), said
+    status, page = asked(incident.stack, "/agent/v1/enrol", body=body)
+    assert (status, "no seal" in page) == (403, True), page
     told("nodes_enroltoken:")
 
 
@@ -259,8 +259,8 @@ def test_a_link_to_the_rack_that_was_inserted_opens_nothing(incident, sql):
         "INSERT INTO runs_technicianlink (run_id, step, token_hash, made_by_id, made_at, expires_at, browser_hash, name)"
         " SELECT id, step, encode(sha256('mine'), 'hex'), requester_id, now(), now() + interval '1 hour', '', '' FROM runs_run"
     )
-    status, said = asked(incident.stack, "/t/mine/")
-    assert status != 200, said
+    status, page = asked(incident.stack, "/t/mine/")
+    assert status != 200, page
     told("runs_technicianlink:")
 
 

@@ -31,8 +31,8 @@ def whole(incident) -> None:
     order = Order.objects.get(effect="at_most_once")
     assert order.status == "SUCCEEDED"
     moves = LedgerEvent.objects.filter(type="run.order-moved", run=str(incident.row.pk))
-    told = [event.said["body"]["status"] for event in moves.order_by("pk")]
-    assert told == ["OFFERED", "CLAIMED", "STARTED", "SUCCEEDED"]
+    statuses = [event.said["body"]["status"] for event in moves.order_by("pk")]
+    assert statuses == ["OFFERED", "CLAIMED", "STARTED", "SUCCEEDED"]
     assert LedgerEvent.objects.filter(type="run.ordered", run=str(incident.row.pk)).count() == 1
     assert audit().tampered == []
     assert not ResourceLock.objects.exists()

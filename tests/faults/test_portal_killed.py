@@ -107,11 +107,11 @@ def test_ticks_that_come_again_and_again_change_nothing(incident):
         ring(stack, "app.runs.tasks.facts_arrived", "oss01", times=10)
         sweep(stack)
     is_done_once(incident)
-    version, told = incident.row.version, LedgerEvent.objects.filter(run=str(run)).count()
+    version, events_before = incident.row.version, LedgerEvent.objects.filter(run=str(run)).count()
     ring(stack, "app.runs.tasks.tick", run, times=10)
     sweep(stack)
     until(lambda: queue_length(stack) == 0)
-    assert (incident.row.version, LedgerEvent.objects.filter(run=str(run)).count()) == (version, told)
+    assert (incident.row.version, LedgerEvent.objects.filter(run=str(run)).count()) == (version, events_before)
 
 
 def queue_length(stack) -> int:
@@ -127,10 +127,10 @@ def test_a_receipt_that_comes_twice_is_taken_once(incident):
     incident.stack.kill("agent")
     journal, portal = as_the_agent(incident.stack)
     order = Order.objects.get(effect="at_most_once")
-    said, version = json.loads(journal.find(order.pk).receipt), incident.row.version
+    answer, version = json.loads(journal.find(order.pk).receipt), incident.row.version
     path = f"/agent/v1/orders/{order.pk}/receipt"
-    assert portal.ask("POST", path, said).status == 200
-    assert portal.ask("POST", path, {**said, "outcome": "failed"}).status == 409
+    assert portal.ask("POST", path, answer).status == 200
+    assert portal.ask("POST", path, {**answer, "outcome": "failed"}).status == 409
     portal.close()
     journal.close()
     assert incident.row.version == version

@@ -20,19 +20,19 @@ def main(words: list[str]) -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"some of {', '.join(GROUPS)}; all of them when none is named")
     parser.add_argument("--texts", action="store_true", help="list texts that changed")
     parser.add_argument("--keep", action="store_true", help="write what is done now")
-    said = parser.parse_args(words)
-    if strange := set(said.groups) - set(GROUPS):
+    options = parser.parse_args(words)
+    if strange := set(options.groups) - set(GROUPS):
         parser.error(f"there is no group {', '.join(sorted(strange))}")
-    groups = said.groups or list(GROUPS)
+    groups = options.groups or list(GROUPS)
     record, texts = compute(groups)
-    if said.keep:
+    if options.keep:
         for path in keep(record, texts):
             print(path)
         return 0
     found = [line for group in groups for line in differences(group, kept(group), record.get(group, {}))]
     warned = [line for group in groups for line in differences_of_texts(group, kept_texts(group), texts.get(group, {}))]
-    print("\n".join([*found, *(warned if said.texts else ())] or ["Everything is as it was kept."]))
-    if warned and not said.texts:
+    print("\n".join([*found, *(warned if options.texts else ())] or ["Everything is as it was kept."]))
+    if warned and not options.texts:
         print(f"{len(warned)} texts differ; --texts lists them.")
     return 1 if found else 0
 

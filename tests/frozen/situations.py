@@ -106,13 +106,13 @@ def pastes() -> tuple[str, ...]:
 
 def of_paste(name: str, folder: Path) -> tuple[Record, Texts]:
     found = triage([(Path(name).name, (CAPTURES / name).read_text())])
-    said = answer(found)
+    body = answer(found)
     values = {
-        "good": json.dumps(said["good"]),
+        "good": json.dumps(body["good"]),
         "read": json.dumps([[r.first, r.last, r.outcome, r.source, r.key, r.node] for r in found.reads]),
         "situations": json.dumps([[one.slug, one.severity, dict(one.subject)] for one in found.situations], sort_keys=True),
-        "pools": _digest(said["pools"]),
-        "disks": _digest(said["disks"]),
+        "pools": _digest(body["pools"]),
+        "disks": _digest(body["disks"]),
     }
     return {TRIAGE: {name: values}}, {}
 

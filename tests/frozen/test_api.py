@@ -46,10 +46,13 @@ def line(value) -> str:
 def described() -> dict[str, dict[str, str]]:
     from app.api.door import api
 
-    said = json.loads(json.dumps(api.get_openapi_schema(), default=str))
-    sections = {f"path {path}": {method: line(told) for method, told in methods.items()} for path, methods in said.pop("paths").items()}
-    sections["schemas"] = {name: line(shape) for name, shape in said["components"].pop("schemas").items()}
-    sections["description"] = {name: line(value) for name, value in said.items()}
+    answer = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+    sections = {
+        f"path {path}": {method: line(described_method) for method, described_method in methods.items()}
+        for path, methods in answer.pop("paths").items()
+    }
+    sections["schemas"] = {name: line(shape) for name, shape in answer["components"].pop("schemas").items()}
+    sections["description"] = {name: line(value) for name, value in answer.items()}
     return sections
 
 

@@ -47,12 +47,12 @@ def test_the_journal_opens_and_holds_the_orders_of_the_run(tmp_path):
     (replaced,) = [
         entry for entry in (journal.find(order) for (order,) in rows) if json.loads(entry.canonical)["operation"] == "zpool_replace"
     ]
-    said = json.loads(replaced.canonical)
-    assert (replaced.phase, json.loads(replaced.receipt)["outcome"], said["run"]) == ("ACKED", "succeeded", RUN)
-    assert canonical(said).decode() == replaced.canonical
+    found = json.loads(replaced.canonical)
+    assert (replaced.phase, json.loads(replaced.receipt)["outcome"], found["run"]) == ("ACKED", "succeeded", RUN)
+    assert canonical(found).decode() == replaced.canonical
     assert sha256(replaced.canonical.encode()).hexdigest() == replaced.digest
-    assert list(OPERATIONS[said["operation"]].argv(said["params"])) == said["argv"]
-    assert journal.fence(said["params"]["pool_guid"]) == int(said["fence"])
+    assert list(OPERATIONS[found["operation"]].argv(found["params"])) == found["argv"]
+    assert journal.fence(found["params"]["pool_guid"]) == int(found["fence"])
 
 
 def test_the_policy_file_is_read(tmp_path):

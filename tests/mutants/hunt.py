@@ -117,7 +117,7 @@ def _killed_anew(target: Target, hurts: Sequence[Hurt], numbers: Sequence[int]) 
 
 
 def survivors(
-    targets: Sequence[Target], hurts: Sequence[Hurt], tell: Callable[[str], None] = lambda said: None, anew: bool = True
+    targets: Sequence[Target], hurts: Sequence[Hurt], report: Callable[[str], None] = lambda line: None, anew: bool = True
 ) -> list[Hurt]:
     """Those that the tests of their targets do not notice. A file of tests is run once for all targets that name it."""
     tests = dict.fromkeys(name for part in ("tests", "slow") for target in targets for name in getattr(target, part))
@@ -131,16 +131,16 @@ def survivors(
     for name in (name for name in tests if facing(name)):
         known[name] = tried(name, hurts, facing(name))
         alive -= known[name].killed
-        tell(f"{name}: {len(known[name].killed)} killed, {len(alive)} alive")
+        report(f"{name}: {len(known[name].killed)} killed, {len(alive)} alive")
     for name in (name for name in known if COLD and known[name].wide and facing(name)):
         killed = tried(name, hurts, facing(name), known[name]).killed
         alive -= killed
-        tell(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")
+        report(f"{name}, from its beginning: {len(killed)} killed, {len(alive)} alive")
     for target in targets if anew else ():
         numbers = sorted(number for number in alive if hurts[number].target is target and _needs_all_anew(hurts[number], known.values()))
         killed = in_child(lambda target=target, numbers=numbers: _killed_anew(target, hurts, numbers)) if numbers else set()
         alive -= killed
-        tell(f"{target.path}, all imported anew: {len(killed)} of {len(numbers)} killed, {len(alive)} alive")
+        report(f"{target.path}, all imported anew: {len(killed)} of {len(numbers)} killed, {len(alive)} alive")
     return [hurts[number] for number in sorted(alive)]
 
 

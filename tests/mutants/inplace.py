@@ -76,12 +76,12 @@ def in_child(work: Callable[[], Any]) -> Any:
             sys.stderr.flush()
             os._exit(1)
     os.close(writing)
-    with os.fdopen(reading, "rb") as said:
-        told = said.read()
+    with os.fdopen(reading, "rb") as pipe:
+        raw = pipe.read()
     _, status = os.waitpid(child, 0)
     if status:
         raise AssertionError(f"A child of the hunt ended with {os.waitstatus_to_exitcode(status)}; what it said stands above.")
-    return pickle.loads(told)
+    return pickle.loads(raw)
 
 
 def functions(code: CodeType, path: str) -> Iterator[tuple[Key, CodeType]]:
@@ -218,11 +218,11 @@ class _Hunt:
             self._run(places, tests, writing)
         os.close(writing)
         code = _wait(child)
-        said = os.read(reading, 16)
+        raw = os.read(reading, 16)
         os.close(reading)
         for made in set(_folders(self.folder)) - before:
             shutil.rmtree(made, ignore_errors=True)
-        return None if code == 0 else int(said) if said else UNTOLD
+        return None if code == 0 else int(raw) if raw else UNTOLD
 
     def _run(self, places: dict[Key, CodeType], tests: list[int], writing: int) -> None:
         number = UNTOLD

@@ -130,9 +130,9 @@ def test_the_hunt_tells_whom_no_test_notices():
 
     In a process of its own: its forks have neither the threads nor the memory of the tests that ran before this one.
     """
-    told = subprocess.run([sys.executable, "-c", HUNT], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr[-3000:]
-    assert told.stdout.splitlines() == [
+    output = subprocess.run([sys.executable, "-c", HUNT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert output.returncode == 0, output.stderr[-3000:]
+    assert output.stdout.splitlines() == [
         "3 3 is 4",
         "8 Lt is LtE",
         "12 without operand 2",

@@ -43,8 +43,8 @@ def settle_in() -> dict[str, int]:
         User.objects.create_user(person).memberships.create(role=role)
     now, found = datetime.now(UTC), {}
     for node in NODES:
-        said = {"token": keys.issue_token(node, "test"), "node": node, "key": base64.b64encode(KEYS[node]).decode()}
-        found[node] = keys.enrol(said, now).pk
+        fields = {"token": keys.issue_token(node, "test"), "node": node, "key": base64.b64encode(KEYS[node]).decode()}
+        found[node] = keys.enrol(fields, now).pk
     return found
 
 
@@ -106,8 +106,8 @@ class DjangoPortal:
         return self.all_facts()
 
     def all_facts(self, at: object = None) -> FleetFacts:
-        said = {node: swap.facts(node, text, self.now - at).nodes[node] for node, (_, at, text) in self.heard.items()}
-        return FleetFacts(said)
+        by_node = {node: swap.facts(node, text, self.now - at).nodes[node] for node, (_, at, text) in self.heard.items()}
+        return FleetFacts(by_node)
 
     def tree(self, size: int | None = None) -> merkle.Tree:
         return merkle.Tree([leaf(body) for body in self.tables.ledger[:size]])
@@ -124,9 +124,9 @@ class DjangoPortal:
         user, key = User.objects.get(username=person), f"sim:{params['vdev_guid']}"
         return self._does(lambda: services.start_run(user, swap.RUNBOOK.slug, params, key))
 
-    def act(self, person: str, run_id: str, version: int, kind: type[ev.Event], **said) -> str:
+    def act(self, person: str, run_id: str, version: int, kind: type[ev.Event], **fields) -> str:
         user = User.objects.get(username=person)
-        return self._does(lambda: services.act(int(run_id), version, kind, user, proved_at=self.moment(), **said))
+        return self._does(lambda: services.act(int(run_id), version, kind, user, proved_at=self.moment(), **fields))
 
     def take_over(self, person: str, run_id: str) -> str:
         """For another run that waits for what this one holds; where there is none, its order is withdrawn."""
@@ -141,7 +141,7 @@ class DjangoPortal:
     def _hears(self, node: str) -> None:
         nonce = self.sim.agents[node].nonce
         if nonce:
-            sessions.heard(self.node_keys[node], nonce, self.moment())
+            sessions.report_received(self.node_keys[node], nonce, self.moment())
 
     def next_for(self, node: str) -> list[dict]:
         with self._working():
@@ -152,9 +152,9 @@ class DjangoPortal:
         with self._working():
             return getattr(orders, word)(node, order_id, digest)
 
-    def receipt(self, node: str, order_id: str, said: dict) -> str:
+    def receipt(self, node: str, order_id: str, body: dict) -> str:
         with self._working():
-            return orders.receipt(node, order_id, said)
+            return orders.receipt(node, order_id, body)
 
     def report(self, node: str, count: int, text: str, taken_at: float) -> None:
         with self._working():
@@ -165,10 +165,10 @@ class DjangoPortal:
         if self.heard.get(node, (-1,))[0] <= count:
             self.heard[node] = (count, at, text)
 
-    def take_captures(self, node: str, told, now: datetime) -> tuple[tuple[str, ...], str]:
-        for capture in told.captures:
-            self._hear(node, self.sim.count(), told.bodies[capture["digest"]]["text"], self.now)
-        return tuple(sorted(capture["digest"] for capture in told.captures)), ""
+    def take_captures(self, node: str, answered, now: datetime) -> tuple[tuple[str, ...], str]:
+        for capture in answered.captures:
+            self._hear(node, self.sim.count(), answered.bodies[capture["digest"]]["text"], self.now)
+        return tuple(sorted(capture["digest"] for capture in answered.captures)), ""
 
     # --- time
 
@@ -209,10 +209,10 @@ class OnPostgresql(Simulation):
     def proofs(self, offer: dict) -> dict:
         """The portal's own. Its note is believed when it says what the whole ledger says."""
         if offer["proofs"]:
-            said = read_note(offer["proofs"]["checkpoint"], self.portal.log_key)
-            self.need(said.root == self.portal.root(said.size), "A checkpoint does not say what the ledger says.")
+            checkpoint = read_note(offer["proofs"]["checkpoint"], self.portal.log_key)
+            self.need(checkpoint.root == self.portal.root(checkpoint.size), "A checkpoint does not say what the ledger says.")
             for agent in self.agents.values():
-                agent.notes[offer["proofs"]["checkpoint"]] = said
+                agent.notes[offer["proofs"]["checkpoint"]] = checkpoint
         return offer["proofs"]
 
     def rights_change(self) -> None:
@@ -226,7 +226,7 @@ class OnPostgresql(Simulation):
 
     def _give_rights(self) -> None:
         """A person has all of a role's rights or none."""
-        lost = {said.partition(":")[0] for said in self.no_longer_may}
+        lost = {right.partition(":")[0] for right in self.no_longer_may}
         for person, role in ROLE.items():
             held = User.objects.get(username=person).memberships
             if person in lost:

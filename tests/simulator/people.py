@@ -54,15 +54,15 @@ class Crowd:
         page = self.pages.get(person)
         if page is None or page.id != run.id or self.rng.random() < 0.8:
             page = self.pages[person] = run
-        kind, said = self._oddly(page) if self.rng.random() < 0.15 else self._as_asked(page, person)
+        kind, fields = self._oddly(page) if self.rng.random() < 0.15 else self._as_asked(page, person)
         if kind is None:
             return
         for _ in range(2 if self.rng.random() < 0.1 else 1):
-            self.post(person, page, kind, **said)
+            self.post(person, page, kind, **fields)
 
-    def post(self, person: str, page: Run, kind, **said) -> str:
+    def post(self, person: str, page: Run, kind, **fields) -> str:
         try:
-            reason = self.portal.act(person, page.id, page.version, kind, **said)
+            reason = self.portal.act(person, page.id, page.version, kind, **fields)
         except PortalDied:
             reason = "no answer; they will load the page again"
         self.sim.say(f"{person}: {kind.__name__} on {page.id} at {page.state.step}: {reason or 'done'}")
@@ -135,16 +135,16 @@ class Crowd:
                 if now.state.status == "unknown" and (settle := self._settle(now))[0]:
                     self.post(person, now, settle[0], **settle[1])
             return
-        kind, said = self._as_asked(run, "")
+        kind, fields = self._as_asked(run, "")
         if kind is None or state.status == "planning":
             return
         if kind is ev.Chosen:
-            said = {"value": self._fit(run)}
-            if not said["value"]:
+            fields = {"value": self._fit(run)}
+            if not fields["value"]:
                 self.post(state.requester, run, ev.Aborted, reason="No disk is left, or the member is there again.")
                 return
         person = self._judge(state) if kind is ev.Approved else self._hand(state)
-        if self.post(person, run, kind, **said):
+        if self.post(person, run, kind, **fields):
             self._otherwise(run, kind)
 
     def _judge(self, state) -> str:

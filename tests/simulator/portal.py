@@ -117,8 +117,8 @@ class Portal:
     def record(self, type: str, actor: str, **body) -> None:
         run = body.get("run") or (self.tables.orders[body["order"]].run if "order" in body else "")
         node = self.tables.runs[run].node if run in self.tables.runs else ""
-        said = {"at": iso(self.now), "actor": actor, "type": type, "run": run, "node": node, "body": body}
-        self.tables.ledger += (canonical(said),)
+        fields = {"at": iso(self.now), "actor": actor, "type": type, "run": run, "node": node, "body": body}
+        self.tables.ledger += (canonical(fields),)
 
     def facts(self, node: str) -> FleetFacts:
         if node not in self.tables.heard:
@@ -137,7 +137,7 @@ class Portal:
             run = Run(self._number("run"), RunState(params=params, requester=person))
             return self._apply(run, ev.Start(at=self.now, by=person), person)
 
-    def act(self, person: str, run_id: str, version: int, kind: type[ev.Event], **said) -> str:
+    def act(self, person: str, run_id: str, version: int, kind: type[ev.Event], **fields) -> str:
         """ "" when it was done, else why not."""
         with self.transaction() as tables:
             run = tables.runs[run_id]
@@ -147,7 +147,7 @@ class Portal:
                 return "Somebody moved this run since you loaded the page. Read where it stands now."
             if kind is ev.ExecuteAsked and (lost := [p for d, p in tables.approvals if d == run.state.plan_digest and not self._judge(p)]):
                 return f"{' and '.join(lost)} may not approve any more. Ask for a new plan and another approval."
-            return self._try(run, self._event(kind, run, person, said), person)
+            return self._try(run, self._event(kind, run, person, fields), person)
 
     def take_over(self, person: str, run_id: str) -> str:
         """A person takes away what a run holds. Not while its command may be running: nobody could say what became of it."""
@@ -165,10 +165,10 @@ class Portal:
     def _judge(self, person: str) -> bool:
         return self.sim.may(person, "approve")
 
-    def _event(self, kind, run: Run, by: str, said: dict) -> ev.Event:
-        if "facts" in kind.__dataclass_fields__ and "facts" not in said:
-            said = {**said, "facts": self.facts(run.node)}
-        return kind(at=self.now, by=by, **said)
+    def _event(self, kind, run: Run, by: str, fields: dict) -> ev.Event:
+        if "facts" in kind.__dataclass_fields__ and "facts" not in fields:
+            fields = {**fields, "facts": self.facts(run.node)}
+        return kind(at=self.now, by=by, **fields)
 
     def _try(self, run: Run, event: ev.Event, actor: str) -> str:
         before = self.tables.copy()
@@ -178,9 +178,9 @@ class Portal:
             self.tables = before
             return str(held)
 
-    def _tell(self, run_id: str, kind, actor: str, **said) -> str:
+    def _tell(self, run_id: str, kind, actor: str, **fields) -> str:
         run = self.tables.runs.get(run_id)
-        return self._try(run, self._event(kind, run, "", said), actor) if run is not None else ""
+        return self._try(run, self._event(kind, run, "", fields), actor) if run is not None else ""
 
     # --- what a decision asks for
 
@@ -221,22 +221,26 @@ class Portal:
         return self.tables.fence
 
     def _ask(self, run: Run, effect: ev.AskNode) -> ev.Record:
-        said = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
-        return self._seal(run, said, PURE_SECONDS, number=effect.number)
+        fields = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+        return self._seal(run, fields, PURE_SECONDS, number=effect.number)
 
     def _execute(self, run: Run, effect: ev.Seal, fence: int, person: str) -> ev.Record:
-        said = {"operation": effect.operation, "effect": effect.effect, "params": dict(effect.params), "argv": list(effect.argv)}
-        said |= {"preconditions": dict(effect.preconditions), "plan_digest": effect.plan_digest}
-        said["approvals"] = [merkle.leaf_hash(self.tables.ledger[i]).hex() for i in self.approved_at(effect.plan_digest)]
-        return self._seal(run, said, ORDER_SECONDS, plan=effect.plan_digest, fence=fence, sealed_by=person)
+        fields = {"operation": effect.operation, "effect": effect.effect, "params": dict(effect.params), "argv": list(effect.argv)}
+        fields |= {"preconditions": dict(effect.preconditions), "plan_digest": effect.plan_digest}
+        fields["approvals"] = [merkle.leaf_hash(self.tables.ledger[i]).hex() for i in self.approved_at(effect.plan_digest)]
+        return self._seal(run, fields, ORDER_SECONDS, plan=effect.plan_digest, fence=fence, sealed_by=person)
 
-    def _seal(self, run: Run, said: dict, seconds: int, number: int = 0, plan: str = "", fence: int = 0, sealed_by: str = "") -> ev.Record:
+    def _seal(
+        self, run: Run, fields: dict, seconds: int, number: int = 0, plan: str = "", fence: int = 0, sealed_by: str = ""
+    ) -> ev.Record:
         until = self.now + seconds
-        row = Order(self._number("o"), run.node, run.id, number, said["operation"], said["effect"], plan, fence, sealed_by, self.now, until)
+        row = Order(
+            self._number("o"), run.node, run.id, number, fields["operation"], fields["effect"], plan, fence, sealed_by, self.now, until
+        )
         full = {"v": "1", "id": row.id, "node": run.node, "key_id": self.keys[run.node], "run": run.id, "step": run.state.step}
         full |= {"argv": [], "plan_digest": "", "preconditions": {}, "fence": str(fence), "approvals": []}
-        full["nonce"] = self.sim.agents[run.node].nonce if said["effect"] != "pure" else ""
-        full |= {"sealed_at": iso(self.now), "not_before": iso(self.now), "expires_at": iso(until), **said}
+        full["nonce"] = self.sim.agents[run.node].nonce if fields["effect"] != "pure" else ""
+        full |= {"sealed_at": iso(self.now), "not_before": iso(self.now), "expires_at": iso(until), **fields}
         text = canonical({name: value for name, value in full.items() if name in agent_orders.FIELDS})
         self.tables.orders[row.id] = replace(row, canonical=text.decode(), digest=sha256_hex(text))
         return ev.Record("order.sealed", {"order": row.id, "digest": sha256_hex(text), "plan_digest": plan})
@@ -291,36 +295,36 @@ class Portal:
             return "The run does not hold the pool any more."
         return ""
 
-    def receipt(self, node: str, order_id: str, said: dict) -> str:
-        raw = sha256_hex(canonical(said))
+    def receipt(self, node: str, order_id: str, body: dict) -> str:
+        raw = sha256_hex(canonical(body))
         with self.transaction() as tables:
             order = tables.orders.get(order_id)
-            if order is None or order.node != node or said.get("digest") != order.digest:
+            if order is None or order.node != node or body.get("digest") != order.digest:
                 return f"The portal has sealed no such order for {node}."
             if order.receipt == raw:
                 return ""
             if order.receipt:
                 self.record("order.second-receipt", node, order=order_id, receipt=raw)
                 return "This order has another receipt already. Both are kept; a person must look at them."
-            self._take_receipt(replace(order, receipt=raw), said)
+            self._take_receipt(replace(order, receipt=raw), body)
         return ""
 
-    def _take_receipt(self, order: Order, said: dict) -> None:
+    def _take_receipt(self, order: Order, body: dict) -> None:
         self.tables.orders[order.id] = order
-        evidence = tuple(sorted(capture["digest"] for capture in said["captures"]))
-        for capture in said["captures"]:
-            self._hear(order.node, self.sim.count(), said["bodies"][capture["digest"]]["text"], self.now)
-        probe = (said["probe"] or {}).get("result", "")
-        status = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}[said["outcome"]]
+        evidence = tuple(sorted(capture["digest"] for capture in body["captures"]))
+        for capture in body["captures"]:
+            self._hear(order.node, self.sim.count(), body["bodies"][capture["digest"]]["text"], self.now)
+        probe = (body["probe"] or {}).get("result", "")
+        status = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}[body["outcome"]]
         if order.effect == "pure" and status == "UNKNOWN":
             status = "FAILED"
-        if order.effect != "pure" and said["outcome"] == "failed" and probe in ("did", "cannot_tell"):
+        if order.effect != "pure" and body["outcome"] == "failed" and probe in ("did", "cannot_tell"):
             status = "UNKNOWN"
         moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
         turn = "order.receipt" if status == order.status or status in moves[order.status] else "order.receipt-out-of-turn"
-        self.record(turn, order.node, order=order.id, outcome=said["outcome"], stands=order.status)
+        self.record(turn, order.node, order=order.id, outcome=body["outcome"], stands=order.status)
         if turn == "order.receipt":
-            self._move(order, status, order.node, said["reason"], SimpleNamespace(probe=probe, evidence=evidence, result=said["result"]))
+            self._move(order, status, order.node, body["reason"], SimpleNamespace(probe=probe, evidence=evidence, result=body["result"]))
 
     def report(self, node: str, count: int, text: str, taken_at: float) -> None:
         with self.transaction():
@@ -346,19 +350,19 @@ class Portal:
             if run_id in tables.runs and tables.runs[run_id].state.status == "waiting":
                 self._tell(run_id, ev.FactsArrived, "portal")
 
-    def _move(self, order: Order, status: str, actor: str, reason: str = "", told=None) -> None:
+    def _move(self, order: Order, status: str, actor: str, reason: str = "", receipt=None) -> None:
         self.tables.orders[order.id] = replace(order, status=status, reason=reason)
         self.record("order.moved", actor, order=order.id, before=order.status, after=status)
         if order.effect != "pure":
-            said = {"probe": told.probe, "evidence": told.evidence} if told else {}
-            self._tell(order.run, ev.OrderMoved, actor, plan_digest=order.plan, status=status, reason=reason, **said)
+            fields = {"probe": receipt.probe, "evidence": receipt.evidence} if receipt else {}
+            self._tell(order.run, ev.OrderMoved, actor, plan_digest=order.plan, status=status, reason=reason, **fields)
         elif status not in ORDER_IS_OUT:
-            self._answer(order, status, actor, reason or "The node gave no reason.", told)
+            self._answer(order, status, actor, reason or "The node gave no reason.", receipt)
 
-    def _answer(self, order: Order, status: str, actor: str, reason: str, told) -> None:
-        good = status == "SUCCEEDED" and told is not None
+    def _answer(self, order: Order, status: str, actor: str, reason: str, receipt) -> None:
+        good = status == "SUCCEEDED" and receipt is not None
         if order.operation == "plan" and good:
-            self._tell(order.run, ev.PlanArrived, actor, number=order.number, plan={**told.result, "run": order.run})
+            self._tell(order.run, ev.PlanArrived, actor, number=order.number, plan={**receipt.result, "run": order.run})
         elif order.operation == "plan":
             self._tell(order.run, ev.PlanFailed, actor, number=order.number, reason=reason)
         elif good:

@@ -237,11 +237,11 @@ class Simulation:
 
     def node_reports(self) -> None:
         if (agent := self._agent()) and agent.alive:
-            said = (agent.node, self.count(), self.world.text(agent.node), self.portal.now)
+            report = (agent.node, self.count(), self.world.text(agent.node), self.portal.now)
             if self.luck(0.1):
-                self.old_reports.append(said)
+                self.old_reports.append(report)
             else:
-                self.portal.report(*said)
+                self.portal.report(*report)
 
     def report_comes_late(self) -> None:
         if self.old_reports:
@@ -478,9 +478,9 @@ class Simulation:
             if order is None:
                 self.need(self.put_back, f"{command.order} ran and the portal has no such order.")
                 continue
-            said = [e for e in self.history if e["body"].get("order") == order.id and e["type"].startswith("order.receipt")]
+            lines = [e for e in self.history if e["body"].get("order") == order.id and e["type"].startswith("order.receipt")]
             forgot = self.put_back or self.agents[command.node].forgot
-            self.need(said or forgot, f"{order.id} ran and no word of it is in the ledger.")
+            self.need(lines or forgot, f"{order.id} ran and no word of it is in the ledger.")
             if command.took_effect and not self.put_back:
                 self.need(order.status not in ("REFUSED", "EXPIRED", "FAILED"), f"{order.id} took effect and is {order.status}.")
 

@@ -47,11 +47,11 @@ def argv(params) -> tuple[str, ...]:
 
 
 def preconditions(host, params) -> dict[str, str]:
-    said = json.loads(host.read("/sim/pools"))
+    answer = json.loads(host.read("/sim/pools"))
     place = f"{params['pool_guid']}/{params['vdev_guid']}"
     return {
-        "target": said["members"].get(place, f"{UNKNOWN}the pool is not here") or "absent",
-        "disk": said["disks"].get(params["wwid"], f"{UNKNOWN}there is no such disk") or "blank",
+        "target": answer["members"].get(place, f"{UNKNOWN}the pool is not here") or "absent",
+        "disk": answer["disks"].get(params["wwid"], f"{UNKNOWN}there is no such disk") or "blank",
     }
 
 
@@ -89,9 +89,9 @@ OPERATION = SimpleNamespace(
 
 
 def facts(node: str, text: str, age_seconds: float) -> FleetFacts:
-    said = json.loads(text)
-    known = {**{f"at:{place}": disk or "absent" for place, disk in said["members"].items()}}
-    known |= {f"disk:{disk}": use or "blank" for disk, use in said["disks"].items()}
+    answer = json.loads(text)
+    known = {**{f"at:{place}": disk or "absent" for place, disk in answer["members"].items()}}
+    known |= {f"disk:{disk}": use or "blank" for disk, use in answer["disks"].items()}
     return FleetFacts({node: replace(cast.NODE, node=node, age_seconds=age_seconds, failures=known, ages={SOURCE: age_seconds})})
 
 
@@ -105,24 +105,24 @@ def _place(params) -> str:
 
 
 def the_member_is_absent(facts, params):
-    said = _known(facts, params, _place(params))
-    if said is None:
+    text = _known(facts, params, _place(params))
+    if text is None:
         return unknown("The pool could not be read of late.")
-    return ok("The member is absent.") if said == "absent" else refuse(f"The member is there: {said}.")
+    return ok("The member is absent.") if text == "absent" else refuse(f"The member is there: {text}.")
 
 
 def the_disk_is_blank(facts, params):
-    said = _known(facts, params, f"disk:{params.get('wwid', '')}")
-    if said is None:
+    text = _known(facts, params, f"disk:{params.get('wwid', '')}")
+    if text is None:
         return unknown("The disk could not be read of late.")
-    return ok("The disk is blank.") if said == "blank" else refuse(f"The disk is in use: {said}.")
+    return ok("The disk is blank.") if text == "blank" else refuse(f"The disk is in use: {text}.")
 
 
 def the_disk_is_in_its_place(facts, params):
-    said = _known(facts, params, _place(params))
-    if said is None:
+    text = _known(facts, params, _place(params))
+    if text is None:
         return unknown("The pool could not be read of late.")
-    return ok("The disk is in its place.") if said == params["wwid"] else refuse(f"The place is {said}.")
+    return ok("The disk is in its place.") if text == params["wwid"] else refuse(f"The place is {text}.")
 
 
 def _disks(facts, params) -> tuple[Option, ...]:

@@ -48,6 +48,6 @@ def test_each_death_was_died(played):
 
 def test_the_page_tells_what_happens():
     logging.disable(logging.CRITICAL)
-    told = "\n".join(deaths.page())
+    text = "\n".join(deaths.page())
     logging.disable(logging.NOTSET)
-    assert deaths.PAGE.read_text() == told, "Run `python -m tests.simulator.deaths` and read what changed."
+    assert deaths.PAGE.read_text() == text, "Run `python -m tests.simulator.deaths` and read what changed."

@@ -66,9 +66,9 @@ def offers_all(portal, node):
 
 BROKEN = {
     "no approval is needed": lambda patch: (
-        patch.setattr("workflows.engine.decide._not_ready", lambda *said: ""),
+        patch.setattr("workflows.engine.decide._not_ready", lambda *args: ""),
         patch.setattr(Portal, "_not_allowed", lambda portal, order: ""),
-        patch.setattr("agents.orders.approval_proof._approved", lambda *said: None),
+        patch.setattr("agents.orders.approval_proof._approved", lambda *params: None),
     ),
     "an order is taken for its own": lambda patch: patch.setattr("agents.orders.journal.Journal.find", lambda journal, order_id: None),
     "nobody holds anything": lambda patch: (
@@ -108,9 +108,9 @@ def test_a_failing_schedule_is_made_small(folders, monkeypatch):
     actions = smallest(schedule(0, 20), *folders)
     assert len(actions) < 10
     assert isinstance(failure(actions, *folders), Violation)
-    told = report(0, *folders, 20)
-    assert told.startswith("Seed 0 fails: Violation: ")
-    assert "begins a run" in told
+    report_text = report(0, *folders, 20)
+    assert report_text.startswith("Seed 0 fails: Violation: ")
+    assert "begins a run" in report_text
 
 
 def test_every_action_has_its_method():

@@ -70,10 +70,10 @@ def taken_over(ground) -> tuple[dict[str, int], str]:
 
 def test_what_29e7ff0_left_is_taken_over_without_loss(older, ground, settings):
     settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS  # of then, and not the quick one of the tests
-    before, said = taken_over(ground)
+    before, answers = taken_over(ground)
     after = counted()
     assert {name: (count, after.get(name)) for name, count in before.items() if after.get(name, -1) < count} == {}, "nothing is lost"
-    assert "of ann (role operator" in said.replace("team_id 1, ", "")
+    assert "of ann (role operator" in answers.replace("team_id 1, ", "")
     assert list(seals.faults()) == []
 
     ann, bob = User.objects.get(username="ann"), User.objects.get(username="bob")

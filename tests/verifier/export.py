@@ -72,7 +72,7 @@ class Log:
 
     def record(self, type: str, body: dict, run: str = "", evidence: tuple[bytes, ...] = (), actor: str = "ann") -> int:
         places = self.runs.setdefault(run, []) if run else []
-        said = {
+        fields = {
             "v": "1",
             "type": type,
             "at": f"2026-11-21T10:30:{len(self.lines):02}.000000Z",
@@ -85,7 +85,7 @@ class Log:
             "body": body,
         }
         places.append(len(self.lines))
-        self.lines.append(canonical(said))
+        self.lines.append(canonical(fields))
         return len(self.lines)
 
     @property
@@ -100,8 +100,8 @@ class Log:
         """The event that names the successor, signed for by the keys it replaces, as is the checkpoint that ends with it."""
         raw = {"ledger": ("public", new.public), "order": ("spki", new.spki)}[which]
         statement = self.keys.note(f"{ORIGIN}/keys\n{which}\n{base64.b64encode(raw[1]).decode()}\n")
-        said = {"old": getattr(self.keys, raw[0]).hex(), "new": raw[1].hex(), "statement": statement, "why": "x"}
-        self.changes.append(self.record(f"{which}.key-rotated", said) - 1)
+        fields = {"old": getattr(self.keys, raw[0]).hex(), "new": raw[1].hex(), "statement": statement, "why": "x"}
+        self.changes.append(self.record(f"{which}.key-rotated", fields) - 1)
         self.sign()
         self.keys = Keys(new.ledger if which == "ledger" else self.keys.ledger, new.order if which == "order" else self.keys.order)
 
@@ -149,13 +149,13 @@ def files_of(log: Log, left_out: list[str], run: str = "7") -> Files:
     changes = [
         {"body": log.lines[p].decode(), "index": str(p), "path": [node.hex() for node in audit_path(p, leaves)]} for p in log.changes
     ]
-    said = {"origin": ORIGIN, "ed25519": log.keys.public.hex(), "fingerprint": log.keys.fingerprint, "p256": log.keys.spki.hex()}
+    fields = {"origin": ORIGIN, "ed25519": log.keys.public.hex(), "fingerprint": log.keys.fingerprint, "p256": log.keys.spki.hex()}
     named = {digest for line in lines for digest in json.loads(line).get("evidence", ())}
     return {
         "events.jsonl": b"".join(line + b"\n" for line in lines),
         "proofs.json": canonical({"size": str(size), "events": listed, "consistency": continued}),
         "checkpoint": log.checkpoints[size].encode(),
-        "keys.json": canonical(said | {"changes": changes}),
+        "keys.json": canonical(fields | {"changes": changes}),
         "verify.py": PROGRAM,
         **{f"checkpoints/{at}": log.checkpoints[at].encode() for at in first},
         **{f"blobs/{sha256(blob).hexdigest()}": blob for blob in BLOBS if sha256(blob).hexdigest() in named},

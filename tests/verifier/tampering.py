@@ -28,15 +28,15 @@ def keys(files: Files = FILES) -> dict:
 
 
 def with_proofs(change) -> Files:
-    said = proofs()
-    change(said)
-    return FILES | {"proofs.json": canonical(said)}
+    bent = proofs()
+    change(bent)
+    return FILES | {"proofs.json": canonical(bent)}
 
 
 def with_keys(change) -> Files:
-    said = keys()
-    change(said)
-    return FILES | {"keys.json": canonical(said)}
+    bent = keys()
+    change(bent)
+    return FILES | {"keys.json": canonical(bent)}
 
 
 def with_lines(change) -> Files:

@@ -23,16 +23,16 @@ PLAN = "ab" * 32
 
 
 def sealed_text(log: Log, run: str, number: str, approvals: list[int], fields: dict) -> bytes:
-    said = {"id": number, "run": run, "node": "oss01", "operation": "zpool_offline", "effect": "at_most_once", "plan_digest": PLAN}
-    return canonical({**said, "approvals": [leaf(log.lines[place]).hex() for place in approvals], **fields})
+    body = {"id": number, "run": run, "node": "oss01", "operation": "zpool_offline", "effect": "at_most_once", "plan_digest": PLAN}
+    return canonical({**body, "approvals": [leaf(log.lines[place]).hex() for place in approvals], **fields})
 
 
 def seal(log: Log, text: bytes, run: str, actor: str = "ann", **body) -> None:
     order = json.loads(text)
     signature = base64.b64encode(log.keys.order.sign(text, ECDSA(hashes.SHA256()))).decode()
-    said = {"order": order["id"], "operation": order["operation"], "digest": sha256(text).hexdigest(), "fence": "1"}
+    fields = {"order": order["id"], "operation": order["operation"], "digest": sha256(text).hexdigest(), "fence": "1"}
     signed = {"signature": signature, "key": sha256(log.keys.spki).hexdigest()[:16]}
-    log.record("order.sealed", {**said, **signed, **body}, run, (text,), actor)
+    log.record("order.sealed", {**fields, **signed, **body}, run, (text,), actor)
 
 
 def close(log: Log, run: str, texts: list[bytes]) -> Files:

@@ -14,14 +14,14 @@ from tests.verifier.tampering import FILES, SIZE, keys, lines, look, proofs, wit
 @pytest.mark.parametrize("name", ["ed25519", "fingerprint", "p256", "origin"])
 def test_keys_of_another_form_are_named(name):
     for value in ("", "zz", keys()[name].upper(), "x" + keys()[name]):
-        report = look(with_keys(lambda said, value=value: said.update({name: value})))
+        report = look(with_keys(lambda keys_file, value=value: keys_file.update({name: value})))
         assert report.tampered == ["keys.json: these are not the keys of this checkpoint as an export writes them."], value
 
 
 def test_other_keys_than_the_export_names_are_named():
     other = Keys.number(9, 99)
-    said = {"ed25519": other.public.hex(), "fingerprint": other.fingerprint, "p256": other.spki.hex(), "changes": []}
-    tampered = look(with_keys(lambda known: known.update(said))).tampered
+    fields = {"ed25519": other.public.hex(), "fingerprint": other.fingerprint, "p256": other.spki.hex(), "changes": []}
+    tampered = look(with_keys(lambda known: known.update(fields))).tampered
     assert tampered[:2] == [
         f"keys.json: the export names another key than {other.fingerprint}, which the bundle brings.",
         "keys.json: the export names another order key than the bundle brings.",
@@ -29,7 +29,7 @@ def test_other_keys_than_the_export_names_are_named():
 
 
 def change_of(place: int, **changes):
-    return lambda said: said["changes"][place].update(changes)
+    return lambda keys_file: keys_file["changes"][place].update(changes)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def change_of(place: int, **changes):
         change_of(0, path=None),
         change_of(0, body="x"),
         change_of(0, more=""),
-        lambda said: said["changes"].reverse(),
-        lambda said: said["changes"].append(said["changes"][1]),
-        lambda said: said["changes"].__setitem__(0, None),
-        lambda said: said.update(changes={}),
-        lambda said: said["changes"].append(
+        lambda keys_file: keys_file["changes"].reverse(),
+        lambda keys_file: keys_file["changes"].append(keys_file["changes"][1]),
+        lambda keys_file: keys_file["changes"].__setitem__(0, None),
+        lambda keys_file: keys_file.update(changes={}),
+        lambda keys_file: keys_file["changes"].append(
             {"body": lines(FILES)[1].decode().strip(), "index": proofs()["events"][1]["seq"], "path": proofs()["events"][1]["path"]}
         ),
     ],
@@ -61,7 +61,7 @@ def test_a_change_of_key_that_the_ledger_does_not_hold_is_named(spoil):
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_change_of_key_that_is_left_out_is_named(place):
     which, seq = ("order", 5) if place == 0 else ("ledger", 7)
-    tampered = look(with_keys(lambda said: said["changes"].pop(place))).tampered
+    tampered = look(with_keys(lambda keys_file: keys_file["changes"].pop(place))).tampered
     assert any("signed by another key" in sentence for sentence in tampered), (which, seq, tampered)
 
 
@@ -69,9 +69,9 @@ def forged_log(**body) -> Files:
     """An export whose ledger does hold a change of key, and the change says something false."""
 
     files, log = make(("ledger",))
-    said = json.loads(log.lines[4])
-    said["body"].update(body)
-    log.lines[4] = canonical(said)
+    event = json.loads(log.lines[4])
+    event["body"].update(body)
+    log.lines[4] = canonical(event)
     log.runs["7"] = [place for place in log.runs["7"] if place < 4]
     del log.lines[5:]
     log.checkpoints = {3: files["checkpoints/3"].decode()}

@@ -49,11 +49,11 @@ def test_it_takes_an_export_with_events_left_out():
 def test_evidence_that_is_not_there_is_named_unless_the_export_says_that_it_was_erased():
     gone = sha256(BLOBS[1]).hexdigest()
     whole, _ = make(erased=True)
-    for files, said in ((FILES, [f"blobs/{gone} is missing; event 5 of the run names it as evidence."]), (whole, [])):
+    for files, expected in ((FILES, [f"blobs/{gone} is missing; event 5 of the run names it as evidence."]), (whole, [])):
         report = look({name: data for name, data in files.items() if name != f"blobs/{gone}"})
-        assert (report.tampered, report.incomplete) == ([], said)
-        assert (("redacted", f"the evidence {gone}; the export says so") in report.facts) == (not said)
-    assert not [said for name, said in look(whole).facts if name == "redacted"]  # it is there
+        assert (report.tampered, report.incomplete) == ([], expected)
+        assert (("redacted", f"the evidence {gone}; the export says so") in report.facts) == (not expected)
+    assert not [finding for name, finding in look(whole).facts if name == "redacted"]  # it is there
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -70,9 +70,9 @@ def test_it_refuses_a_fingerprint_that_was_never_a_key():
 
 
 def without(place: int) -> Files:
-    said, rest = proofs(), lines(FILES)
-    del said["events"][place], rest[place]
-    return FILES | {"proofs.json": canonical(said), "events.jsonl": b"".join(rest)}
+    proofs_file, rest = proofs(), lines(FILES)
+    del proofs_file["events"][place], rest[place]
+    return FILES | {"proofs.json": canonical(proofs_file), "events.jsonl": b"".join(rest)}
 
 
 def test_an_edit_is_named():
@@ -94,7 +94,7 @@ def test_a_deleted_tail_is_named():
     assert report.incomplete == [f"events.jsonl: the last event is not the export. Whatever came after event {last} is missing."]
     assert f"checkpoint: it is over {SIZE} events, and the export is event {SIZE - 2} of the ledger, not the last." in report.tampered
     assert "keys.json: the export names another order key than the bundle brings." in report.tampered
-    assert not [said for said in report.tampered if said.startswith("verify.py")]  # only the export names a program
+    assert not [finding for finding in report.tampered if finding.startswith("verify.py")]  # only the export names a program
     assert f"keys.json: the export names another key than {LOG.keys.fingerprint}, which the bundle brings." in report.tampered
 
 
@@ -102,7 +102,7 @@ def test_a_swap_is_named():
     def swap(listed):
         listed[0], listed[1] = listed[1], listed[0]
 
-    files = with_lines(swap) | {"proofs.json": with_proofs(lambda said: swap(said["events"]))["proofs.json"]}
+    files = with_lines(swap) | {"proofs.json": with_proofs(lambda proofs_file: swap(proofs_file["events"]))["proofs.json"]}
     report = look(files)
     assert report.tampered == [
         "events.jsonl line 2: event 1 of the run stands where event 3 belongs.",
@@ -121,13 +121,13 @@ def test_an_insertion_is_named():
     assert report.tampered[0] == "events.jsonl line 3: event 2 of the run stands where event 3 belongs."
     assert report.incomplete[0] == "proofs.json: 1 events have no proof."
     proof = proofs()["events"][1] | {"leaf": leaf(event).hex()}
-    report = look(files | {"proofs.json": with_proofs(lambda said: said["events"].insert(2, proof))["proofs.json"]})
+    report = look(files | {"proofs.json": with_proofs(lambda proofs_file: proofs_file["events"].insert(2, proof))["proofs.json"]})
     assert "events.jsonl line 3: event 4 of the ledger is not under the root of the checkpoint." in report.tampered
     assert "proofs.json: the places in the ledger do not rise with the events." in report.tampered
 
 
 def test_a_proof_too_many_is_named():
-    report = look(with_proofs(lambda said: said["events"].append(said["events"][-1])))
+    report = look(with_proofs(lambda proofs_file: proofs_file["events"].append(proofs_file["events"][-1])))
     assert (report.tampered, report.incomplete) == ([], ["proofs.json: 1 proofs have no event."])
 
 
@@ -156,8 +156,8 @@ def test_a_checkpoint_signed_again_is_named(ledger, order):
 @pytest.mark.parametrize("line", [4, 5])
 def test_one_false_signature_of_the_two_is_named(line):
     rest = FILES["checkpoint"].decode().split("\n")
-    head, _, said = rest[line].rpartition(" ")
-    raw = bytearray(base64.b64decode(said))
+    head, _, signature = rest[line].rpartition(" ")
+    raw = bytearray(base64.b64decode(signature))
     raw[-1] ^= 1
     rest[line] = f"{head} {base64.b64encode(raw).decode()}"
     assert look(FILES | {"checkpoint": "\n".join(rest).encode()}).tampered == [
@@ -174,7 +174,7 @@ def test_a_signature_more_or_less_is_named():
 
 
 def test_a_wrong_tree_size_is_named():
-    report = look(with_proofs(lambda said: said.update(size=str(SIZE + 1))))
+    report = look(with_proofs(lambda proofs_file: proofs_file.update(size=str(SIZE + 1))))
     assert report.tampered == [f"proofs.json: the proofs are for a tree of {SIZE + 1} events, the checkpoint is over {SIZE}."]
     report = look(FILES | {"checkpoint": resigned(LOG.keys, SIZE + 1)})
     assert f"checkpoint: it is over {SIZE + 1} events, and the export is event {SIZE} of the ledger, not the last." in report.tampered
@@ -188,20 +188,20 @@ def bent(path: list[str]) -> None:
 @pytest.mark.parametrize("place", range(len(proofs()["events"])))
 def test_a_forged_proof_is_named(place):
     seq = proofs()["events"][place]["seq"]
-    report = look(with_proofs(lambda said: bent(said["events"][place]["path"])))
+    report = look(with_proofs(lambda proofs_file: bent(proofs_file["events"][place]["path"])))
     assert report.tampered == [f"events.jsonl line {place + 1}: event {seq} of the ledger is not under the root of the checkpoint."]
 
 
 @pytest.mark.parametrize("place", range(len(proofs()["consistency"])))
 def test_a_forged_continuation_is_named(place):
-    said = proofs()["consistency"][place]
-    report = look(with_proofs(lambda said: bent(said["consistency"][place]["path"])))
-    assert report.tampered == [f"The checkpoint over {said['to']} events does not continue the one over {said['from']}."]
+    proof = proofs()["consistency"][place]
+    report = look(with_proofs(lambda proofs_file: bent(proofs_file["consistency"][place]["path"])))
+    assert report.tampered == [f"The checkpoint over {proof['to']} events does not continue the one over {proof['from']}."]
 
 
 @pytest.mark.parametrize("name", ["from", "to"])
 def test_a_continuation_of_another_size_is_named(name):
-    report = look(with_proofs(lambda said: said["consistency"][0].update({name: "2"})))
+    report = look(with_proofs(lambda proofs_file: proofs_file["consistency"][0].update({name: "2"})))
     assert len(report.tampered) == 1
     assert "does not continue" in report.tampered[0]
 
@@ -214,13 +214,13 @@ def test_what_is_no_proof_is_named(bad):
         "proofs.json proof 1: this is not a proof as an export writes it."
         in look(with_proofs(lambda s: s["events"].__setitem__(0, bad))).tampered
     )
-    files = with_proofs(lambda said: said["consistency"].__setitem__(0, bad))
+    files = with_proofs(lambda proofs_file: proofs_file["consistency"].__setitem__(0, bad))
     assert "proofs.json: this is not a proof of consistency as an export writes it." in look(files).tampered
 
 
 @pytest.mark.parametrize("bad", [{"events": {}}, {"consistency": {}}, {"more": ""}, {"size": 13}])
 def test_what_is_no_list_of_proofs_is_named(bad):
-    report = look(with_proofs(lambda said: said.update(bad)))
+    report = look(with_proofs(lambda proofs_file: proofs_file.update(bad)))
     assert report.exit_code == 1
     if bad != {"size": 13}:
         assert report.tampered == ["proofs.json: this is not a list of proofs as an export writes it."]
@@ -319,8 +319,8 @@ def test_what_is_no_checkpoint_is_named(note):
 
 @pytest.mark.parametrize(("size", "is_one"), [(4, False), (5, True)])
 def test_a_signature_is_a_key_id_and_something_signed(size, is_one):
-    said = base64.b64encode(bytes(size)).decode()
-    assert bool(verify.read_note(f"o\n\n\u2014 o {said}\n")) == is_one
+    text = base64.b64encode(bytes(size)).decode()
+    assert bool(verify.read_note(f"o\n\n\u2014 o {text}\n")) == is_one
 
 
 def test_an_order_key_of_another_kind_is_named():
@@ -453,10 +453,10 @@ def test_the_beginning_of_a_zip_is_named(length):
 def test_the_command_line(tmp_path, capsys):
     (tmp_path / "run.zip").write_bytes(ZIP)
     assert verify.main([str(tmp_path / "run.zip"), "--key", LOG.keys.fingerprint.upper()]) == 0
-    said = capsys.readouterr().out
-    assert "INTACT. The bundle holds the whole run" in said
-    assert "NOT PINNED" not in said
-    assert ANY in said
+    output = capsys.readouterr().out
+    assert "INTACT. The bundle holds the whole run" in output
+    assert "NOT PINNED" not in output
+    assert ANY in output
     verify.main([str(tmp_path / "run.zip"), "--run", "7"])
     assert ANY not in capsys.readouterr().out
     assert verify.main([str(tmp_path / "run.zip"), "--key", "ab" * 32]) == 1
@@ -466,13 +466,13 @@ def test_the_command_line(tmp_path, capsys):
         (tmp_path / "run" / name).write_bytes(data)
     (tmp_path / "run" / "notes.txt").write_text("of the reader")
     assert verify.main([str(tmp_path / "run")]) == 3
-    said = capsys.readouterr().out
-    assert "KEY NOT PINNED" in said
-    assert "INTACT" not in said
+    output = capsys.readouterr().out
+    assert "KEY NOT PINNED" in output
+    assert "INTACT" not in output
     (tmp_path / "run" / "checkpoint").unlink()
     assert verify.main([str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().out
-    assert "INCOMPLETE  checkpoint is missing." in said
+    output = capsys.readouterr().out
+    assert "INCOMPLETE  checkpoint is missing." in output
     assert verify.main([str(tmp_path / "nothing.zip")]) == 64
     for wrong in ([], ["x", "--key", "short"]):
         with pytest.raises(SystemExit) as ended:

@@ -87,13 +87,13 @@ def shape(text, pool):
     ],
 )
 def test_it_lists_in_the_genuine_words(build, release, name, pool, tmp_path):
-    node, said = build(), (CAPTURES / "zpool_import" / f"zpool-import-{release}--{name}.txt").read_text()
+    node, text = build(), (CAPTURES / "zpool_import" / f"zpool-import-{release}--{name}.txt").read_text()
     node.zfs_userland = node.zfs_module = f"{release}-1"
     if node.pool("ost_0").active_on:
-        node.pool("ost_0").active_on = " ".join(re.search(r"exported from (\S+) \(hostid=(\w+)\)", said).groups())
+        node.pool("ost_0").active_on = " ".join(re.search(r"exported from (\S+) \(hostid=(\w+)\)", text).groups())
     ran = host(tmp_path, node, Clock()).run(("zpool", "import"), 10)
-    assert shape(ran.stdout.decode(), "ost_0") == shape(said, pool)
-    assert zpool_import.parse(ran.stdout.decode())[0].state == zpool_import.parse(said)[0].state
+    assert shape(ran.stdout.decode(), "ost_0") == shape(text, pool)
+    assert zpool_import.parse(ran.stdout.decode())[0].state == zpool_import.parse(text)[0].state
 
 
 def test_a_disk_that_another_host_wrote_to_has_the_import_refused_as_that_hosts(tmp_path):

@@ -59,10 +59,10 @@ def test_the_kernel_answers_while_zpool_hangs(tmp_path, node):
 def test_its_log_speaks_as_the_genuine_one(tmp_path, node):
     node.pool("ost_0").suspended = "mmp"
     genuine_text = dict(genuine.texts("dmesg-tail.txt"))["mmp-suspended/2-suspended/dmesg-tail.txt"]
-    said = [line.split("] ", 1)[1] for line in host(tmp_path, node).run(("dmesg",), 5.0).stdout.decode().splitlines()]
-    assert "WARNING: Pool 'ost_0' has encountered an uncorrectable I/O failure and has been suspended." in said
-    assert said[-1].replace("ost_0", "ost_5") in genuine_text
-    assert f"sd 2:0:1:0: [sdb] {512 * 2048} 512-byte logical blocks" in said
+    lines = [line.split("] ", 1)[1] for line in host(tmp_path, node).run(("dmesg",), 5.0).stdout.decode().splitlines()]
+    assert "WARNING: Pool 'ost_0' has encountered an uncorrectable I/O failure and has been suspended." in lines
+    assert lines[-1].replace("ost_0", "ost_5") in genuine_text
+    assert f"sd 2:0:1:0: [sdb] {512 * 2048} 512-byte logical blocks" in lines
 
 
 def test_the_history_has_what_was_done_and_not_what_was_refused(tmp_path, node):
@@ -98,6 +98,6 @@ def test_parameters_can_be_set_now_and_for_the_next_boot(tmp_path, node):
 
 
 def test_the_hostid_is_the_same_everywhere(tmp_path, node):
-    said = parse_node(collect_node(host(tmp_path, node))[0].text)
-    assert (said.hostid, said.hostid_file, said.hostid_spl) == ("5b2f9c01", "5b2f9c01", "00000000")
-    assert said.booted_at == int(node.booted_at)
+    parsed = parse_node(collect_node(host(tmp_path, node))[0].text)
+    assert (parsed.hostid, parsed.hostid_file, parsed.hostid_spl) == ("5b2f9c01", "5b2f9c01", "00000000")
+    assert parsed.booted_at == int(node.booted_at)

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from agents.tests import scenes
-from agents.tests.scenes import SCENES, Said, Scene, Transcript
+from agents.tests.scenes import SCENES, Printed, Scene, Transcript
 from twin.build import add_pool, guid_of, member, partition, top
 from twin.host import TwinHost
 from twin.model import Label, Node, Partition, Pool
@@ -59,9 +59,9 @@ class Player:
         self.names["host"] = f"{node.hostname} {node.hostid} {int(node.hostid, 16)}"
 
     def play(self) -> Transcript:
-        told = Transcript("the twin", self.names)
-        told.said += [self._step(step) for step in self.scene.steps]
-        return told
+        transcript = Transcript("the twin", self.names)
+        transcript.said += [self._step(step) for step in self.scene.steps]
+        return transcript
 
     def _meant(self, word: str) -> str:
         if re.fullmatch(r"d\d+", word):
@@ -71,15 +71,15 @@ class Player:
             self.names[word] = str(now.partitions[0].label.guid)
         return self.names[word]
 
-    def _step(self, step: str) -> Said:
+    def _step(self, step: str) -> Printed:
         if not step.startswith("$ "):
             verb, *words = step.split()
             with self.twin.store.changing() as node:
                 self.HANDS[verb](self, node, *words)
-            return Said(step)
+            return Printed(step)
         line = re.sub(r"{(\w+)}", lambda found: self._meant(found[1]), step[2:])
         ran = self.twin.run(shlex.split(line), 60)
-        return Said(f"$ {line}", ran.exit_code, ran.stdout.decode(), ran.stderr.decode())
+        return Printed(f"$ {line}", ran.exit_code, ran.stdout.decode(), ran.stderr.decode())
 
     # hands
 
@@ -182,8 +182,8 @@ class Player:
 def test_the_twin_says_what_the_real_node_said(release, name, tmp_path):
     genuine = scenes.kept(release, name)
     assert [one.step for one in genuine.said if not one.is_command] == [step for step in SCENES[name].steps if not step.startswith("$ ")]
-    told = Player(SCENES[name], release, tmp_path).play()
-    for ours, theirs in zip(scenes.everything_alike(told), scenes.everything_alike(genuine), strict=True):
+    transcript = Player(SCENES[name], release, tmp_path).play()
+    for ours, theirs in zip(scenes.everything_alike(transcript), scenes.everything_alike(genuine), strict=True):
         assert ours == theirs
 
 

@@ -77,22 +77,22 @@ DRIFTS = [("2.1.11", "wwid-drift", "4-import-d-dev"), ("2.3.2", "wwid-drift-zfs2
 @pytest.mark.parametrize(("release", "scenario", "before"), DRIFTS, ids=["2.1", "2.3"])
 def test_it_refuses_in_the_words_of_zpool(release, scenario, before, what, tmp_path):
     """The lab's own command lines, from exit_codes.json, on the twin of the lab's node."""
-    said = json.loads((step(f"{scenario}/5-refused-commands") / "exit_codes.json").read_text())[f"zpool-replace-{what}.txt"]
+    answer = json.loads((step(f"{scenario}/5-refused-commands") / "exit_codes.json").read_text())[f"zpool-replace-{what}.txt"]
     twin = host(tmp_path, drifted(f"{release}-1", guids(f"{scenario}/{before}")), Clock())
-    ran = twin.run(said["command"].split(), 60)
+    ran = twin.run(answer["command"].split(), 60)
     assert ran.stderr.decode() == (REFUSALS / f"openzfs-{release}--{what}.txt").read_text()
-    assert (ran.exit_code, ran.stdout) == (said["exit"], b"")
+    assert (ran.exit_code, ran.stdout) == (answer["exit"], b"")
     assert "replacing" not in status(twin)
 
 
 @pytest.mark.parametrize(("verb", "file"), [("online", "online-guid-missing"), ("detach", "detach-guid")])
 @pytest.mark.parametrize(("release", "scenario", "before"), DRIFTS, ids=["2.1", "2.3"])
 def test_it_answers_for_an_absent_member_as_zpool_does(release, scenario, before, verb, file, tmp_path):
-    said = json.loads((step(f"{scenario}/5-refused-commands") / "exit_codes.json").read_text())[f"zpool-{file}.txt"]
+    answer = json.loads((step(f"{scenario}/5-refused-commands") / "exit_codes.json").read_text())[f"zpool-{file}.txt"]
     twin = host(tmp_path, drifted(f"{release}-1", guids(f"{scenario}/{before}")), Clock())
-    ran = twin.run(said["command"].split(), 60)
+    ran = twin.run(answer["command"].split(), 60)
     assert (ran.stdout + ran.stderr).decode() == (REFUSALS / f"openzfs-{release}--{file}.txt").read_text()
-    assert ran.exit_code == said["exit"]
+    assert ran.exit_code == answer["exit"]
 
 
 def test_it_refuses_the_member_under_the_old_name_and_takes_the_blank_disk(tmp_path):
@@ -181,19 +181,19 @@ def test_it_refuses_a_small_disk_and_leaves_it_partitioned(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("release", "said"),
+    ("release", "text"),
     [
         ("2.1.11-1", "already in replacing/spare config; wait for completion or use 'zpool detach'"),
         ("2.3.2-1", "The new device cannot have a higher alignment requirement than the top-level vdev."),
     ],
 )
-def test_it_refuses_sectors_that_are_too_coarse(release, said, tmp_path):
+def test_it_refuses_sectors_that_are_too_coarse(release, text, tmp_path):
     node = degraded()
     node.zfs_userland = release
     node.pools[0].tops[0].ashift = 9
     node.disk_named("sdg").logical_block_bytes = 4096
     ran = replace(host(tmp_path, node, Clock()), node, BLANK)
-    assert ran.stderr.decode() == f"cannot replace {lost_guid(node)} with {BLANK}: {said}\n"
+    assert ran.stderr.decode() == f"cannot replace {lost_guid(node)} with {BLANK}: {text}\n"
 
 
 def test_it_changes_names_links_labels_and_tree_by_a_replace(tmp_path):

@@ -121,4 +121,5 @@ OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,
     "drive-mode-audit": _member,
     "blink-and-replace": _member_in_bay,
+    "replace-in-place": _member_in_bay,
 }

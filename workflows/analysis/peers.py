@@ -173,17 +173,17 @@ def _counted(
     words: Callable[[Number], str] = _plain,
 ) -> Comparison:
     if not known(mine):
-        return _compared(what, None, _told(theirs), words, False, "not known", mine.reason)
-    return _compared(what, mine, _told(theirs), words, out, "it keeps no count")
+        return _compared(what, None, _known(theirs), words, False, "not known", mine.reason)
+    return _compared(what, mine, _known(theirs), words, out, "it keeps no count")
 
 
-def _told(values: Iterable[Known[Number | None]]) -> list[Number | None]:
+def _known(values: Iterable[Known[Number | None]]) -> list[Number | None]:
     return [value for value in values if known(value)]
 
 
 def _compared(
     what: str, mine: Number | None, theirs: list[Number | None], words: Callable[[Number], str], out: bool, none: str, why: str = ""
 ) -> Comparison:
-    told = [value for value in theirs if value is not None]
-    usual = words(median(told)) if len(told) >= PEERS_MIN else None
-    return Comparison(what, none if mine is None else words(mine), usual, len(told), out, why)
+    values = [value for value in theirs if value is not None]
+    usual = words(median(values)) if len(values) >= PEERS_MIN else None
+    return Comparison(what, none if mine is None else words(mine), usual, len(values), out, why)

@@ -11,6 +11,8 @@ from agents.operations.base import needs_approval
 from workflows.facts import FleetFacts, NotKnown
 
 Outcome = Literal["pass", "refuse", "unknown"]
+Severity = Literal["act", "watch", "info"]
+SEVERITIES: tuple[Severity, ...] = ("act", "watch", "info")  # the worst first
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Situation:
     slug: str  # "wwid-mismatch"
     key: str  # "wwid-mismatch:<node>:<vdev guid>"
     node: str
-    severity: Literal["act", "watch", "info"]
+    severity: Severity
     title: str  # one line for the fleet page
     meaning: str  # one paragraph for a tired reader
     evidence: tuple[Evidence, ...]
@@ -383,7 +385,7 @@ def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[V
 
 def warnings(step: Step, facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """What whoever takes this step must have read."""
-    return tuple(said for warns in step.warns if (said := warns(facts, params)))
+    return tuple(reported for warns in step.warns if (reported := warns(facts, params)))
 
 
 def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

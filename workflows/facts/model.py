@@ -83,9 +83,9 @@ def derived(asks: Callable[P, T | Unknown]) -> Callable[P, T | Unknown]:
     """Marks a function of facts that uses `need`: what it returns is not known where one of those is not, for the same reason."""
 
     @wraps(asks)
-    def answer(*told: P.args, **named: P.kwargs) -> T | Unknown:
+    def answer(*args: P.args, **named: P.kwargs) -> T | Unknown:
         try:
-            return asks(*told, **named)
+            return asks(*args, **named)
         except NotKnown as missing:
             return missing.why
 
@@ -433,6 +433,7 @@ class NodeFacts:
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
     partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
+    brought: bool = False  # it has no agent: a person brought what was collected there once, and nobody reports what is so since
 
     @property
     def importable_read(self) -> tuple[ImportableFacts, ...]:

@@ -6,7 +6,7 @@ from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
 from workflows.facts.fleet.census import candidate_case
-from workflows.guards.fresh import OF_OTHERS, stale
+from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
 
@@ -174,7 +174,7 @@ CANDIDATE_GUARDS = (
 def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:
     """What another node that sees the disk says of it."""
     disk = lookup.disk(facts, node.node, wwid)
-    if why := stale(node, OF_OTHERS):
+    if why := stale_elsewhere(node, OF_OTHERS):
         return unknown(f"{node.node} sees {wwid} too. {why}")
     if not known(disk) or disk is None or not known(disk.in_use) or not lookup.trees_known(node):
         return unknown(f"{node.node} sees {wwid} too, and whether it uses the disk is not known.")
@@ -193,7 +193,8 @@ def _smallest_sibling(target: Target) -> Known[int]:
     sizes = []
     if not known(target.node.disks):
         return Unknown(f"The disks of {target.node.node} are not known: {target.node.disks.reason}")
+    alone = len(target.top.leaves()) == 1  # then the old disk itself is what the new one must hold
     for leaf in target.top.leaves():
-        if leaf.guid != target.leaf.guid and known(leaf.wwid):
+        if (alone or leaf.guid != target.leaf.guid) and known(leaf.wwid):
             sizes += [d.size_bytes for d in target.node.disks if d.wwid == leaf.wwid and known(d.size_bytes)]
     return min(sizes, default=Unknown(f"The size of no other disk of {target.top.name} is known."))

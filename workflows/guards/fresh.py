@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from agents.collectors import COLLECTORS
 from workflows.engine.core import Params, Verdict, guard, ok, unknown
 from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 
 FACTS_AGE_SECONDS_MAX = 60  # since the node reported, and beyond the time a source may be left alone
+ONE_MOMENT = (
+    "{node} has no agent. What was brought of it shows how it was {seconds:.0f} s ago, and that alone does not say what it has in use now."
+    " Enrol an agent there; or switch {node} off, or take these disks away from it, retire it here, and begin again."
+)
 
 # What the guards about a lost member and its replacement read.
 SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label", "block", "disk_links", "mounts", "enclosure", "node")
@@ -27,11 +32,28 @@ def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
 
 def stale(node: NodeFacts, sources: tuple[str, ...]) -> str:
     """Why what these sources say of the node cannot be relied upon now; empty when it can."""
+    if node.brought:
+        return _brought_too_long_ago(node)
     if not 0 <= node.age_seconds <= FACTS_AGE_SECONDS_MAX:
         return f"{node.node} last reported {node.age_seconds:.0f} s ago; {FACTS_AGE_SECONDS_MAX} s is the limit. Check its agent."
     if not known(node.ages):
         return f"{node.node}: {node.ages.reason} Have the node look again."
     return next((why for source in sources if (why := _too_old(node.node, node.ages, source))), "")
+
+
+def stale_elsewhere(node: NodeFacts, sources: tuple[str, ...]) -> str:
+    """The same of another node than the one that is acted on. One moment of a node without an agent does not say what it does now: it may
+    have imported the pool or taken the disk since, and nobody would report that."""
+    return ONE_MOMENT.format(node=node.node, seconds=node.age_seconds) if node.brought else stale(node, sources)
+
+
+def _brought_too_long_ago(node: NodeFacts) -> str:
+    if 0 <= node.age_seconds <= BROUGHT_SECONDS:
+        return ""
+    return (
+        f"{node.node} has no agent, and what was brought of it was taken {node.age_seconds:.0f} s ago; {BROUGHT_SECONDS} s is the limit."
+        f" Bring it again: `slotlight collect {node.node}`."
+    )
 
 
 def age_seconds_max(source: str) -> float:

@@ -5,7 +5,7 @@ What `zpool import` advises is never repeated. It tells of pools that are whole 
 
 from __future__ import annotations
 
-from agents.operations._importing import OF_NOBODY
+from agents.operations._importing import OF_HOSTID_0
 from workflows.analysis.rewind_points import spare
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
@@ -24,7 +24,7 @@ from workflows.facts import (
     suspects,
 )
 from workflows.facts.fleet.divergence import rows
-from workflows.guards.fresh import stale
+from workflows.guards.fresh import ONE_MOMENT, stale, stale_elsewhere
 from workflows.guards.subject import number, sharing_nodes
 
 SOURCES = ("zpool_import", "zpool_status", "zdb_label", "block", "node")
@@ -72,7 +72,7 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
     listed = need(listed_pool(facts, params))
     text = " ".join(f"{listed.status} {listed.action}".split())
-    if OF_NOBODY.search(text):
+    if OF_HOSTID_0.search(text):
         return unknown(
             f"`zpool import` sees activity on {listed.name} and names no host (hostid=0). That is no proof that another host has it, nor that none "
             "has. Ask every partner (`zpool list`), and look in the kernel log for errors of its disks."
@@ -107,6 +107,8 @@ def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Ver
     table = rows(node, guid)
     sharing = need(sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid))))
     for other in sharing:
+        if other.brought:
+            return unknown(f"{other.node} sees disks of it. {ONE_MOMENT.format(node=other.node, seconds=other.age_seconds)}")
         if not known(other.cached):
             return unknown(f"{other.node} sees disks of it, and what it imports at its next boot is not known: {other.cached.reason}")
         if any(pool.guid == guid for pool in other.cached):
@@ -187,10 +189,10 @@ def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
     here = the_pool_is_not_imported_here(facts, params)
     if here.outcome != "pass":
         return here
-    said = params.get("dry_run", "")
-    if said == REWIND:
+    dry_run = params.get("dry_run", "")
+    if dry_run == REWIND:
         return ok(f"Going back to {params.get('rewind_to', '')} would leave out about {params.get('rewind_loss', '')}.")
-    if not said:
+    if not dry_run:
         return unknown("What the dry run said is not known. Ask again.")
     return refuse("The dry run offers no rewind.")
 
@@ -250,7 +252,7 @@ def _imported(facts: FleetFacts, params: Params) -> Known[PoolFacts]:
 
 def _may_have_it(other: NodeFacts) -> str:
     """Why this node's word that it has not imported the pool does not count; empty when it does."""
-    if why := stale(other, OF_OTHERS):
+    if why := stale_elsewhere(other, OF_OTHERS):
         return f"It may have the pool: {why}"
     if not known(other.pools) or not all(known(pool.guid) for pool in other.pools):
         return "Which pools it has imported is not known."

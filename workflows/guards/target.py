@@ -10,7 +10,7 @@ from workflows.facts import FleetFacts, PoolFacts, known, lookup, need
 from workflows.facts.fleet.census import title
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.fate import nothing_of_the_pool_comes_first
-from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale
+from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale, stale_elsewhere
 from workflows.guards.margin import left
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
 from workflows.situations import many_disks_offline
@@ -31,7 +31,7 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
             return refuse(f"{pool.name} is imported on {params['node']} and on {node.node}. Fence one of them before anything else.")
     sharing = need(sharing_nodes(facts, params["node"], _wwids(pool)))
     for node in sharing:
-        if why := stale(node, OF_OTHERS):
+        if why := stale_elsewhere(node, OF_OTHERS):
             return unknown(f"{node.node} sees disks of {pool.name} too. {why}")
         if not known(node.pools) or not all(known(p.guid) for p in node.pools):
             return unknown(f"{node.node} sees disks of {pool.name}, and which pools it has imported is not known.")

@@ -8,6 +8,7 @@ from workflows.runbooks import (
     drive_mode_audit,
     many_disks_offline,
     read_only_import,
+    replace_in_place,
     resilver_tuning,
     rewind_import,
     sas_link_triage,
@@ -32,6 +33,7 @@ BOOKS = (
     resilver_tuning,
     drive_mode_audit,
     scrub_due,
+    replace_in_place,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agents.operations import zpool_replace
@@ -116,20 +117,30 @@ def since_when_it_serves(facts: FleetFacts, params: Params, at: float) -> Mappin
 
 
 def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:
+    shown, pool = _how_far(facts, params, REPAIRS), the_pool(facts, params)
+    left = eta.of(facts.nodes[params["node"]], pool) if known(pool) else pool
+    return replace(shown, lines=left.lines) if known(left) else shown
+
+
+def how_far_the_scrub_is(facts: FleetFacts, params: Params) -> Progress:
+    return _how_far(facts, params, ("scrub",))
+
+
+def _how_far(facts: FleetFacts, params: Params, functions: Collection[str]) -> Progress:
+    """The first scan of one of these kinds that runs or is paused, with the percent and the time left that ZFS prints."""
     pool = the_pool(facts, params)
     if not known(pool):
         return Progress(pool.reason)
     if not known(pool.scans):
         return Progress(pool.scans.reason)
-    running = [scan for scan in pool.scans if scan.function in REPAIRS and scan.state in ("running", "paused")]
+    running = [scan for scan in pool.scans if scan.function in functions and scan.state in ("running", "paused")]
     if not running:
         return Progress(pool.scans[0].text if pool.scans else f"{pool.name} shows no scan.")
-    told = eta.of(facts.nodes[params["node"]], pool)
-    return Progress(running[0].text, _percent(running[0].percent), running[0].eta, told.lines if known(told) else ())
+    return Progress(running[0].text, _percent(running[0].percent), running[0].eta)
 
 
-def _percent(said: str | None) -> float | None:
+def _percent(text: str | None) -> float | None:
     try:
-        return None if said is None else min(100.0, max(0.0, float(said)))
+        return None if text is None else min(100.0, max(0.0, float(text)))
     except ValueError:
         return None

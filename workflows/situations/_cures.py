@@ -12,7 +12,8 @@ from workflows.facts import PoolFacts, VdevFacts, known
 
 BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid
 IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
-REPLACING = frozenset((BY_GUID, IN_ITS_BAY))  # runbooks whose end is another disk in the place of a member
+BESIDE_IT = "replace-in-place"  # the runbook that fills another disk of the node while the old one serves
+REPLACING = frozenset((BY_GUID, IN_ITS_BAY, BESIDE_IT))  # runbooks whose end is another disk in the place of a member
 DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), "spare-return": "detach"}  # runbook -> the cure that it carries out
 COUNTERS = "`zpool clear` sets the error counters to 0: write down what `zpool status -P -p` prints now."
 

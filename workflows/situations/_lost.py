@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.fleet.census import title
@@ -157,17 +158,32 @@ class Lost:
         return (Answer(RUNBOOK, params, BROUGHT_BACK if self.is_back() else why),)
 
     def planned(self) -> tuple[Answer, ...]:
-        """Replacing the disk in its bay, when it is still there and known by label, serial number and bay."""
+        """Replacing the disk: beside the old one where a fit disk is in the node, and in its bay."""
+        return (*self.beside(), *self.in_its_bay())
+
+    def beside(self) -> tuple[Answer, ...]:
+        """Filling a blank disk of the node while the old one serves; none where no such disk is there, or the old one serves nothing."""
+        free = fit_disks.beside(self.node, self.top, self.leaf) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
+        if not free:
+            return ()
+        said = (
+            f"{_words.plural(len(free), 'blank disk')} of this node could take its place: ZFS fills one while the old disk serves, and no redundancy is "
+            "spent. Then the old one is lit and pulled."
+        )
+        return tuple(Answer(_cures.BESIDE_IT, other.params, said) for other in self.in_its_bay())
+
+    def in_its_bay(self) -> tuple[Answer, ...]:
+        """When it is still there and known by label, serial number and bay."""
         disk, params = self.carrier(), self.params()
         inside = self.parent is not None and self.parent.kind in ("replacing", "spare")
         if disk is None or params is None or inside or not (known(disk.serial) and known(disk.bay) and known(disk.wwid)):
             return ()
         place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        said = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
+        text = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
         if self.leaf.state in lookup.IN_SERVICE:
-            said += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
-        return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, said),)
+            text += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
+        return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, text),)
 
     def is_back(self) -> bool:
         """Whether its own disk is there and fit to serve, under another name or after a pause."""
@@ -186,10 +202,10 @@ class Lost:
         carrier = self.carrier()
         if carrier is None or not self.is_back():
             return ""
-        said = (
+        text = (
             f"{title(carrier)} carries its label, so the disk itself is there: `zpool online` brings it back, and no replacement is needed."
         )
-        return f"{said} {ZED_BELIEVES_UDEV}" if self.leaf.state == "REMOVED" and self.is_zed_credulous() else said
+        return f"{text} {ZED_BELIEVES_UDEV}" if self.leaf.state == "REMOVED" and self.is_zed_credulous() else text
 
     def is_zed_credulous(self) -> bool:
         """Whether this node's ZED calls a disk removed without a look at it; since 2.1.12 it has it probed first (OpenZFS #14897)."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools, _words
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import NEW_DISK, Wording, cure
 from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single
 
 SLUG = "aux-without-redundancy"
@@ -39,34 +39,35 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
         f"The {role} vdev of {pool.name} on {node.node} is the one disk {_pools.called(node, top)}, while its data stands on redundant vdevs. "
         f"{_holds(role)} When this disk is lost, the whole pool is lost. Attach a second one; it is no cache and cannot be done without."
     )
-    said = Said(
+    wording = Wording(
         "act",
         f"{pool.name}: its {role} vdev is a single disk, and its loss loses the pool",
         meaning,
         (_pools.row(node, top),),
         tuple(cures_of_single(node, pool, top, 1)),
     )
-    return _make(node, pool, role, top, said, (top,))
+    return _make(node, pool, role, top, wording, (top,))
 
 
 def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
     names = ", ".join(_pools.called(node, leaf) for leaf in lost)
+    severity: Severity = "act" if len(left) < 2 else "watch"
     if not left:
-        now, severity = f"No disk of it is left: {pool.name} cannot serve without it.", "act"
+        now = f"No disk of it is left: {pool.name} cannot serve without it."
     elif len(left) == 1:
-        now, severity = f"Only {_pools.called(node, left[0])} is left: when it is lost too, the whole pool is lost. Leave it in.", "act"
+        now = f"Only {_pools.called(node, left[0])} is left: when it is lost too, the whole pool is lost. Leave it in."
     else:
-        now, severity = f"{_words.plural(len(left), 'disk')} of it are left.", "watch"
+        now = f"{_words.plural(len(left), 'disk')} of it are left."
     meaning = f"The {role} vdev {top.name} of {pool.name} on {node.node} does without {names}. {_holds(role)} {now}"
-    said = Said(
-        severity,  # type: ignore[arg-type]
+    wording = Wording(
+        severity,
         f"{pool.name}: its {role} vdev {top.name} lost {_words.plural(len(lost), 'disk')}",
         meaning,
         (_pools.row(node, top), *(_pools.row(node, leaf) for leaf in lost)),
         tuple(_cures(pool, lost)),
     )
-    return _make(node, pool, role, top, said, (top, *lost))
+    return _make(node, pool, role, top, wording, (top, *lost))
 
 
 def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
@@ -87,8 +88,8 @@ def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
             )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, said: Said, vdevs: tuple[VdevFacts, ...]) -> Situation:
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
+def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, wording: Wording, vdevs: tuple[VdevFacts, ...]) -> Situation:
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
 
 
 def _holds(role: str) -> str:

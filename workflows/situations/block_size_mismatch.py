@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "block-size-mismatch"
 MANUALS: tuple[str, ...] = ()
@@ -26,13 +26,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _of(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     noted = tuple(leaf for _, top in pool.tops_read for leaf in (*top.leaves(),) if NOTE in leaf.note)
-    if noted or _said_by_zfs(pool):
+    if noted or _is_reported_by_zfs(pool):
         return _situation(node, pool, noted, {}, _pools.line(node, "status", pool.status) if pool.status else None)
     coarse = dict(_coarse(node, pool))
     return _situation(node, pool, tuple(leaf for leaves in coarse.values() for leaf in leaves), coarse, None) if coarse else None
 
 
-def _said_by_zfs(pool: PoolFacts) -> bool:
+def _is_reported_by_zfs(pool: PoolFacts) -> bool:
     reason = reason_of(pool.status) if pool.status else None
     return reason is not None and reason.name == "NON_NATIVE_ASHIFT"
 
@@ -66,9 +66,9 @@ def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], 
         "is made. A disk that takes no smaller writes at all (4Kn) is refused as a replacement there."
     )
     evidence = (*((line,) if line is not None else ()), *(_pools.row(node, leaf) for leaf in leaves[:NAMED]))
-    severity = "watch" if line is not None or not coarse else "info"
-    said = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))  # type: ignore[arg-type]
-    return _pools.situation(SLUG, node, pool, said, vdevs=leaves)
+    severity: Severity = "watch" if line is not None or not coarse else "info"
+    wording = Wording(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
+    return _pools.situation(SLUG, node, pool, wording, vdevs=leaves)
 
 
 def _cures(pool: PoolFacts) -> tuple[Cure, ...]:

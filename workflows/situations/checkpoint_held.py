@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Situation
+from workflows.engine.core import Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "checkpoint-held"
 MANUALS: tuple[str, ...] = ()
@@ -17,10 +17,10 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     text = pool.checkpoint_line
-    said = "" if text.startswith("{") else text.split("\n")[0].rstrip(".")  # the JSON of 2.3 is for the evidence alone
+    sentence = "" if text.startswith("{") else text.split("\n")[0].rstrip(".")  # the JSON of 2.3 is for the evidence alone
     going = "discarding" in text.lower()
     meaning = (
-        f"{pool.name} on {node.node} {'is giving up its checkpoint' if going else 'has a checkpoint'}{f' ({said})' if said else ''}. While it is there, replace, "
+        f"{pool.name} on {node.node} {'is giving up its checkpoint' if going else 'has a checkpoint'}{f' ({sentence})' if sentence else ''}. While it is there, replace, "
         "attach, detach, remove, split and reguid are refused, so no failed disk can be replaced; an added vdev cannot be removed again. What is deleted frees no space, and a "
         "scrub does not check blocks that only the checkpoint has."
     )
@@ -37,7 +37,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
             ),
         )
     )
-    severity = "info" if pool.state == "ONLINE" else "watch"  # a member may have to be replaced, which it forbids
+    severity: Severity = "info" if pool.state == "ONLINE" else "watch"  # a member may have to be replaced, which it forbids
     title = f"{pool.name}: {'its checkpoint is being discarded' if going else 'it has a checkpoint'}"
     lines = (_pools.line(node, "checkpoint", text or "exists"),)
-    return _pools.situation(SLUG, node, pool, Said(severity, title, meaning, lines, cures))
+    return _pools.situation(SLUG, node, pool, Wording(severity, title, meaning, lines, cures))

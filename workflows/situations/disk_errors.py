@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.engine.core import Answer, Cure, Evidence, Situation
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.read.data_errors import counted
 from workflows.situations import _cures, _pools, _words, errors_everywhere
+from workflows.situations._lost import Lost
 
 SLUG = "disk-errors"
-MANUALS: tuple[str, ...] = ("slow-disk-triage", "blink-and-replace")
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place", "blink-and-replace")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -82,8 +83,14 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         ),
         evidence=tuple(_evidence(node, pool, leaf)),
         subject=_words.subject(node, pool, top, leaf),
+        answers=_answers(node, pool, leaf),
         cures=_cures_of(pool, leaf, name),
     )
+
+
+def _answers(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> tuple[Answer, ...]:
+    line = lookup.pool_lineage(pool, leaf.guid) if known(leaf.guid) else None
+    return Lost(node, pool, "data", line).beside() if known(line) and line is not None else ()
 
 
 def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str) -> tuple[Cure, ...]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workflows.engine.core import Answer, Cure, Situation
+from workflows.engine.core import Answer, Cure, Severity, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill
-from workflows.situations._ill import Ill, Severity
+from workflows.situations._ill import Ill
 
 SLUG = "disk-failing"
-MANUALS: tuple[str, ...] = ("blink-and-replace", "slow-disk-triage")
+MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace", "slow-disk-triage")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -67,15 +67,7 @@ def _what_comes(ill: Ill, certain: bool) -> str:
 
 
 def _cures(ill: Ill, how: Severity) -> Iterator[Cure]:
-    if ill.seat is None and not ill.free:
-        yield Cure(
-            "look", "Find out which member it is: compare its serial number or WWID with `zpool status -P` and `ls -l /dev/disk/by-id`."
-        )
-    if ill.gated and ill.seat is not None:
-        yield Cure(
-            "look",
-            f"Bring {ill.seat.pool.name} back to serving first. Keep this disk in its place: it may hold the only copy of something.",
-        )
+    yield from filter(None, (_ill.find_it(ill), _ill.pool_first(ill)))
     if ill.bare and not ill.gated:
         yield Cure("restore", "Back up what only this vdev holds before anything else: no other disk can rebuild it.")
     scrub = _ill.scrub_first(ill)

@@ -7,10 +7,9 @@ module say the first, and many parts are never read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from agents.collectors.ses import SesElement
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import BayFacts, EnclosureFacts, FleetFacts, NodeFacts, known
 from workflows.situations import _words
 
@@ -18,7 +17,6 @@ SLUG = "enclosure-fault"
 MANUALS: tuple[str, ...] = ()
 SHOWN_MAX = 8
 
-Severity = Literal["act", "watch"]
 STATUS: dict[str, Severity] = {"critical": "act", "unrecoverable": "act", "non-critical": "watch", "noncritical": "watch"}
 GRAVE_FLAGS = frozenset(
     ("Fail", "AC fail", "DC fail", "DC overcurrent", "Overtmp fail", "OT failure", "UT failure", "Crit Over", "Crit Under")
@@ -38,13 +36,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _on(node: NodeFacts) -> Iterator[Situation]:
-    told: set[str] = set()
+    names: set[str] = set()
     for enclosure in node.enclosures:
         broken = tuple((element, how) for element in enclosure.elements if (how := judged(element)) is not None)
-        told.add(enclosure.id)
+        names.add(enclosure.id)
         if broken:
             yield _situation(node, enclosure, broken)
-    yield from _of_the_kernel(node, told)
+    yield from _of_the_kernel(node, names)
 
 
 def judged(element: SesElement) -> Severity | None:
@@ -105,11 +103,11 @@ def _cures(elements: tuple[SesElement, ...]) -> Iterator[Cure]:
     yield Cure("look", "Ask the enclosure again after the repair (`sg_ses --join`): the status must be OK.")
 
 
-def _of_the_kernel(node: NodeFacts, told: set[str]) -> Iterator[Situation]:
+def _of_the_kernel(node: NodeFacts, names: set[str]) -> Iterator[Situation]:
     """Bays with a bad status as the kernel's driver shows them, of enclosures that were not asked themselves."""
     by_enclosure: dict[str, list[BayFacts]] = {}
     for bay in node.bays if known(node.bays) else ():
-        if bay.enclosure_id not in told and known(bay.status) and bay.status.lower() in STATUS:
+        if bay.enclosure_id not in names and known(bay.status) and bay.status.lower() in STATUS:
             by_enclosure.setdefault(bay.enclosure_id, []).append(bay)
     for enclosure_id, bays in by_enclosure.items():
         words = "; ".join(f"bay {bay.slot} is {bay.status}" for bay in bays[:SHOWN_MAX])

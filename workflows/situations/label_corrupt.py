@@ -7,9 +7,8 @@ again with its next change of the configuration; a member without any label is l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.label_damage import Damage, damages
@@ -89,7 +88,7 @@ def _cures_of(damage: Damage) -> Iterator[Cure]:
         )
 
 
-def _severity(damage: Damage) -> Literal["act", "watch", "info"]:
+def _severity(damage: Damage) -> Severity:
     """A member without its label is acted upon, unless it is lost to its pool already and that is said by itself."""
     if damage.kind in ("gone", "other"):
         return "watch" if damage.leaf is not None and lookup.serves_nothing(damage.leaf) else "act"
@@ -112,8 +111,8 @@ def _stale_devid(damage: Damage) -> bool:
 def _evidence(damage: Damage) -> Iterator[Evidence]:
     own = f"zdb_label/{damage.partition}"
     if damage.told_by != damage.partition:
-        said = f"a sibling's label: vdev {damage.vdev_guid} of {damage.pool} is the disk {_wwid(damage)}"
-        yield from _captured(damage, f"zdb_label/{damage.told_by}", said)
+        text = f"a sibling's label: vdev {damage.vdev_guid} of {damage.pool} is the disk {_wwid(damage)}"
+        yield from _captured(damage, f"zdb_label/{damage.told_by}", text)
     yield from _captured(damage, own, damage.found)
     for pool in damage.node.importable_read:
         for leaf in (leaf for _, top in pool.tops for leaf in top.leaves() if pool.guid == damage.pool_guid and leaf.state != "ONLINE"):

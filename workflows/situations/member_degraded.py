@@ -11,7 +11,7 @@ from workflows.situations import _words, disk_faulted
 from workflows.situations._lost import Lost
 
 SLUG = "member-degraded"
-MANUALS: tuple[str, ...] = ("slow-disk-triage",)
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -21,7 +21,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for pool in node.pools_read
         for role, top in pool.tops_read
         for line in lookup.lineages(top)
-        if not line[-1].children and line[-1].state == "DEGRADED" and not disk_faulted.says_why(line[-1])
+        if not line[-1].children and line[-1].state == "DEGRADED" and not disk_faulted.names_a_reason(line[-1])
     )
 
 
@@ -42,6 +42,7 @@ def _situation(lost: Lost) -> Situation:
         title=f"{lost.pool.name}: the member {leaf.name.rsplit('/', 1)[-1]} is DEGRADED and does not say why",
         meaning=meaning,
         evidence=(lost.tree_line(),),
+        answers=lost.beside(),
         subject=_words.subject(lost.node, lost.pool, lost.top, leaf) | {"was": lost.path},
         cures=disk_faulted.of_a_serving_member(lost),
     )

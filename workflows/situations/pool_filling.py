@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
 from workflows.situations._limits import FILL_ACT, FILL_INFO, FILL_WATCH
-from workflows.situations._pools import Said, Severity, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "pool-filling"
 MANUALS: tuple[str, ...] = ()
@@ -36,14 +36,14 @@ def _severity(fill: int) -> Severity:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, fill: int) -> Situation:
-    said = Said(
+    wording = Wording(
         _severity(fill),
         f"{pool.name} is {fill} % full",
         " ".join(_meaning(node, pool, fill)),
         (_evidence(node, pool, fill),),
         tuple(_cures(pool)),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"percent": str(fill)})
+    return _pools.situation(SLUG, node, pool, wording, subject={"percent": str(fill)})
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, fill: int) -> Iterator[str]:

@@ -23,12 +23,12 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _each_once(node: NodeFacts) -> Iterator[Refusal]:
     """The same command refused for the same reason is told once, with -f where it was tried with it."""
-    told: dict[tuple[str, str, str], Refusal] = {}
+    first_of_each: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
-        if where not in told or one.forced or _ALONE.search(one.command):
-            told[where] = one
-    yield from told.values()
+        if where not in first_of_each or one.forced or _ALONE.search(one.command):
+            first_of_each[where] = one
+    yield from first_of_each.values()
 
 
 def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
@@ -46,7 +46,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
     meaning += [
         f"{s.means} {s.next}"
         for s in sentences[1:3]
-        if s.means != first.means and s.slug not in (*TELLS_NO_MORE, SAID_BETTER.get(first.slug))
+        if s.means != first.means and s.slug not in (*WITHOUT_DETAIL, COVERED_BY.get(first.slug))
     ]
     return Situation(
         slug=SLUG,
@@ -63,8 +63,8 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
 
 
 _IMPORTED = re.compile(r"cannot import '([^']{1,255})'")
-TELLS_NO_MORE = ("vdev-spec", "filesystem")
-SAID_BETTER = {"missing-use-m": "devices-unavailable"}  # the list of devices stands above the sentence that says there is none
+WITHOUT_DETAIL = ("vdev-spec", "filesystem")
+COVERED_BY = {"missing-use-m": "devices-unavailable"}  # the list of devices stands above the sentence that says there is none
 
 
 def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:
@@ -105,11 +105,11 @@ def _named(refusal: Refusal) -> Iterator[str]:
 
 
 def _subject(refusal: Refusal, slug: str) -> dict[str, str]:
-    said = {"verb": refusal.verb, "why": slug}
+    fields = {"verb": refusal.verb, "why": slug}
     pool = _pool(refusal)
     guid = _GUID.search(refusal.command) or _GUID.search(refusal.about)
     return (
-        said
+        fields
         | ({"pool": pool} if pool else {})
         | ({"vdev_guid": guid.group()} if guid else {})
         | ({"about": refusal.about} if refusal.about else {})

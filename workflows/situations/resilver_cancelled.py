@@ -9,7 +9,7 @@ from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "resilver-cancelled"
 MANUALS: tuple[str, ...] = ()
@@ -58,11 +58,11 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         ("zpool", "scrub", pool.name),
         needs="No resilver runs.",
     )
-    said = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the last {what} was cancelled",
         meaning,
         (_pools.line(node, "scan", scan.text),),
         () if _pools.stands_still(pool) else ((scrub,) if old or scan.function == "rebuild" else (*again, scrub)),
     )
-    return _pools.situation(SLUG, node, pool, said)
+    return _pools.situation(SLUG, node, pool, wording)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _cures, _pools, _words
@@ -148,16 +148,23 @@ def _of_never_came(pool: PoolFacts) -> tuple[Cure, ...]:
 
 
 def _make(
-    node: NodeFacts, pool: PoolFacts, severity: str, title: str, meaning: str, line: object, more: str = "", cures: tuple[Cure, ...] = ()
+    node: NodeFacts,
+    pool: PoolFacts,
+    severity: Severity,
+    title: str,
+    meaning: str,
+    line: Evidence,
+    more: str = "",
+    cures: tuple[Cure, ...] = (),
 ) -> Situation:
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{pool.name}{more}",
         node=node.node,
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
         title=title,
         meaning=meaning,
-        evidence=(line,),  # type: ignore[arg-type]
+        evidence=(line,),
         subject=_words.subject(node, pool),
         cures=cures,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.data_errors import data_errors
 from workflows.facts.status_reasons import reason_of
@@ -82,8 +82,8 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation:
         "The pool serves, with less redundancy than it was made with; how much is left is not known. Find the member and its guid first: where it is to be "
         "replaced, that is done by its guid and never by a name, since the name may be another disk's today."
     )
-    said = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
-    lines = tuple(_words.evidence(node, "zpool_status", line) for line in said)
+    quoted = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
+    lines = tuple(_words.evidence(node, "zpool_status", line) for line in quoted)
     return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and its rows are not here", meaning, lines)
 
 
@@ -107,24 +107,24 @@ def _counting(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Situation:
 
 
 def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
-    said = (row, *row.leaves()[:8])
+    rows = (row, *row.leaves()[:8])
     return tuple(
         _words.evidence(
             node, "zpool_status", "  ".join((one.name, one.state, *(map(str, one.errors) if known(one.errors) else ()), one.note)).rstrip()
         )
-        for one in said
+        for one in rows
     )
 
 
 def _make(
-    node: NodeFacts, pool: PoolFacts, severity: str, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
+    node: NodeFacts, pool: PoolFacts, severity: Severity, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
 ) -> Situation:
     about = row.name if row is not None else "contradiction" if gate else "pool"
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{pool.name}:{about}",
         node=node.node,
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
         title=title,
         meaning=meaning,
         evidence=lines,

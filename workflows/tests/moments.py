@@ -56,11 +56,11 @@ def verdicts(outcome: Outcome) -> tuple[Verdict, ...]:
     """Every answer that the engine told; that of an alarm stands in what it has recorded."""
     if isinstance(outcome, Refused):
         return outcome.verdicts
-    alarms = [Verdict(*told) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for told in _told(e)]
+    alarms = [Verdict(*entry) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for entry in _records_of(e)]
     return (*alarms, *outcome.state.verdicts)
 
 
-def _told(record: ev.Record) -> Iterator[tuple[str, str, str]]:
+def _records_of(record: ev.Record) -> Iterator[tuple[str, str, str]]:
     return ((outcome, reason, guard) for guard, outcome, reason in record.body["verdicts"])
 
 
@@ -71,22 +71,23 @@ class Recorded(Walk):
         self.moments: list[Moment] = []
         super().__init__(story, folder)
 
-    def send(self, kind: type, **said: Any) -> Outcome:
+    def send(self, kind: type, **fields: Any) -> Outcome:
         before = self.state
-        outcome = super().send(kind, **said)
-        if "facts" in said and before.status != "new" and kind.__name__ != "PlanArrived":
-            self.moments.append(Moment(self.story.title, self.runbook, before, kind, {"at": self.clock.at, **said}))
+        outcome = super().send(kind, **fields)
+        if "facts" in fields and before.status != "new" and kind.__name__ != "PlanArrived":
+            self.moments.append(Moment(self.story.title, self.runbook, before, kind, {"at": self.clock.at, **fields}))
         return outcome
 
 
 def walked(story: Story, folder: Path) -> tuple[Moment, ...]:
-    """To the good end, and from each different set of open loops back."""
+    """To the good end, and back from the first and the last step at which each different set of loops is open."""
     walk = Recorded(story, folder / "walk")
-    turns: dict[frozenset[str], Walk] = {}
+    turns: dict[tuple[frozenset[str], str], Walk] = {}
     while walk.state.status not in ENDED:
         loops = frozenset(open_.loop for open_ in walk.state.loops)
         if loops and not walk.state.ending:
-            turns[loops] = walk.fork(folder / f"at-{walk.state.step}-{len(walk.moments)}")
+            which = "last" if (loops, "first") in turns else "first"
+            turns[loops, which] = walk.fork(folder / f"at-{walk.state.step}-{len(walk.moments)}")
         walk.go()
     for other in turns.values():
         other.abort()

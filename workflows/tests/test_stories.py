@@ -38,7 +38,7 @@ def stages(tmp_path_factory):
 def test_it_comes_to_its_good_end(title, stages):
     end = stages(title).end.state
     assert (end.status, end.loops) == ("done", ())
-    tally.tell(STORIES[title].runbook, tally.GOOD, title)
+    tally.count(STORIES[title].runbook, tally.GOOD, title)
 
 
 @pytest.mark.parametrize(("title", "step"), EACH)
@@ -58,7 +58,7 @@ def test_it_comes_to_its_good_end_though_the_agent_dies_in_an_order(title, step,
     assert len(given) == len(set(given)), "nothing is given twice"
     assert len(given) <= (0 if crash == "before" else 1 if walk.runbook.step(step).effect == "at_most_once" else len(given))
     assert walk.to_the_end().state.status == "done"
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
 
 
 def back(story: Story, *kinds: str) -> list[Step]:
@@ -80,7 +80,7 @@ def test_it_finds_its_way_back_though_the_agent_dies_on_it(title, step, crash, s
     assert crash != "before" or len(walk.commands()) == before
     walk.to_the_end()
     assert walk.state.loops == (), [open_.what for open_ in walk.state.loops]
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
 
 
 ASKING = [(title, step.slug) for title, story in STORIES.items() for step in forward(story, "PLAN", "VERIFY")]
@@ -95,15 +95,15 @@ def test_it_comes_to_its_good_end_though_a_plan_or_a_look_is_lost(title, step, s
     before, answered = walk.commands(), walk.lose_the_answer()
     assert (walk.state.step, walk.commands(), answered) == (step, before, False)
     assert walk.to_the_end().state.status == "done"
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} lost")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} lost")
 
 
 def test_every_order_plan_and_look_of_every_runbook_is_walked_through_a_death(stages):
     """Those that a story comes by; each must be come by in some story."""
     for slug, runbook in RUNBOOKS.items():
-        told = [story for story in STORIES.values() if story.runbook == slug]
-        walked = {step.slug for story in told for step in forward(story, "PLAN", "VERIFY", "EXECUTE") if step.slug in stages(story.title)}
-        walked |= {step.slug for story in told for step in back(story, "EXECUTE") if stages(story.title).turned_to(step.slug)}
+        lines = [story for story in STORIES.values() if story.runbook == slug]
+        walked = {step.slug for story in lines for step in forward(story, "PLAN", "VERIFY", "EXECUTE") if step.slug in stages(story.title)}
+        walked |= {step.slug for story in lines for step in back(story, "EXECUTE") if stages(story.title).turned_to(step.slug)}
         assert walked == {place.partition(" ")[0] for place in tally.deaths(runbook)}
 
 
@@ -127,6 +127,6 @@ def test_of_a_fleet_that_nobody_knows_it_goes_nowhere(title, step, stages):
 
 def test_every_step_of_every_runbook_is_walked_by_some_story(stages):
     for slug in {story.runbook for story in STORIES.values()}:
-        told = [title for title, story in STORIES.items() if story.runbook == slug]
-        steps = {step.slug for step in forward(STORIES[told[0]])}
-        assert steps <= {step for step in steps for title in told if step in stages(title)}
+        lines = [title for title, story in STORIES.items() if story.runbook == slug]
+        steps = {step.slug for step in forward(STORIES[lines[0]])}
+        assert steps <= {step for step in steps for title in lines if step in stages(title)}

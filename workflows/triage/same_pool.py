@@ -25,9 +25,15 @@ Time = tuple[int, int, int, str]  # year, month, day, clock; of one host, so tha
 
 _POOL = re.compile(r" {0,4}pool: (\S.{0,300})$")
 _SCAN = re.compile(r" {0,4}(?:scan|scrub|remove|expand|checkpoint): ")
-_DATE = re.compile(
-    rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:({'|'.join(MONTHS)}) {{1,2}}([0-9]{{1,2}})|([0-9]{{1,2}}) ({'|'.join(MONTHS)})) ([0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
-    r"(?: (?:AM|PM))?(?: [A-Z]{2,5}| [+-][0-9]{2,4})? ([0-9]{4})"
+_CLOCK = "(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?P<half>AM|PM))?"
+_DATES = (  # as `date` and ctime() print it, and `date` of some locales
+    re.compile(
+        rf"[A-Z][a-z]{{2}} (?P<month>[A-Z][a-z]{{2}}) {{1,2}}(?P<day>[0-9]{{1,2}}) {_CLOCK}(?: [A-Z]{{2,5}}| [+-][0-9]{{2,4}})? (?P<year>[0-9]{{4}})"
+    ),
+    re.compile(
+        rf"[A-Z][a-z]{{2}} (?P<day>[0-9]{{1,2}}) (?P<month>[A-Z][a-z]{{2}}) {_CLOCK}(?: [A-Z]{{2,5}}| [+-][0-9]{{2,4}})? (?P<year>[0-9]{{4}})"
+    ),
+    re.compile(rf"[A-Z][a-z]{{2}} (?P<day>[0-9]{{1,2}}) (?P<month>[A-Z][a-z]{{2}}) (?P<year>[0-9]{{4}}) {_CLOCK}"),
 )
 _ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})")
 _DONE = re.compile(r"\b([0-9]{1,3}(?:[.,][0-9]{1,2})?)% done")
@@ -128,12 +134,20 @@ def time_above(lines: Sequence[str], first: int) -> Time | None:
 
 
 def _time(line: str) -> Time | None:
-    found = _DATE.search(line[:300])
-    if found:
-        month, day, day_before, month_after, clock, year = found.groups()
-        return int(year), MONTHS.index(month or month_after) + 1, int(day or day_before), clock
+    for form in _DATES:
+        found = form.search(line[:300])
+        if found and found["month"] in MONTHS:
+            return int(found["year"]), MONTHS.index(found["month"]) + 1, int(found["day"]), _of_24_hours(found["clock"], found["half"])
     iso = _ISO.search(line[:300])
     return (int(iso.group(1)), int(iso.group(2)), int(iso.group(3)), iso.group(4)) if iso else None
+
+
+def _of_24_hours(clock: str, half: str | None) -> str:
+    """12:05:00 AM is five past midnight, 12:05:00 PM five past noon."""
+    if half is None:
+        return clock
+    hours = int(clock[:2]) % 12 + (12 if half == "PM" else 0)
+    return f"{hours:02}{clock[2:]}"
 
 
 def shown(text: str, pools: Sequence[Any], taken: Taken, doubt: str) -> dict[str, Shown] | None:

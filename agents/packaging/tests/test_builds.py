@@ -33,7 +33,7 @@ def commit(root, text, at, name="part/a.py"):
 
 
 @pytest.fixture(autouse=True)
-def _nobody_says_it(monkeypatch):
+def _no_one_gives_it(monkeypatch):
     monkeypatch.delenv("SLOTLIGHT_SOURCE_DATE", raising=False)
 
 
@@ -117,13 +117,13 @@ def test_another_source_is_another_build(tmp_path):
 @needs_dpkg
 @pytest.mark.parametrize("version", [zipapp.version_of, cli.version_of], ids=["agent", "command line"])
 def test_dpkg_takes_a_later_build_for_a_newer_version(version, monkeypatch):
-    told = []
+    lines = []
     for seconds in (1_700_000_000, 1_700_000_001, 1_700_003_600, 1_700_090_000, 1_800_000_000):
         monkeypatch.setenv("SLOTLIGHT_SOURCE_DATE", str(seconds))
-        told.append(version(ROOT))
-    for older, newer in zip(["0.1.0", *told], [*told, "0.1.1"]):
+        lines.append(version(ROOT))
+    for older, newer in zip(["0.1.0", *lines], [*lines, "0.1.1"]):
         assert subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=False).returncode == 0, (older, newer)
-    assert subprocess.run(["dpkg", "--validate-version", told[0]], check=False).returncode == 0
+    assert subprocess.run(["dpkg", "--validate-version", lines[0]], check=False).returncode == 0
 
 
 def test_what_packs_the_agent_counts_as_one_of_its_sources():

@@ -50,8 +50,8 @@ def dpkg(tmp_path, monkeypatch):
 
 
 def version_in(dpkg):
-    said = dpkg("--status", "slotlight-agent")
-    return re.search(r"^Version: (.+)$", said, re.MULTILINE)[1]
+    output = dpkg("--status", "slotlight-agent")
+    return re.search(r"^Version: (.+)$", output, re.MULTILINE)[1]
 
 
 def enrolled(root):
@@ -94,7 +94,7 @@ def test_removal_keeps_key_journal_and_policy(dpkg):
 def test_purge_forgets_key_and_configuration_and_keeps_the_journal(dpkg):
     dpkg("--install", dpkg.package(1_700_000_000))
     folder = enrolled(dpkg.root)
-    said = dpkg("--purge", "slotlight-agent")
+    output = dpkg("--purge", "slotlight-agent")
     assert sorted(path.name for path in folder.iterdir()) == [
         "journal.sqlite",
         "journal.sqlite-wal",
@@ -104,7 +104,7 @@ def test_purge_forgets_key_and_configuration_and_keeps_the_journal(dpkg):
     assert not (dpkg.root / paths.ETC[1:]).exists()
     assert not (dpkg.root / paths.RUN[1:]).exists()
     assert not (dpkg.root / paths.ZED_HOOK[1:]).exists()
-    assert f"{paths.FOLDER}/journal.sqlite stays" in said
+    assert f"{paths.FOLDER}/journal.sqlite stays" in output
 
 
 @needs_dpkg

@@ -98,9 +98,9 @@ def test_readiness_names_each_part(client):
     assert answer.status_code == 503
     assert answer.json()["parts"]["database"] == "ok"
     assert "was never heard" in answer.json()["parts"]["beat"]
-    heartbeats._said.clear()
-    heartbeats.say(heartbeats.WORKER)
-    heartbeats.say(heartbeats.BEAT)
+    heartbeats._written.clear()
+    heartbeats.beat(heartbeats.WORKER)
+    heartbeats.beat(heartbeats.BEAT)
     readiness.last.said = {}
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": dict.fromkeys(readiness.PARTS, "ok")})
@@ -112,10 +112,10 @@ def test_readiness_says_that_valkey_is_gone(client, monkeypatch):
 
     monkeypatch.setattr(readiness, "valkey", gone)
     monkeypatch.setattr(heartbeats, "valkey", gone)
-    said = client.get("/readyz").json()["parts"]
-    assert said["valkey"].startswith("Valkey does not answer")
-    assert "not known" in said["worker"]
-    assert said["database"] == "ok"
+    answer = client.get("/readyz").json()["parts"]
+    assert answer["valkey"].startswith("Valkey does not answer")
+    assert "not known" in answer["worker"]
+    assert answer["database"] == "ok"
     found = client.get("/metrics")
     assert b'slotlight_up{part="valkey"} 0.0' in found.content
 

@@ -16,14 +16,18 @@ from app.fleet.pages.judging import TONES
 from app.fleet.severity import SEVERITY_TONES, worst_first
 from workflows.analysis.judgement import judge_node
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 
 SHOWN = ("judged_by", "rank", "margin", "tone", "why", "disks", "hostname", "restless")
 POOL_SHOWN = ("name", "guid", "state", "tone", "left", "left_tone", "percent", "vdevs")
 
 
 def silent(now: datetime | None = None) -> Q:
-    """Nodes that have reported, and not lately."""
-    return Q(last_report_at__lt=(now or timezone.now()) - timedelta(seconds=rows.STALE_SECONDS))
+    """Nodes that have reported, and not lately; of those without an agent, what was brought is old."""
+    at = now or timezone.now()
+    limits = ((~Q(state=Node.State.BROUGHT), rows.STALE_SECONDS), (Q(state=Node.State.BROUGHT), BROUGHT_SECONDS))
+    reporting, brought = (which & Q(last_report_at__lt=at - timedelta(seconds=seconds)) for which, seconds in limits)
+    return reporting | brought
 
 
 def keep(fleet: FleetFacts, at: datetime, nodes: Mapping[str, Node], open_: Iterable[Situation], moved: Iterable[Situation]) -> None:
@@ -95,9 +99,9 @@ def _keep_pools(facts: Mapping[Node, NodeFacts], situations: Mapping[int, list[S
     have: dict[int, list[PoolNow]] = {}
     for row in _pools_now([node.pk for node in facts]):
         have.setdefault(row.node_id, []).append(row)
-    told = {node: _pools(one, situations.get(node.pk, [])) for node, one in facts.items() if known(one.pools)}
-    told |= {node: [_old(row) for row in have.get(node.pk, [])] for node in facts if node not in told}
-    return {node.pk for node, said in told.items() if _keep_pools_of(node, have.get(node.pk, []), said)}
+    by_node = {node: _pools(one, situations.get(node.pk, [])) for node, one in facts.items() if known(one.pools)}
+    by_node |= {node: [_old(row) for row in have.get(node.pk, [])] for node in facts if node not in by_node}
+    return {node.pk for node, pools in by_node.items() if _keep_pools_of(node, have.get(node.pk, []), pools)}
 
 
 def _old(row: PoolNow) -> tuple[str, ...]:
@@ -111,12 +115,12 @@ def _pools_now(nodes):
     return PoolNow.objects.filter(among("fleet_poolnow.node_id", nodes)).order_by("place")
 
 
-def _keep_pools_of(node: Node, have: list[PoolNow], said: list[tuple[str, ...]]) -> bool:
+def _keep_pools_of(node: Node, have: list[PoolNow], pools: list[tuple[str, ...]]) -> bool:
     """Whether there was anything to write."""
-    differ = [(row, one) for row, one in zip(have, said, strict=False) if _said(row) != one]
+    differ = [(row, one) for row, one in zip(have, pools, strict=False) if _shown(row) != one]
     for row, one in differ:
         _write(row, **dict(zip(POOL_SHOWN, one, strict=True)))
-    gone, more = have[len(said) :], said[len(have) :]
+    gone, more = have[len(pools) :], pools[len(have) :]
     for row in gone:
         row.delete()
     for place, one in enumerate(more, len(have)):
@@ -130,7 +134,7 @@ def _write(row: Standing | PoolNow, **values: object) -> None:
     save(row, *values)
 
 
-def _said(row: PoolNow) -> tuple[str, ...]:
+def _shown(row: PoolNow) -> tuple[str, ...]:
     return tuple(getattr(row, name) for name in POOL_SHOWN)
 
 

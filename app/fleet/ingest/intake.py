@@ -5,7 +5,7 @@ what is missing, and counts as soon as it comes again with the bodies. A node th
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -13,16 +13,18 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from agents.reporting.capture_set import set_digest
+from agents.collectors.base import Capture
+from agents.portal.wire import canonical
+from agents.reporting.capture_set import place, set_digest
 from app.core.compiled_queries import ModelsWrittenOnce, save
 from app.fleet import services, situations
 from app.fleet.ingest import earlier_captures, history, related_nodes, report_ledger_batching
-from app.fleet.ingest.payload import BadReport, Payload, check, read_bodies, read_captures, read_seconds
+from app.fleet.ingest.payload import CAPTURES_MAX, PLACE, BadReport, Payload, check, read_bodies, read_captures, read_seconds
 from app.fleet.models import Node, Report
 from app.ledger import services as ledger
 from app.realtime.publish import ring
 
-__all__ = ["BadReport", "NeedFull", "asked_at", "merge", "receive"]
+__all__ = ["BadReport", "NeedFull", "asked_at", "bring", "merge", "receive"]
 
 Captures = Mapping[str, str]  # place -> digest
 OVERTAKEN_SECONDS = 2  # an agent names whole seconds; within this, one text is as new as another
@@ -53,8 +55,8 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
         if not missing:
             about = {"boot_id": report.boot_id, "version": report.version, "mode": report.mode}
             # The agent names whole seconds of its clock; by that much a later report may look older than the last.
-            heard = max(at, node.last_report_at or at)
-            _change(node, captures, heard, about=about, last_report_at=heard, asked=asked)
+            last_contact = max(at, node.last_report_at or at)
+            _change(node, captures, last_contact, about=about, last_report_at=last_contact, asked=asked)
     return missing
 
 
@@ -65,7 +67,7 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
     """
     fresh = read_captures(captures)
     came, asked = read_bodies(bodies, fresh.values()), asked_at(read_seconds(captures), at)
-    if _said_before(name, fresh, asked):
+    if _is_repeated(name, fresh, asked):
         return []
     with transaction.atomic():
         node = _locked(name)
@@ -78,8 +80,25 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
     return missing
 
 
+def bring(name: str, captures: Iterable[Capture], taken_at: datetime, boot_id: str, at: datetime) -> None:
+    """Take what was collected on a host without an agent, in the caller's transaction; all of it is as old as `taken_at`. Raises BadReport."""
+    node, listed, bodies = _locked(name), {}, {}
+    for one in captures:
+        where = place(one.source, one.key)
+        if PLACE.fullmatch(where) is None or where in listed:
+            raise BadReport(f"A source of it is called {where[:80]!r}, or comes twice.")
+        listed[where] = one.digest
+        bodies[one.digest] = canonical(one.body())
+    if len(listed) > CAPTURES_MAX:
+        raise BadReport(f"It has {len(listed)} captures; {CAPTURES_MAX} are the most that are kept.")
+    _keep(listed, bodies, _captures(node))
+    about = {"boot_id": boot_id, "version": "", "mode": ""}
+    asked = dict.fromkeys((where.partition("/")[0] for where in listed), round(taken_at.timestamp(), 1))
+    _change(node, listed, at, about=about, last_report_at=taken_at, asked=asked)
+
+
 # A source of which not all came was not asked: one label of a hundred says nothing of the other labels' age.
-SAID_BEFORE = """
+REPEATED = """
 UPDATE fleet_node n SET asked = n.asked || (
     SELECT coalesce(jsonb_object_agg(came.source, came.at), '{}') FROM jsonb_each(%s::jsonb) AS came(source, at)
     WHERE NOT EXISTS (
@@ -89,11 +108,11 @@ UPDATE fleet_node n SET asked = n.asked || (
 """
 
 
-def _said_before(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
+def _is_repeated(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
     """Whether the node says nothing new; then it is known to hold now."""
-    said = json.dumps(fresh)
+    fresh_json = json.dumps(fresh)
     with connection.cursor() as cursor:
-        cursor.execute(SAID_BEFORE, [json.dumps(asked), said, name, said])
+        cursor.execute(REPEATED, [json.dumps(asked), fresh_json, name, fresh_json])
         return cursor.rowcount == 1
 
 
@@ -195,7 +214,7 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     then = before.bodies if before is not services.NOTHING else services.bodies({was[where] for where in differ})
     changed = [(where, then.get(was[where]), parsed.bodies.get(now[where])) for where in differ]
     # A text that is not at hand cannot be compared; then it is told of at once.
-    return not any(one is None or said is None or report_ledger_batching.lasts(where, one, said) for where, one, said in changed)
+    return not any(one is None or other is None or report_ledger_batching.lasts(where, one, other) for where, one, other in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

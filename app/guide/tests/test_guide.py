@@ -17,6 +17,7 @@ from app.guide import pages
 from app.ledger.management.commands.ledger import Command as LedgerCommand
 from app.nodes.demo import PEOPLE
 from app.runs.tests.cast import person
+from cli.commands import parser as cli_parser
 from launcher.bootstrap import ROOT
 from launcher.commands import COMMANDS
 from workflows.runbooks import RUNBOOKS
@@ -75,6 +76,8 @@ def test_a_command_is_one_that_its_program_takes(line):
         managed(words[2:])
     elif words[0] == "slotlight-agent" or words[:2] == ["python3", "slotlight-agent.pyz"]:
         _parser().parse_args(words[1 if words[0] == "slotlight-agent" else 2 :])
+    elif words[0] == "slotlight":
+        cli_parser().parse_args(words[1:])
     elif words[:2] == ["docker", "compose"]:
         composed(words[2:])
     else:
@@ -99,10 +102,10 @@ def test_a_policy_file_is_one_the_agent_understands(slug, body, tmp_path):
     path = tmp_path / "policy.json"
     path.write_text(body)
     path.chmod(0o644)
-    said = policy.load(str(path))
-    assert said.why == f"{path} says so."
-    assert (said.mode, list(said.operations)) == (json.loads(body)["mode"], json.loads(body)["operations"])
-    assert set(said.operations) <= {name for name, module in OPERATIONS.items() if module.EFFECT != "pure"}
+    policy_read = policy.load(str(path))
+    assert policy_read.why == f"{path} says so."
+    assert (policy_read.mode, list(policy_read.operations)) == (json.loads(body)["mode"], json.loads(body)["operations"])
+    assert set(policy_read.operations) <= {name for name, module in OPERATIONS.items() if module.EFFECT != "pure"}
 
 
 def table(slug, head):
@@ -127,8 +130,8 @@ def test_the_roles_are_those_there_are():
 
 
 def test_the_demos_people_are_those_there_are():
-    said = text("start").partition("a sign-in for each of ")[2].partition(".")[0]
-    assert re.findall(r"`([a-z]+)`", said) == list(PEOPLE)
+    people = text("start").partition("a sign-in for each of ")[2].partition(".")[0]
+    assert re.findall(r"`([a-z]+)`", people) == list(PEOPLE)
 
 
 def test_the_runbooks_are_those_there_are():

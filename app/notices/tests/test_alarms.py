@@ -32,10 +32,10 @@ def _fresh_scrape():
 
 @pytest.fixture
 def enrolled(team):
-    def make(name, age=timedelta(hours=1), reported=True, **said):
+    def make(name, age=timedelta(hours=1), reported=True, **fields):
         last = timezone.now() if reported else None
         node = Node.objects.create(name=name, team=team, state="enrolled", last_report_at=last)
-        return NodeKey.objects.create(node=node, key_id=secrets.token_hex(8), secret=b"", created_at=timezone.now() - age, **said)
+        return NodeKey.objects.create(node=node, key_id=secrets.token_hex(8), secret=b"", created_at=timezone.now() - age, **fields)
 
     return make
 
@@ -58,8 +58,8 @@ def make(kind, enrolled, monkeypatch):
         monkeypatch.setattr(readiness, "free_bytes", lambda: 900 * 1024**2)
         return monkeypatch.undo
     if kind == "database-hung":
-        said = dict.fromkeys(("began", "last", "again"), now.isoformat())
-        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=said)
+        details = dict.fromkeys(("began", "last", "again"), now.isoformat())
+        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=details)
         return lambda: Happening.objects.filter(pk=one.pk).update(at=now - timedelta(days=2))
     if kind == "ledger-broken":
         one = Happening.objects.create(kind=kind, key="ledger-broken:1", at=now)
@@ -74,14 +74,14 @@ def make(kind, enrolled, monkeypatch):
     if kind == "checkpoint-not-sent":
         LedgerSent.objects.create(place="syslog://loghost:514", why="OSError: no route to host", failing_since=now)
         return LedgerSent.objects.all().delete
-    said = {
+    details = {
         "ledger-contradicted": {"held": SHRANK},
         "key-doubled": {"doubled_at": now, "doubled_why": "Two machines use the key. Nothing is ordered until a person revokes this key."},
         "counter-jumped": {"jumped_at": now, "jumped_why": "A request came with the counter 100000000000000000."},
         "agent-held": {"held": "The journal was put back or replaced."},
         "never-reported": {"reported": False},
     }[kind]
-    key = enrolled("oss09", **said)
+    key = enrolled("oss09", **details)
     return lambda: NodeKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
 
 
@@ -98,7 +98,7 @@ def test_an_alarm_reaches_every_surface_and_ends_on_every_one(kind, enrolled, pa
     assert status_now()["alarms"][0]["title"] == alarm.title
     assert f"{metric} 1.0" in client.get("/metrics").content.decode()
     assert looks._alarm(status_now()["alarms"][0]).startswith(f"ALARM: {alarm.title}")
-    if kind not in watching.TOLD_ALREADY:
+    if kind not in watching.FOUND_ELSEWHERE:
         watched(look=2)
         spread()
         assert [notice.title for notice in Notice.objects.all()] == [alarm.title]
@@ -109,7 +109,7 @@ def test_an_alarm_reaches_every_surface_and_ends_on_every_one(kind, enrolled, pa
     assert alarms.standing(timezone.now()) == []
     assert alarm.title not in page()
     assert f"{metric} 0.0" in client.get("/metrics").content.decode()
-    if kind not in watching.TOLD_ALREADY:
+    if kind not in watching.FOUND_ELSEWHERE:
         watched(look=2)
         spread()
         assert [notice.title for notice in Notice.objects.order_by("pk")] == [alarm.title, f"Over: {alarm.title}"]
@@ -208,7 +208,7 @@ def test_one_late_answer_is_no_alarm_and_what_was_found_long_ago_is_not_known(mo
     readiness.last.ill["disk"] -= readiness.ILL_SECONDS
     [alarm] = alarms.standing(timezone.now())
     assert alarm.text.startswith("It is full.")
-    readiness.last.at -= readiness.HEARD_SECONDS_MAX + 1
+    readiness.last.at -= readiness.ANSWER_AGE_SECONDS_MAX + 1
     assert alarms.standing(timezone.now()) == []
 
 

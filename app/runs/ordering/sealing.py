@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.operations.base import needs_approval
 from agents.portal.wire import canonical, sha256_hex
@@ -20,6 +20,7 @@ from workflows.engine import events as ev
 from workflows.engine.core import Step
 
 PURE_SECONDS = 90  # a node that does not answer a question in this time is not answering
+BROUGHT_SECONDS = 3600  # what a node without an agent is asked is answered by what a person brings of it
 ORDER_SECONDS = 300  # to be taken and started; the command itself may take longer
 NO_FENCE = 0
 
@@ -40,19 +41,23 @@ class Key(NamedTuple):
     doubled: str
 
 
+NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to nobody: an archive answers it
+
+
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     """A pure order whose answer the run waits for."""
-    said = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
-    return _seal(
-        run.node, said, now, now + timedelta(seconds=PURE_SECONDS), run=run, step=run.step, number=effect.number, destructive=False
-    )
+    fields: dict[str, Any] = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+    brought = Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists()
+    until = now + timedelta(seconds=BROUGHT_SECONDS if brought else PURE_SECONDS)
+    key = NO_AGENT if brought else None
+    return _seal(run.node, fields, now, until, run=run, step=run.step, number=effect.number, destructive=False, key=key)
 
 
 def look(key: Key | None, node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
     """A pure order from a page, to whoever has that key."""
-    said = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
+    fields = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
     until = now + timedelta(seconds=PURE_SECONDS)
-    return _seal(node, said, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
+    return _seal(node, fields, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
 
 
 def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
@@ -65,7 +70,7 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
     )
     if why := behind.why_not or seals.why_not(Plan, pk=effect.plan_digest):
         raise CannotSeal(why)
-    said = {
+    fields = {
         "operation": effect.operation,
         "effect": effect.effect,
         "params": dict(effect.params),
@@ -77,7 +82,7 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
     }
     until = min([now + timedelta(seconds=ORDER_SECONDS), *behind.until])
     more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
-    return _seal(run.node, said, now, until, run=run, step=effect.step, nonce=said["nonce"], **more)
+    return _seal(run.node, fields, now, until, run=run, step=effect.step, nonce=fields["nonce"], **more)
 
 
 def show(run: Run, step: Step, effect: ev.Show, person: User | None, now: datetime) -> None:
@@ -106,10 +111,10 @@ def _stay(node: str) -> str:
     return nonce
 
 
-def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
+def _seal(node: str, fields: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
     key = key or _key_of(node)
     order = Order(
-        id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, expires_at=until, **row
+        id=uuid.uuid4().hex, node=node, operation=fields["operation"], effect=fields["effect"], sealed_at=now, expires_at=until, **row
     )
     text = canonical(
         {
@@ -128,7 +133,7 @@ def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key 
             "sealed_at": ledger.moment(now),
             "not_before": ledger.moment(now),
             "expires_at": ledger.moment(until),
-            **said,
+            **fields,
         }
     )
     ours = keys.order_key()
@@ -162,7 +167,9 @@ def _key_of(node: str) -> Key:
 
 def _good(key: Key | None, node: str) -> Key:
     if key is None or not key.id:
-        raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
+        raise NotEnrolled(
+            f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it, or bring it: `slotlight collect {node}`."
+        )
     if key.doubled:
         raise CannotSeal(key.doubled)
     return key

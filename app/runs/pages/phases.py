@@ -27,7 +27,7 @@ def _named(runbook: Runbook, steps: tuple[Step, ...]) -> Iterator[str]:
     phase, changed = LOOK, False
     for step in steps:
         if step.kind == "PLAN":
-            is_it = not runbook.point_of_no_return or runbook.point_of_no_return in {one.slug for one in runbook.order_of(step)}
+            is_it = not runbook.point_of_no_return or runbook.point_of_no_return in _until_next(steps, runbook, step)
             phase = FINISH if changed else CHANGE if is_it else PREPARE
         elif phase == CHANGE and changed and step.kind in ("WAIT", "VERIFY"):
             phase = WATCH
@@ -35,6 +35,13 @@ def _named(runbook: Runbook, steps: tuple[Step, ...]) -> Iterator[str]:
             phase = RACK
         changed = changed or (phase == CHANGE and step.kind == "EXECUTE")
         yield phase
+
+
+def _until_next(steps: tuple[Step, ...], runbook: Runbook, plan: Step) -> frozenset[str]:
+    """The order of a PLAN and what is waited for and verified after it."""
+    order = runbook.order_of(plan)
+    after = steps[runbook.place(order[-1].slug) + 1 :]
+    return frozenset(one.slug for one in (*order, *itertools.takewhile(lambda one: one.kind in ("WAIT", "VERIFY"), after)))
 
 
 def grouped(runbook: Runbook, parts: list[dict[str, Any]], turned: bool = False) -> list[dict[str, Any]]:
@@ -66,4 +73,4 @@ def grouped(runbook: Runbook, parts: list[dict[str, Any]], turned: bool = False)
 
 
 def _first(part: dict[str, Any]) -> str:
-    return (part["line"] if "line" in part else part["folded"][0])["step"].slug
+    return str((part["line"] if "line" in part else part["folded"][0])["step"].slug)

@@ -17,8 +17,12 @@ from workflows.guards.answers import the_bay_that_blinks
 from workflows.guards.bay import disks_in, the_bay
 from workflows.guards.scanned import names
 from workflows.runbooks import RUNBOOKS
+from workflows.runbooks.replace_in_place.guards import about_the_new_disk, the_bay_of_the_new_disk_that_blinks
 
-ASKED_OF_THE_EYE = (the_bay_that_blinks,)  # nothing on the page may tell the answer: a light is never trusted alone
+ASKED_OF_THE_EYE = (
+    the_bay_that_blinks,
+    the_bay_of_the_new_disk_that_blinks,
+)  # nothing on the page may tell the answer: a light is never trusted alone
 
 
 def waiting() -> list[Run]:
@@ -42,8 +46,8 @@ def shown(run: Run) -> dict[str, Any]:
     words, tone = run_page.standing(state, runbook)
     here = state.status not in ENDED and step.at_the_rack
     by_eye = here and isinstance(step, ManualStep) and step.judges in ASKED_OF_THE_EYE
-    told = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
-    disk = in_hand(step, state.params) if told else None
+    is_named = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
+    disk, place = in_hand(step, state.params) if is_named else None, bay_of(step, state.params)
     waits = here and step.kind == "WAIT"
     facts = services.facts_for(run) if waits else None
     return {
@@ -59,16 +63,23 @@ def shown(run: Run) -> dict[str, Any]:
         "here": here,
         "asks": here and step.kind == "MANUAL" and state.status == "open",
         "by_eye": by_eye,
-        "bay": state.params.get("slot", "") if disk else "",
-        "enclosure": state.params.get("enclosure", ""),
+        "bay": place.get("slot", "") if disk else "",
+        "enclosure": place.get("enclosure", ""),
         "disks": [disk] if disk else moved(runbook, state) if state.status in ENDED else [],
         "quiet": step.kind == "MANUAL",  # the bay is large where hands go to it now
-        "light": light(facts, state.params) if facts is not None and told else "",
-        "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and told else [],
+        "light": light(facts, place) if facts is not None and is_named else "",
+        "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and is_named else [],
         "looks": looks(run, facts, step, timezone.now()) if facts is not None else None,
-        "mistaken": facts is not None and told and holds_another(facts, step, state.params),
+        "mistaken": facts is not None and is_named and holds_another(facts, step, state.params),
         **run_page.correcting(runbook, state),
     }
+
+
+def bay_of(step: Step, params: Params) -> Params:
+    """The run's parameters with the bay of this step under `enclosure` and `slot`: a disk that has a bay of its own is pulled out of that one."""
+    looked_for = isinstance(step, ManualStep) and step.judges is the_bay_of_the_new_disk_that_blinks
+    pulled = isinstance(step, WaitStep) and step.takes_out == "spare_serial"
+    return about_the_new_disk(params) if looked_for or pulled else params
 
 
 def holds_another(facts: FleetFacts, step: Step, params: Params) -> bool:

@@ -16,7 +16,7 @@ from app.accounts.models import User
 from app.core.compiled_queries import WrittenOnce
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.services import blob
-from app.ledger.words import said
+from app.ledger.words import phrase
 from app.runs import services
 from app.runs.models import Order, Run
 from app.runs.pages import by_hand, ending, look_again, panels, phases, safety
@@ -302,7 +302,7 @@ def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
     return [
-        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e.type, e.said["body"]), "comment": commented(e)}
+        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": phrase(e.type, e.said["body"]), "comment": commented(e)}
         for e in found
     ]
 
@@ -358,8 +358,8 @@ def sources(order: Look) -> str:
     return json.loads(order.canonical)["params"]["sources"]
 
 
-def capture(told: dict[str, str]) -> dict[str, str]:
+def capture(fields: dict[str, str]) -> dict[str, str]:
     """What one source said, from the evidence; a capture that failed says why."""
-    body = json.loads(blob(told["digest"]))
-    name = told["source"] + (f"/{told['key']}" if told.get("key") else "")
-    return {"source": name, "digest": told["digest"], "text": body["text"] or body["reason"] or body["stderr"]}
+    body = json.loads(blob(fields["digest"]))
+    name = fields["source"] + (f"/{fields['key']}" if fields.get("key") else "")
+    return {"source": name, "digest": fields["digest"], "text": body["text"] or body["reason"] or body["stderr"]}

@@ -74,14 +74,14 @@ class Played:
         session = open_session(self.host, str(folder / "run"), str(folder))
         self.standing = Standing(self.host, identity, self.journal, session, str(folder), str(policy))
         self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy), self.standing)
-        assert sessions.heard(key.pk, self.standing.nonce, timezone.now()) == ""
+        assert sessions.report_received(key.pk, self.standing.nonce, timezone.now()) == ""
 
     def captures(self) -> list[Capture]:
         return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]
 
     def report(self) -> None:
-        said = self.captures()
-        payload = fleet.payload(self.name, said, boot_id="boot", version="0", mode="operate")
+        captures = self.captures()
+        payload = fleet.payload(self.name, captures, boot_id="boot", version="0", mode="operate")
         assert intake.receive(self.name, payload, timezone.now()) == []
 
     def ask(self, method: str, path: str, value: dict | str) -> Reply:
@@ -163,10 +163,10 @@ def begin(user: User) -> Run:
     return services.start_run(user, RUNBOOK, found.data["answers"][0]["params"], found.key)
 
 
-def act(run: Run, kind: type[ev.Event], user: User, **said) -> Run:
+def act(run: Run, kind: type[ev.Event], user: User, **fields) -> Run:
     """An act on the page as it is now, by somebody who has just typed the password."""
     run.refresh_from_db()
-    return services.act(run.pk, run.version, kind, user, **{"proved_at": timezone.now(), **said})
+    return services.act(run.pk, run.version, kind, user, **{"proved_at": timezone.now(), **fields})
 
 
 def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:

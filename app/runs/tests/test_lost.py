@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from app.ledger.models import LedgerEvent
-from app.ledger.words import said
+from app.ledger.words import phrase
 from app.runs import services
 from app.runs.models import Plan
 from app.runs.tests.cast import act, walk_to
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 def weighty(oss01, ann, bob):
     """A run that waits for bob's approval of a plan that takes the last redundancy."""
     run = walk_to("approve", oss01, ann, bob)
-    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
-    run.state["plan"]["redundancy"] = told
+    fields = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
+    run.state["plan"]["redundancy"] = fields
     run.state["plan_digest"] = plans.digest(run.state["plan"])
     run.save(update_fields=["state"])
     made = Plan.objects.get(run=run)
@@ -59,7 +59,7 @@ def test_the_approver_and_the_giver_each_accept_it_and_the_ledger_says_so(weight
         act(weighty, ev.ExecuteAsked, ann)
     approved = LedgerEvent.objects.get(run=str(weighty.pk), type="run.approved")
     assert approved.said["body"]["accepts"] == wanted
-    assert wanted in said("run.approved", approved.said["body"])
+    assert wanted in phrase("run.approved", approved.said["body"])
 
 
 def test_the_form_asks_for_it_and_keeps_what_was_ticked(weighty, bob, client):

@@ -40,10 +40,10 @@ def _watch(point: str, owner, function: str) -> None:
     real = getattr(owner, function)
 
     @functools.wraps(real)
-    def watched(*args, **said):
+    def watched(*args, **fields):
         HERE.point = point
         try:
-            answer = real(*args, **said)
+            answer = real(*args, **fields)
         finally:
             HERE.point = ""
         _die_if_wanted(point, "after")  # all is committed, and nobody has the answer yet

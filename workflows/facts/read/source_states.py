@@ -15,6 +15,7 @@ from agents.collectors import COLLECTORS
 from workflows.facts.model import NodeFacts, known
 
 SILENT_SECONDS = 90  # a node that was not heard for six reports
+BROUGHT_SECONDS = 900  # how long what was brought of a node without an agent counts as what is so
 MISSED_MAX = 3
 JITTER = 0.1  # as `agents.reporting.schedule` spreads its questions
 DELAY_SECONDS = 60  # what a question, its report and the portal may take together
@@ -61,8 +62,13 @@ def _states(node: NodeFacts, source: str, places: list[str]) -> Iterator[SourceS
     failed = [place for place in places if place in node.failures]
     yield from (_failed(place, node.failures[place]) for place in failed)
     age = node.ages.get(source) if known(node.ages) else None
-    if age is not None and age > late_after_seconds(source):
-        yield SourceState(source, "late", f"It was asked {_ago(age)} ago; it should be every {_ago(COLLECTORS[source].EVERY_SECONDS)}.")
+    if age is not None and age > (BROUGHT_SECONDS if node.brought else late_after_seconds(source)):
+        every = (
+            f"what is brought counts for {_ago(BROUGHT_SECONDS)}"
+            if node.brought
+            else f"it should be every {_ago(COLLECTORS[source].EVERY_SECONDS)}"
+        )
+        yield SourceState(source, "late", f"It was asked {_ago(age)} ago; {every}.")
         return
     absent = [place for place in places if place in node.absent]
     if len(failed) < len(places) - len(absent):

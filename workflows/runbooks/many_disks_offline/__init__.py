@@ -22,7 +22,7 @@ from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import how_far_the_resilver_is
+from workflows.runbooks._replacing import how_far_the_resilver_is, how_far_the_scrub_is
 from workflows.situations.many_disks_offline import SUSPECTS, Group
 
 AT_THE_RACK_SECONDS = 12 * 3600
@@ -96,11 +96,11 @@ def bring_back_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "vdev_guids": " ".join(map(str, guids))}
 
 
-def what_was_mended(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def what_was_mended(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """Whoever reads the ledger must be able to find the plug again."""
-    if len(said.split()) < 2:
+    if len(text.split()) < 2:
         return (refuse("Name what was changed and where: the cable or module, and the end that was touched."),)
-    return (ok(f"Changed: {said}."),)
+    return (ok(f"Changed: {text}."),)
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ RUNBOOK = Runbook(
             until=mass.the_scrub_found_nothing,
             alarm=mass.the_scrub_goes_well,
             sources=("zpool_status",),
-            progress=how_far_the_resilver_is,
+            progress=how_far_the_scrub_is,
             deadline_seconds=SCRUB_SECONDS,
         ),
         verify(

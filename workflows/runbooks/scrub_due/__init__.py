@@ -19,7 +19,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import how_far_the_resilver_is
+from workflows.runbooks._replacing import how_far_the_scrub_is
 from workflows.runbooks.scrub_due.guards import a_scrub_is_due, the_pool_was_read_through_lately
 
 SCRUB_SECONDS = 21 * 24 * 3600
@@ -69,7 +69,7 @@ RUNBOOK = Runbook(
             until=the_scrub_found_nothing,
             alarm=the_scrub_goes_well,
             sources=("zpool_status",),
-            progress=how_far_the_resilver_is,
+            progress=how_far_the_scrub_is,
             deadline_seconds=SCRUB_SECONDS,
         ),
         verify(

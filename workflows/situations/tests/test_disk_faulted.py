@@ -41,8 +41,9 @@ def test_a_disk_that_zfs_only_degraded_still_serves_and_taking_it_out_is_said_to
     (found,) = detect_all(with_sick(replace(SICK, state="DEGRADED")))
     assert (found.slug, found.severity) == ("disk-faulted", "watch")
     assert "leave it in" in found.meaning
-    assert [answer.runbook for answer in found.answers] == ["blink-and-replace"]
-    assert "beside the old one where a bay is free" in found.answers[0].why
+    assert [answer.runbook for answer in found.answers] == ["replace-in-place", "blink-and-replace"]
+    assert "no redundancy is spent" in found.answers[0].why
+    assert "beside the old one where a bay is free" in found.answers[1].why
 
 
 def test_a_faulted_disk_that_is_being_replaced_is_watched():

@@ -40,22 +40,22 @@ def test_where_no_disk_stands_out_it_says_so():
 
 
 @pytest.mark.parametrize(
-    ("count", "offered", "said"),
+    ("count", "offered", "expected"),
     [
         ("1", True, "tries it read-only first"),
         ("2", False, "labels count 1 top-level vdev more than the listing shows"),
         ("", False, "Whether all its top-level vdevs were found is not known"),
     ],
 )
-def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_level_vdev_is_missing(count, offered, said):
+def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_level_vdev_is_missing(count, offered, expected):
     """One of which no disk was found has no row in the listing, and each row that is there may be ONLINE."""
     name = "import-rewind/1-not-imported"
     texts = {where: one.text for where, one in captures(name).items() if where.startswith("zdb_label/") and one.text}
     counted = {
         where: re.sub(r"(?m)^ +vdev_children: 1$", f"    vdev_children: {count}" if count else "", text) for where, text in texts.items()
     }
-    (found,) = import_blocked.detect(told(name, **counted))
-    assert said in found.meaning
+    (found,) = import_blocked.detect(with_captures(name, **counted))
+    assert expected in found.meaning
     assert ("rewind-import" in {answer.runbook for answer in found.answers}) is offered
     assert ("rewind-import" in manuals(found)) is offered
     assert "read-only-import" in manuals(found)
@@ -83,12 +83,12 @@ def test_a_pool_that_another_node_has_imported_is_where_it_belongs():
     assert import_blocked.detect(FleetFacts({"oss01": played(DIVERGED), "oss09": imported})) == ()
 
 
-def told(name: str, *more: Capture, **texts: str) -> FleetFacts:
-    said = dict(captures(name))
+def with_captures(name: str, *more: Capture, **texts: str) -> FleetFacts:
+    collected = dict(captures(name))
     for where, text in texts.items():
-        said[where] = replace(said[where], text=text)
-    said |= {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
-    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+        collected[where] = replace(collected[where], text=text)
+    collected |= {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
+    return FleetFacts({"oss01": node_facts("oss01", collected, 1.0, ())})
 
 
 def test_a_disk_that_diverged_blocks_even_what_could_be_imported():
@@ -97,14 +97,14 @@ def test_a_disk_that_diverged_blocks_even_what_could_be_imported():
     lines = [line for line in listed.split("\n") if not line.startswith((" status:", "status:", "   see:"))]
     fine = "\n".join(lines).replace("FAULTED  corrupted data", "ONLINE").replace("state: FAULTED", "state: ONLINE")
     fine = fine.replace("cannot be imported due to damaged devices or data.", "can be imported using its name or numeric identifier.")
-    (found,) = import_blocked.detect(told(DIVERGED, zpool_import=fine))
+    (found,) = import_blocked.detect(with_captures(DIVERGED, zpool_import=fine))
     assert (found.severity, found.subject["wwid"]) == ("act", "naa:5000c500a65b203b")
 
 
 def test_two_disks_that_diverge_are_for_a_second_person():
     """Composed by us: a second disk with the label of the other life. Nobody knows then which life is the true one."""
     stray = captures(DIVERGED)["zdb_label/sde1"].text.replace("txg: 22\n", "txg: 230\n").replace("'oss01'", "'oss08'")
-    (found,) = import_blocked.detect(told(DIVERGED, **{"zdb_label/sde1": stray}))
+    (found,) = import_blocked.detect(with_captures(DIVERGED, **{"zdb_label/sde1": stray}))
     assert (found.sure, "wwid" in found.subject) == (False, False)
 
 
@@ -124,7 +124,7 @@ def with_timeline(texts: dict[str, str]) -> FleetFacts:
         .replace("oss07", "oss01")
     )
     lines = [Capture("zdb_uberblocks", key, "data", text) for key, text in texts.items()]
-    return told(DIVERGED, *lines, **{"zdb_label/sdd1": alike})
+    return with_captures(DIVERGED, *lines, **{"zdb_label/sdd1": alike})
 
 
 PEERS = {name: uberblocks(20, 21, 22) for name in ("sda1", "sdb1", "sdc1", "sde1", "sdf1")}
@@ -140,8 +140,8 @@ STORIES = {
 
 @pytest.mark.parametrize("story", STORIES)
 def test_uberblocks_tell_a_disk_that_went_its_own_way(story):
-    said, kinds = STORIES[story]
-    facts = with_timeline(PEERS | {"sdd1": said})
+    reported, kinds = STORIES[story]
+    facts = with_timeline(PEERS | {"sdd1": reported})
     found = suspects(facts.nodes["oss01"], OST2)
     assert {kind for suspect in found for kind in suspect.kinds} == kinds
     assert all(suspect.disk.names == ("sdd",) for suspect in found)
@@ -166,7 +166,7 @@ def silenced(name: str, *disks: str) -> FleetFacts:
     """As import-blocked-labels/4: `zpool import` hangs on a disk that answers nothing, so its label is not known either."""
     failed = [Capture("zpool_import", "", "failed", "", "zpool import: stuck after 60.0 s")]
     failed += [Capture("zdb_label", f"{d}1", "failed", "", f"zdb -l /dev/{d}1: stuck after 20.0 s") for d in disks]
-    return told(name, *failed)
+    return with_captures(name, *failed)
 
 
 def test_a_disk_that_hangs_the_import_is_named():
@@ -207,9 +207,9 @@ LISTED = """   pool: big
 
 def listed(a: str, b: str, c: str, state: str = "DEGRADED", kind: str = "raidz2", **more: str):
     """What only a listing tells, as in a paste: no disk and no label is known."""
-    said = {"zpool_import": Capture("zpool_import", "", "data", LISTED.format(a=a, b=b, c=c, state=state, kind=kind))}
-    said |= {source: Capture(source, "", "data", text) for source, text in more.items()}
-    return import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", LISTED.format(a=a, b=b, c=c, state=state, kind=kind))}
+    fields |= {source: Capture(source, "", "data", text) for source, text in more.items()}
+    return import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
 
 
 def test_a_pool_that_would_come_in_without_a_disk_is_not_passed_over_in_silence():
@@ -229,8 +229,8 @@ def test_a_listing_that_lost_more_than_it_can_is_believed_by_its_tree_and_not_by
 
 def test_a_pool_of_which_most_is_here_and_nothing_says_whose_it_is_is_acted_on():
     """Two of five are gone from a raidz1, and three of five from a raidz2."""
-    told = [listed("UNAVAIL", "UNAVAIL", "ONLINE", "UNAVAIL", kind="raidz1"), listed("UNAVAIL", "UNAVAIL", "UNAVAIL")]
-    assert [found.severity for (found,) in told] == ["act", "watch"]
+    lines = [listed("UNAVAIL", "UNAVAIL", "ONLINE", "UNAVAIL", kind="raidz1"), listed("UNAVAIL", "UNAVAIL", "UNAVAIL")]
+    assert [found.severity for (found,) in lines] == ["act", "watch"]
 
 
 def test_a_whole_pool_is_nothing_and_a_destroyed_one_is_no_trouble():
@@ -268,8 +268,8 @@ def caused(
     more="",
 ):
     text = CAUSES.format(state=state, status=status, action=action, note=note, top=top, a=a, b=b, more=more)
-    said = {"zpool_import": Capture("zpool_import", "", "data", text)}
-    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", text)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
     return found
 
 
@@ -326,8 +326,8 @@ def test_pools_of_one_name_are_told_by_their_ids():
     other = CAUSES.format(
         state="UNAVAIL", status="x", action="y", note="insufficient replicas", top="UNAVAIL", a="UNAVAIL", b="UNAVAIL", more=""
     ).replace("4276253443581125741", "77")
-    said = {"zpool_import": Capture("zpool_import", "", "data", text + other)}
-    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", text + other)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
     assert found.subject["pool_guid"] == "77"
     assert "There is another pool named big, which can be imported: its id is 4276253443581125741" in found.meaning
 

@@ -107,7 +107,7 @@ HARMLESS = {  # read, and nothing in it asks for anything
     "field/zpool-status-c-temp",
     "field/zpool-iostat-latency",
 }
-TOLD = {
+EXPECTED = {
     "field/btt-d2c",
     "field/freebsd-iostat-x",
     "field/freebsd-resilver-status",
@@ -123,18 +123,18 @@ def answered(name: str) -> dict:
 
 def test_every_file_has_an_expectation():
     there = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.txt")}
-    assert there == CASES.keys() | HARMLESS | TOLD
+    assert there == CASES.keys() | HARMLESS | EXPECTED
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_wrong_is_found(name):
-    said = answered(name)
-    found = {f"{one['slug']} {one['severity']}" for one in said["situations"]}
+    answer = answered(name)
+    found = {f"{one['slug']} {one['severity']}" for one in answer["situations"]}
     for wanted in set(CASES[name]) - {GATE}:
         assert any(one == wanted or one.startswith(f"{wanted} ") for one in found), sorted(found)
-    assert said["situations"]
-    assert said["good"] == all(one["slug"] in HINTS for one in said["situations"])
-    assert not (name.startswith("matrix/") and said["good"]), "none of the reasons that zpool status can give is good"
+    assert answer["situations"]
+    assert answer["good"] == all(one["slug"] in HINTS for one in answer["situations"])
+    assert not (name.startswith("matrix/") and answer["good"]), "none of the reasons that zpool status can give is good"
 
 
 @pytest.mark.parametrize("name", [name for name, wanted in CASES.items() if GATE in wanted])
@@ -144,7 +144,7 @@ def test_no_replacement_is_advised_while_the_pool_forbids_it(name):
         assert not any(cure["kind"] == "replace" for cure in one["advice"]), one["slug"]
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() | HARMLESS | TOLD))
+@pytest.mark.parametrize("name", sorted(CASES.keys() | HARMLESS | EXPECTED))
 def test_none_is_refused_as_a_whole(name):
     assert any(text["outcome"] in ("read", "partly") for text in answered(name)["texts"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workflows.triage import triage
+from workflows.triage import same_pool, triage
 
 ROWS = "config:\n\n\tNAME        STATE     READ WRITE CKSUM\n\ttank        {0}     0     0     0\n\t  mirror-0  {0}     0     0     0\n\t    sda     ONLINE       0     0     0\n\t    sdb     {1}     0     0     0\n\n"
 NEVER = "none requested"
@@ -77,3 +77,16 @@ def test_a_later_text_of_one_pool_counts_for_that_pool_alone():
 def test_a_later_text_that_is_cut_off_hides_no_whole_one():
     found = triage([("p", f"# zpool status\n{text(*ILL)}\n# zpool status tank\n  pool: tank\n state: DEGRADED\n")])
     assert [s.slug for s in found.situations if s.severity == "act"] == ["disk-missing"]
+
+
+@pytest.mark.parametrize(
+    ("line", "clock"),
+    [
+        ("Fri 27 Nov 2026 09:05:00 PM UTC", "21:05:00"),
+        ("Fri 27 Nov 2026 12:05:00 AM UTC", "00:05:00"),
+        ("Fri 27 Nov 2026 12:05:00 PM UTC", "12:05:00"),
+        ("Fri Nov 27 21:05:00 UTC 2026", "21:05:00"),
+    ],
+)
+def test_a_clock_of_twelve_hours_is_one_of_twenty_four(line, clock):
+    assert same_pool.time_above([line, "  pool: tank"], 2) == (2026, 11, 27, clock)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from app.core.job_progress import told_to
+from app.core.job_progress import reported_to
 from app.ledger import checkpoints, grants, key_change, outside, redact
 from app.ledger.audit import Audit, audit
 from app.ledger.bundle import NoSuchRun, bundle
@@ -80,11 +80,11 @@ class Command(BaseCommand):
 
     def send(self, **_):
         checkpoints.checkpoint_now()
-        told = outside.send_out()
-        for place, why in told.items():
+        sent = outside.send_out()
+        for place, why in sent.items():
             self.stdout.write(f"{place}: {why or 'sent'}")
-        if not told or any(told.values()):
-            raise CommandError("Not every place has it." if told else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
+        if not sent or any(sent.values()):
+            raise CommandError("Not every place has it." if sent else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
 
     def key(self, **_):
         self.stdout.write(checkpoints.signing_key().fingerprint)
@@ -113,7 +113,7 @@ class Command(BaseCommand):
             yield
             return
         try:
-            with told_to(self.far):
+            with reported_to(self.far):
                 yield
         finally:
             self.line("")

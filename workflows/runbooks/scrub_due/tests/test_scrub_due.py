@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from workflows.engine.core import ask, blockers
+from workflows.facts import ScanFacts
+from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.scrub_due.tests.stories import FIRST
+from workflows.tests.incident import PARAMS, with_pool
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Stages, Stuck
 
@@ -66,7 +69,7 @@ def one_switched_off(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "expected"),
     [
         (scrubbed_lately, "one is due after 35 days. End this run."),
         (scrubbing, "A scrub of ost_0 is running. Wait until it ends."),
@@ -77,11 +80,11 @@ def one_switched_off(node):
     ],
 )
 @pytest.mark.parametrize("step", ["check", "plan-scrub", "scrub"])
-def test_it_refuses(change, says, step, stages):
+def test_it_refuses(change, expected, step, stages):
     walk = stages.at(step)
     with walk.changing() as node:
         change(node)
-    assert any(says in why for why in walk.why_not()), walk.why_not()
+    assert any(expected in why for why in walk.why_not()), walk.why_not()
     assert walk.commands() == []
 
 
@@ -103,3 +106,12 @@ def test_a_scrub_that_somebody_began_meanwhile_is_not_begun_again(stages):
     with pytest.raises(Stuck, match="scan"):
         walk.go()
     assert walk.commands() == []
+
+
+@pytest.mark.parametrize("runbook", ["scrub-due", "many-disks-offline"])
+@pytest.mark.parametrize(("function", "percent"), [("scrub", 33.08), ("resilver", None)])
+def test_a_scrub_that_is_waited_for_shows_how_far_it_is_and_nothing_else_does(runbook, function, percent):
+    wait = RUNBOOKS[runbook].step("scrubbed")
+    running = ScanFacts(function, "running", f"{function} in progress since …", "33.08", None, "0h12m")
+    shown = wait.progress(with_pool(scans=(running,)), PARAMS)
+    assert (shown.percent, shown.eta) == (percent, "0h12m" if percent else None)

@@ -1,0 +1,33 @@
+"""Disks of a node that could take the place of a member beside it: blank, unused, in a known bay, large enough.
+
+Only a pre-selection, so that a situation offers no runbook for which there is no disk; the run asks everything of the disk that is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.facts import DiskFacts, NodeFacts, VdevFacts, known, lookup
+
+
+def beside(node: NodeFacts, top: VdevFacts, leaf: VdevFacts) -> tuple[DiskFacts, ...]:
+    """Those for which nothing that is asked here speaks against them; what is not known speaks against."""
+    needed = _smallest(node, top, leaf)
+    if needed is None or not lookup.trees_known(node):
+        return ()
+    taken = {lookup.wwid_of(one) for pool in node.pools_read for _, one in lookup.pool_leaves(pool)}
+    return tuple(disk for disk in _blank(node) if disk.wwid not in taken and known(disk.size_bytes) and disk.size_bytes >= needed)
+
+
+def _blank(node: NodeFacts) -> Iterator[DiskFacts]:
+    for disk in node.disks if known(node.disks) else ():
+        named = known(disk.wwid) and known(disk.serial) and known(disk.bay)
+        empty = known(disk.labels) and not disk.labels and known(disk.in_use) and not disk.in_use
+        if named and empty and disk.paths and not any(path.partitions for path in disk.paths):
+            yield disk
+
+
+def _smallest(node: NodeFacts, top: VdevFacts, leaf: VdevFacts) -> int | None:
+    """What the smallest disk of its vdev holds; None where the size of none is known."""
+    others = {lookup.wwid_of(one) for one in top.leaves() if one is not leaf} or {lookup.wwid_of(leaf)}
+    return min((d.size_bytes for d in node.disks if d.wwid in others and known(d.size_bytes)), default=None) if known(node.disks) else None

@@ -1,0 +1,77 @@
+"""Nodes that need replace-in-place, for the demo, rehearsals and tests, and what somebody does on them when a step asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from twin import scenarios
+from twin.build import add_pool, guid_of, member, top
+from twin.model import Bay, Node, Pool
+from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
+
+if TYPE_CHECKING:
+    from workflows.rehearsal.play import Play
+
+
+FILLING_SECONDS = 3600.0
+
+
+def needs_it(now: float) -> Node:
+    """A member of its raidz2 is DEGRADED and serves; two blank disks sit in free bays beside it."""
+    return filling_slowly(scenarios.sick_disk())
+
+
+def by_itself(now: float) -> Node:
+    """The pool's one disk says that it will fail, and no other disk holds what it holds; a blank disk sits beside it."""
+    disks = [scenarios.lab_disk(number, number) for number in range(2)]
+    node = scenarios.lab_node(disks=disks)
+    leaf = member(node, disks[0], guid_of("by-itself", 0))
+    pool = Pool("scratch", guid_of("by-itself"), [top("disk", leaf.guid, [leaf], disks[0].size_bytes)], int(node.hostid, 16), node.hostname)
+    pool.alloc_bytes = 65396736
+    add_pool(node, pool, disks, [leaf])
+    disks[0].smart.passed = False
+    return filling_slowly(node)
+
+
+def filling_slowly(node: Node) -> Node:
+    """So that there is time to call it off."""
+    node.knobs.resilver_seconds = FILLING_SECONDS
+    return node
+
+
+NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {"replace-in-place": lambda now: {"oss01": needs_it(now)}}
+
+
+def lit_bay(node: Node) -> Bay:
+    lit = [bay for enclosure in node.enclosures for bay in enclosure.bays if bay.locate]
+    if len(lit) != 1:
+        raise CannotSuppose(f"{len(lit)} bays are lit, so it cannot be told which one somebody would go to.")
+    return lit[0]
+
+
+def _names_it(play: Play) -> str:
+    return str(lit_bay(play.node).number)
+
+
+def _pulls_it(play: Play) -> str:
+    with play.host.store.changing() as node:
+        bay = lit_bay(node)
+        if bay.wwid is None:
+            raise CannotSuppose("The lit bay is empty by the report, so there is nothing to pull.")
+        play.kept["pulled"] = scenarios.unplug(node, bay.wwid)
+    return ASSUMED_DONE
+
+
+def _reads_it(play: Play) -> str:
+    pulled = play.kept.get("pulled")
+    return pulled.serial if pulled is not None else play.params["old_serial"]
+
+
+HANDS: Mapping[str, Hand] = {  # step -> what is taken for done there
+    "blinks": Hand("The bay that the node lit is the bay that blinks.", _names_it),
+    "pull": Hand("The old disk is pulled out of the bay that blinks.", _pulls_it),
+    "scan": Hand("The serial number on the disk that was pulled is scanned.", _reads_it),
+    "blinks-new": Hand("The bay that the node lit is the bay that blinks.", _names_it),
+    "pull-new": Hand("The new disk is pulled out of the bay that blinks.", _pulls_it),
+}

@@ -1,0 +1,55 @@
+"""Walks of replace-in-place: the first one is its transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from twin import scenarios
+from twin.model import Node
+from workflows.runbooks.replace_in_place import rehearsal
+from workflows.tests.stories_of_disks import answer
+from workflows.tests.stories_of_slowness import NOW
+from workflows.tests.walks import Story, Walk
+
+
+def the_lit_one(walk: Walk) -> str:
+    return str(rehearsal.lit_bay(walk.node).number)
+
+
+def pull(walk: Walk) -> str:
+    with walk.changing() as node:
+        walk.kept["pulled"] = scenarios.unplug(node, rehearsal.lit_bay(node).wwid)
+    return ""
+
+
+def as_it_was(walk: Walk) -> None:
+    """One disk serves alone: the old one where it did, or the new one where it was filled already. No half is left, and nothing is lit."""
+    filled = any(one.step == "resilver" for one in walk.state.finished)
+    leaf = scenarios.leaf_on(walk.node, walk.state.params["wwid" if filled else "old_wwid"])
+    assert leaf.state in ("ONLINE", "DEGRADED")
+    assert not any(vdev.type == "replacing" for pool in walk.node.pools for vdev in pool.walk())
+    assert not any(bay.locate for enclosure in walk.node.enclosures for bay in enclosure.bays)
+    given = [argv[1] for argv in walk.commands() if argv[0] == "zpool"]
+    assert given in ([], ["replace"] if filled else ["replace", "detach"]), given
+
+
+def story(name: str, twins: Mapping[str, Node]) -> Story:
+    return Story(
+        runbook="replace-in-place",
+        twins=lambda: dict(twins),
+        params=lambda facts: answer(facts, "replace-in-place"),
+        hands={
+            "blinks": the_lit_one,
+            "pull": pull,
+            "scan": lambda walk: walk.state.params["old_serial"],
+            "blinks-new": the_lit_one,
+            "pull-new": pull,
+        },
+        restored=as_it_was,
+        name=name,
+    )
+
+
+FIRST = story("", rehearsal.NODES["replace-in-place"](NOW))
+BY_ITSELF = story("replace-in-place, a vdev by itself", {"oss01": rehearsal.by_itself(NOW)})
+STORIES = (FIRST, BY_ITSELF)
